@@ -1,0 +1,67 @@
+/** The engine as the rest of the host sees it: commands in, snapshots out. */
+import type {
+  ContextId,
+  Json,
+  JsonObject,
+  RunId,
+  RunOptions,
+  RunSnapshot,
+  RunStatus,
+  WorkflowDefinition,
+} from '@cairn/protocol';
+import type { WorkflowRecord } from '../log/port.ts';
+
+export interface StartRun {
+  readonly tenant: string;
+  readonly principal?: string | undefined;
+  readonly workflowId: string;
+  /** Left out: the version registered last. */
+  readonly version?: string | undefined;
+  readonly inputs: JsonObject;
+  readonly options: RunOptions;
+  /** Left out: a context of its own. */
+  readonly contextId?: ContextId | undefined;
+  /** A request that must not be carried out twice: its key, the digest of its body, and the answer to record for it. */
+  readonly idempotency?:
+    | {
+        readonly endpoint: string;
+        readonly key: string;
+        readonly requestDigest: string;
+        readonly answer: (runId: RunId) => { readonly status: number; readonly body: string };
+      }
+    | undefined;
+}
+
+export interface AnswerInterrupt {
+  readonly tenant: string;
+  readonly runId: RunId;
+  /** The node that waits, as in the path of the request; or the interrupt itself. */
+  readonly nodeId?: string | undefined;
+  readonly interruptId?: string | undefined;
+  readonly value: Json;
+  readonly principal?: string | undefined;
+}
+
+export interface CancelRun {
+  readonly tenant: string;
+  readonly runId: RunId;
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
+/** Every call names a tenant; another tenant's run, workflow or interrupt is `not_found`. */
+export interface Engine {
+  /** Resolves once `run.started` (and all that follows at once from it) is durable. */
+  start(request: StartRun): Promise<{ readonly runId: RunId; readonly status: RunStatus }>;
+  answer(request: AnswerInterrupt): Promise<{ readonly nodeId: string; readonly status: RunStatus }>;
+  /** A run that has ended stays as it is; its status is the answer. */
+  cancel(request: CancelRun): Promise<{ readonly status: RunStatus }>;
+  snapshot(tenant: string, runId: RunId): Promise<RunSnapshot>;
+  /** Checks and stores a definition. The same version again is fine if it is the same; otherwise a `conflict`. */
+  register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
+  workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
+  /** Take up runs that a crash or another node left behind, and from then on whatever falls due. */
+  open(): Promise<void>;
+  /** Stops taking work, aborts effects that are under way (they count as interrupted), waits for accepted appends. */
+  close(): Promise<void>;
+}

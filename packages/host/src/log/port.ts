@@ -1,0 +1,252 @@
+/**
+ * The three ports every store implements: the log, the queue, the records.
+ *
+ * They are written for a shared Postgres with many nodes as much as for one SQLite file: nothing here assumes that the
+ * caller is the only writer, and everything that must be true together is one `append`, which commits it in one transaction.
+ *
+ * Glossary: a *row* is a stored event. A *decision* is appended at an expected position and loses to whoever was there
+ * first; a *fact* goes to the end and is guarded by meaning. The *fence* is the number of the lease under which a node
+ * steps a run: it grows each time the lease changes hands, so a node that lost its lease cannot write.
+ */
+import type { Audience, Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
+
+/** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
+export interface NewRow {
+  /** Instant in ms; the writer's clock, never decreasing within a run. */
+  readonly at: number;
+  readonly type: string;
+  readonly nodeId?: string | undefined;
+  readonly cause?: Cause | undefined;
+  readonly audience: Audience;
+  readonly payload: string;
+  /** The task face: the body of the task event this row shows as, or null when the task view does not show it. */
+  readonly task: string | null;
+}
+
+/** A row as stored. Nothing in it is parsed on the way out. */
+export interface Row {
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly contextId: ContextId;
+  readonly cursor: number;
+  readonly at: number;
+  readonly type: string;
+  readonly nodeId: string | null;
+  readonly cause: Cause | null;
+  readonly audience: Audience;
+  readonly payload: string;
+  readonly task: string | null;
+  readonly rowHash: string;
+  readonly hash: string;
+}
+
+/** Identity of a run that is not in its events' payloads; given once, with the first append. */
+export interface NewRun {
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  /** The run whose id seeds the hash chain: itself, or for a fork the run it was forked from. */
+  readonly originRunId: RunId;
+  readonly parentRunId?: RunId | undefined;
+}
+
+/** One row of the run list: a pure fold of the run's rows (see `run-index.ts`) beside its identity. Rebuildable. */
+export interface RunRecord {
+  readonly runId: RunId;
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  readonly originRunId: RunId;
+  readonly parentRunId: RunId | null;
+  readonly workflowId: string;
+  readonly definitionHash: string;
+  readonly principal: string | null;
+  readonly status: RunStatus;
+  readonly currentNodeId: string | null;
+  readonly tags: readonly string[];
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}
+
+/** One row of the inbox: an interrupt and whether it still waits. Rebuildable. */
+export interface InterruptRecord {
+  readonly runId: RunId;
+  readonly interruptId: string;
+  readonly nodeId: string;
+  readonly kind: string;
+  readonly open: boolean;
+  readonly requestedAt: number;
+}
+
+/** The outcome of a request that must not be carried out twice; committed with the append it caused. */
+export interface IdempotencyRecord {
+  readonly tenant: string;
+  /** The routed operation, e.g. `POST /v1/runs`. */
+  readonly endpoint: string;
+  readonly key: string;
+  readonly requestDigest: string;
+  readonly status: number;
+  readonly body: string;
+  readonly at: number;
+}
+
+/** What one `append` commits. Everything in it becomes visible together, or nothing does. */
+export interface Append {
+  readonly runId: RunId;
+  /** At least one, at most 1 MiB each (payload and task face together). */
+  readonly rows: readonly NewRow[];
+  /** Given exactly once in a run's life. Fails with `conflict` when the run exists. */
+  readonly create?: NewRun | undefined;
+  /** Decisions: the seq the first row must get; another head is a `conflict`. Left out for facts: they go to the end. */
+  readonly at?: number | undefined;
+  /** Facts: the interrupt that must be open, else `interrupt_already_resolved` (or `interrupt_not_found`). */
+  readonly answers?: string | undefined;
+  /** The lease under which this is written; an older one is `lease_lost`. Leave out only for facts from outside. */
+  readonly fence?: number | undefined;
+  /** Take the lease with this append when nobody alive holds it (else `lease_held`); the answer carries the new fence. */
+  readonly claim?: { readonly owner: string; readonly now: number; readonly until: number } | undefined;
+  /** Give the lease back with this append, and be woken at `wakeAt` (null: only an answer wakes the run). */
+  readonly rest?: { readonly wakeAt: number | null } | undefined;
+  /** Other runs to wake, e.g. the parent of a run that ends; or this one, for a fact from outside. */
+  readonly wakes?: readonly { readonly runId: RunId; readonly at: number }[] | undefined;
+  readonly idempotency?: IdempotencyRecord | undefined;
+}
+
+export interface Appended {
+  /** seq of the first row of this append. */
+  readonly seq: number;
+  /** cursor of the last row of this append. */
+  readonly cursor: number;
+  /** The fence after this append: the new one with `claim`, else the run's current one. */
+  readonly fence: number;
+}
+
+/** What a committed append looks like to those who follow. Sent only once the rows are durable, in commit order. */
+export interface Commit {
+  readonly runId: RunId;
+  readonly contextId: ContextId;
+  readonly rows: readonly Row[];
+}
+
+export interface RunRows {
+  readonly runId: RunId;
+  /** Rows with a greater seq; -1 for all. */
+  readonly after: number;
+  readonly limit: number;
+  /** Leave operator rows out. */
+  readonly audience?: 'client' | undefined;
+}
+
+export interface ContextRows {
+  readonly contextId: ContextId;
+  /** Rows with a greater cursor; 0 for all. */
+  readonly afterCursor: number;
+  readonly limit: number;
+  readonly audience?: 'client' | undefined;
+}
+
+export interface RunHead {
+  readonly record: RunRecord;
+  /** seq of the last row. */
+  readonly seq: number;
+  readonly hash: string;
+  readonly fence: number;
+}
+
+export interface RunQuery {
+  readonly tenant: string;
+  readonly status?: RunStatus | undefined;
+  readonly workflowId?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly limit: number;
+  /** Continue after this page; newest runs come first. */
+  readonly cursor?: string | undefined;
+}
+
+export interface RunPage {
+  readonly runs: readonly RunRecord[];
+  readonly nextCursor: string | null;
+}
+
+/** The log. Acknowledged means durable: `append` resolves after the commit, never before. */
+export interface EventLog {
+  append(append: Append): Promise<Appended>;
+  read(range: RunRows | ContextRows): Promise<readonly Row[]>;
+  /** Called after each commit of any run this node can see; returns the way to stop. */
+  follow(listener: (commit: Commit) => void): () => void;
+  head(runId: RunId): Promise<RunHead | null>;
+  list(query: RunQuery): Promise<RunPage>;
+  interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
+  /** Recompute run list and inbox from the rows; gives the number of records that were wrong. */
+  rebuild(): Promise<{ readonly runs: number; readonly repaired: number }>;
+}
+
+export interface Claim {
+  readonly runId: RunId;
+  readonly fence: number;
+}
+
+/** The queue: which runs need a step, and which node may step them. */
+export interface Queue {
+  /** Lease runs that are due, or whose holder's session ended. Never the same run to two owners. */
+  claim(request: {
+    readonly owner: string;
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<readonly Claim[]>;
+  /** Keep every lease of this owner until then. */
+  renew(request: { readonly owner: string; readonly until: number }): Promise<void>;
+  /** Give one lease back without an append; ignored when the fence is no longer current. */
+  release(request: { readonly runId: RunId; readonly fence: number; readonly wakeAt: number | null }): Promise<void>;
+  /** The earliest instant at which `claim` could return something; null when nothing waits for time. */
+  due(): Promise<number | null>;
+}
+
+export interface WorkflowRecord {
+  readonly tenant: string;
+  readonly workflowId: string;
+  readonly version: string;
+  readonly hash: string;
+  readonly registeredAt: number;
+}
+
+export interface Checkpoint {
+  readonly runId: RunId;
+  /** The state after this row. */
+  readonly seq: number;
+  /** What wrote it; a state of another format is ignored. */
+  readonly format: string;
+  readonly body: string;
+}
+
+/** Records beside the log: content-addressed definitions, workflow names, checkpoints of folded state, idempotency. */
+export interface Records {
+  /** Idempotent: the hash is of the body. */
+  putDefinition(hash: string, body: string): Promise<void>;
+  definition(hash: string): Promise<string | null>;
+  /** Name a definition. `conflict` when the version exists with another hash. */
+  putWorkflow(record: WorkflowRecord): Promise<void>;
+  /** One version, or without one the version registered last. */
+  workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowRecord | null>;
+  /** The version registered last of each workflow, by id. */
+  workflows(tenant: string): Promise<readonly WorkflowRecord[]>;
+  /** Keeps only the newest of a run. */
+  putCheckpoint(checkpoint: Checkpoint): Promise<void>;
+  checkpoint(runId: RunId): Promise<Checkpoint | null>;
+  idempotency(tenant: string, endpoint: string, key: string): Promise<IdempotencyRecord | null>;
+  /** Forget idempotency records written before this instant. */
+  expireIdempotency(before: number): Promise<number>;
+}
+
+export interface Store {
+  readonly log: EventLog;
+  readonly queue: Queue;
+  readonly records: Records;
+  /** Waits for appends that were accepted, then lets go of every resource. */
+  close(): Promise<void>;
+}
+
+/** Largest event: payload and task face together, in UTF-8 bytes. */
+export const MAX_EVENT_BYTES = 1_048_576;
+

@@ -1,0 +1,132 @@
+/** Every failure Cairn reports is one of these codes; each has one HTTP status and one CLI exit code. */
+
+/** CLI exit codes: 1 failed run or host fault, 2 usage, 3 not found, 4 refused, 5 waiting on a human. */
+interface ErrorKind {
+  readonly status: number;
+  readonly exit: 1 | 2 | 3 | 4 | 5;
+}
+
+const kind = (status: number, exit: ErrorKind['exit']): ErrorKind => ({ status, exit });
+
+/** The closed list. A code that is only ever a run's or a node's error has the status of a failed request it would cause. */
+export const errorKinds = {
+  // requests
+  validation_error: kind(400, 2),
+  unsupported_stream_mode: kind(400, 2),
+  capability_required: kind(400, 4),
+  unauthenticated: kind(401, 4),
+  forbidden: kind(403, 4),
+  not_found: kind(404, 3),
+  interrupt_not_found: kind(404, 3),
+  method_not_allowed: kind(405, 2),
+  conflict: kind(409, 4),
+  run_terminal: kind(409, 4),
+  interrupt_already_resolved: kind(409, 4),
+  idempotency_key_mismatch: kind(409, 4),
+  idempotency_in_flight: kind(409, 4),
+  interrupt_expired: kind(410, 4),
+  payload_too_large: kind(413, 2),
+  unsupported_media_type: kind(415, 2),
+  interrupt_cancelled: kind(422, 4),
+  rate_limited: kind(429, 4),
+  internal_error: kind(500, 1),
+  service_unavailable: kind(503, 1),
+  // runs and nodes
+  capability_not_provided: kind(501, 1),
+  recursion_limit_exceeded: kind(422, 1),
+  run_timeout: kind(422, 1),
+  node_timeout: kind(422, 1),
+  loop_limit_exceeded: kind(422, 1),
+  approval_timeout: kind(422, 1),
+  interrupt_timeout: kind(422, 1),
+  approval_rejected: kind(422, 1),
+  node_execution_failed: kind(422, 1),
+  step_interrupted: kind(422, 1),
+  config_validation_failed: kind(422, 1),
+  expression_failed: kind(422, 1),
+  channel_access_denied: kind(400, 1),
+  channel_schema_breaking_change: kind(422, 1),
+  conformance_test_failure: kind(422, 1),
+  event_too_large: kind(413, 1),
+  // the store
+  lease_lost: kind(503, 1),
+  lease_held: kind(503, 1),
+  store_full: kind(503, 1),
+  store_locked: kind(503, 1),
+  store_newer: kind(503, 1),
+  store_corrupt: kind(503, 1),
+  store_failed: kind(503, 1),
+  store_closed: kind(503, 1),
+  // configuration
+  config_invalid: kind(400, 2),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+/** Facts a failure may carry; they become `details` in the error envelope. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+export interface CairnErrorOptions {
+  /** What happened, with the values. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  readonly details?: ErrorDetails;
+  readonly cause?: unknown;
+}
+
+const brand = Symbol.for('cairn.error');
+
+/** The base of both families. Recognise it by code with `isCairnError`, so that two copies of this package agree. */
+export class CairnError extends Error {
+  override readonly name: string = 'CairnError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: ErrorDetails | undefined;
+  /** Whether the same request may succeed later, unchanged. */
+  readonly retryable: boolean = false;
+
+  constructor(code: ErrorCode, options: CairnErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Trying again will not help: the request, the definition or the answer has to change. */
+export class TerminalError extends CairnError {
+  override readonly name = 'TerminalError';
+}
+
+/** Trying again may help: a lost race, a lease that moved, a full disk, a busy store. */
+export class RetryableError extends CairnError {
+  override readonly name = 'RetryableError';
+  override readonly retryable = true;
+}
+
+/** True for an error of either family, of this copy of the package or another; with a code, only for that code. */
+export function isCairnError(error: unknown, code?: ErrorCode): error is CairnError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    brand in error &&
+    (code === undefined || (error as CairnError).code === code)
+  );
+}
+
+/** A promise the program makes to itself. Stays on in production: a broken one stops the run, not the host. */
+export function invariant(condition: unknown, name: string, facts: ErrorDetails = {}): asserts condition {
+  if (condition) return;
+  throw new TerminalError('internal_error', {
+    message: `Broken invariant ${name}: ${JSON.stringify(facts)}`,
+    hint: 'This is a defect in Cairn. Keep the data folder and report it with the message above.',
+    details: { invariant: name, ...facts },
+  });
+}
+
+/** Outside text (a model's, a tool's, a peer's) inside a message: quoted, and cut so that it cannot flood a log. */
+export function quoted(text: string, max = 200): string {
+  return JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
+}

@@ -1,0 +1,23 @@
+/** Ids as branded strings, so that a run's id is never passed where a context's is meant. */
+
+declare const idOf: unique symbol;
+type Id<Name extends string> = string & { readonly [idOf]: Name };
+
+export type RunId = Id<'run'>;
+export type ContextId = Id<'context'>;
+export type EventId = Id<'event'>;
+
+/** Longest id on the wire. */
+export const MAX_ID_LENGTH = 128;
+
+const wellFormed = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
+
+/** A run id as it comes from a path or a row; null when no run could have it. */
+export const parseRunId = (text: string): RunId | null =>
+  text.length <= 96 && wellFormed.test(text) ? (text as RunId) : null;
+
+export const runId = (unique: string): RunId => `run_${unique}` as RunId;
+export const contextId = (unique: string): ContextId => `ctx_${unique}` as ContextId;
+
+/** An event's id is its run and its place in it; it is never stored, so it resolves in every fork. */
+export const eventId = (run: RunId, seq: number): EventId => `${run}:${seq}` as EventId;

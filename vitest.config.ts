@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+const conditions = ['@cairn/source'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['packages/**/*.test.ts', 'e2e/**/*.test.ts', 'scripts/**/*.test.ts'],
+    testTimeout: 30_000,
+    maxWorkers: 2,
+  },
+});
