@@ -1,0 +1,200 @@
+/** What one append does to its run: guards checked, rows stamped, index folded. Pure, so that every store admits alike. */
+import type { RunId } from '@cairn/protocol';
+import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
+import { chainHash, chainStart, rowHash } from './chain.ts';
+import type { Append, InterruptRecord, NewRow, Row } from './port.ts';
+import { MAX_EVENT_BYTES } from './port.ts';
+import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
+
+/** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
+export interface RunSlot extends RunIndex {
+  /** seq of the last row. */
+  readonly seq: number;
+  /** hash of the last row. */
+  readonly hash: string;
+  /** Instant of the last row. */
+  readonly at: number;
+  readonly fence: number;
+  /** Who holds the lease; it is alive while its session is. */
+  readonly owner: string | null;
+  /** When the run wants to be claimed. Kept while it is held, so that a wake that arrives meanwhile is not lost. */
+  readonly wakeAt: number | null;
+}
+
+/** What the guards ask of the store beside the run itself. */
+export interface Surroundings {
+  /** Whether the owner's session lasts beyond this instant. */
+  alive(owner: string, now: number): boolean;
+  /** Whether this run ever asked this interrupt, given that it is not open now. */
+  wasAsked(runId: RunId, interruptId: string): boolean;
+}
+
+export interface Admitted {
+  readonly slot: RunSlot;
+  readonly rows: readonly Row[];
+  /** Interrupts that opened or closed. */
+  readonly interrupts: readonly InterruptRecord[];
+}
+
+/** Checks every guard of an append and gives what to store; throws, having changed nothing, when one does not hold. */
+export function admit(append: Append, before: RunSlot | null, cursor: number, around: Surroundings): Admitted {
+  checkRows(append);
+  const slot = before === null ? created(append) : guarded(append, before, around);
+  const leased = takeLease(append, slot, around);
+  if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
+  const stamped = stamp(append, leased, cursor);
+  return { ...stamped, slot: append.rest === undefined ? stamped.slot : given(stamped.slot, append.rest.wakeAt) };
+}
+
+/** The run after its lease was taken by someone new. The wake that was due is answered by the taking. */
+export const taken = (slot: RunSlot, owner: string): RunSlot => ({
+  ...slot,
+  owner,
+  fence: slot.fence + 1,
+  wakeAt: null,
+});
+
+/** The run after its lease was given back; a wake that came while it was held wins when it is earlier. */
+export const given = (slot: RunSlot, wakeAt: number | null): RunSlot =>
+  slot.record.endedAt !== null ? slot : { ...slot, owner: null, wakeAt: earlier(slot.wakeAt, wakeAt) };
+
+/** The run after somebody asked for it to be woken; a run that ended stays asleep. */
+export const woken = (slot: RunSlot, at: number): RunSlot =>
+  slot.record.endedAt !== null ? slot : { ...slot, wakeAt: earlier(slot.wakeAt, at) };
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
+function created(append: Append): RunSlot {
+  const { create, runId } = append;
+  if (create === undefined) {
+    throw new TerminalError('not_found', {
+      message: `There is no run ${runId}.`,
+      hint: 'Check the id; a run exists once its first append was acknowledged.',
+    });
+  }
+  const at = append.rows[0]!.at;
+  const start = { seq: -1, hash: chainStart(create.originRunId), at, fence: 0, owner: null, wakeAt: null };
+  return { ...newRunIndex(runId, create, at), ...start };
+}
+
+function guarded(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
+  const { runId, answers, fence } = append;
+  if (append.create !== undefined) {
+    throw new TerminalError('conflict', { message: `Run ${runId} exists already.`, hint: 'Use another run id.' });
+  }
+  if (answers !== undefined && !slot.open.has(answers)) throw notOpen(runId, answers, around);
+  if (slot.record.endedAt !== null) {
+    throw new TerminalError('run_terminal', {
+      message: `Run ${runId} is ${slot.record.status}; nothing follows its last event (${slot.seq}).`,
+      hint: 'Start a new run.',
+    });
+  }
+  if (fence !== undefined && (fence !== slot.fence || slot.owner === null)) {
+    throw new RetryableError('lease_lost', {
+      message: `Run ${runId} was written under lease ${fence}, but ${slot.owner === null ? 'nobody holds it' : `lease ${slot.fence} is current`}.`,
+      hint: 'Drop what was computed and leave the run to whoever claims it.',
+      details: { fence, current: slot.fence },
+    });
+  }
+  return slot;
+}
+
+function takeLease(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
+  const { claim } = append;
+  if (claim === undefined || slot.owner === claim.owner) return slot;
+  if (slot.owner !== null && around.alive(slot.owner, claim.now)) {
+    throw new RetryableError('lease_held', {
+      message: `Run ${append.runId} is held by ${slot.owner}, so ${claim.owner} cannot take it.`,
+      hint: 'Append without a claim and let the holder act on it.',
+    });
+  }
+  return taken(slot, claim.owner);
+}
+
+/** Gives the rows their place and hashes, and folds them into the index. */
+function stamp(append: Append, slot: RunSlot, cursor: number): Admitted {
+  const { runId } = append;
+  const { contextId } = slot.record;
+  let index: RunIndex = slot;
+  let { seq, hash, at } = slot;
+  let place = cursor;
+  const rows: Row[] = [];
+  const changes = new Map<string, InterruptRecord>();
+  for (const row of append.rows) {
+    invariant(row.at >= at, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
+    seq += 1;
+    place += 1;
+    at = row.at;
+    const { type, audience, payload, task } = row;
+    const body = { seq, contextId, at, type, nodeId: row.nodeId ?? null, cause: row.cause ?? null, audience };
+    const own = rowHash({ ...body, payload, task });
+    hash = chainHash(hash, own);
+    rows.push({ runId, ...body, cursor: place, payload, task, rowHash: own, hash });
+    const next = foldRunIndex(index, row);
+    // Row by row, so that a question asked and withdrawn in one append still leaves its record.
+    noteInterrupts(changes, index, next);
+    index = next;
+  }
+  const ended = index.record.endedAt !== null;
+  const { fence } = slot;
+  const lease = ended ? { owner: null, wakeAt: null } : { owner: slot.owner, wakeAt: slot.wakeAt };
+  const after: RunSlot = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
+  return { slot: after, rows, interrupts: [...changes.values()] };
+}
+
+function checkRows(append: Append): void {
+  const { rows, runId } = append;
+  invariant(rows.length > 0, 'append-has-rows', { runId });
+  for (const [i, row] of rows.entries()) {
+    invariant(i === rows.length - 1 || !endsRun(row.type), 'terminal-row-is-last', { runId, type: row.type });
+    checkText(row, runId);
+    checkSize(row, runId);
+  }
+}
+
+/** A lone surrogate has no UTF-8 form, so a store would give back other text than was hashed. */
+function checkText(row: NewRow, runId: RunId): void {
+  const wellFormed =
+    row.payload.isWellFormed() &&
+    (row.task === null || row.task.isWellFormed()) &&
+    (row.nodeId === undefined || row.nodeId.isWellFormed()) &&
+    row.type.isWellFormed();
+  invariant(wellFormed, 'row-text-well-formed', { runId, type: row.type });
+}
+
+function checkSize(row: NewRow, runId: RunId): void {
+  const chars = row.payload.length + (row.task?.length ?? 0);
+  // UTF-8 takes at most three bytes for each UTF-16 unit, so most rows need no counting.
+  if (chars * 3 <= MAX_EVENT_BYTES) return;
+  const encoder = new TextEncoder();
+  const bytes = encoder.encode(row.payload).length + encoder.encode(row.task ?? '').length;
+  if (bytes <= MAX_EVENT_BYTES) return;
+  throw new TerminalError('event_too_large', {
+    message: `An event ${row.type} of run ${runId} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}.`,
+    hint: 'Keep large values outside the run and pass a reference.',
+    details: { bytes, limit: MAX_EVENT_BYTES },
+  });
+}
+
+function wrongPosition(append: Append, slot: RunSlot): RetryableError {
+  return new RetryableError('conflict', {
+    message: `Run ${append.runId} was to get event ${append.at}, but its next is ${slot.seq + 1}.`,
+    hint: 'Read the new events and decide again.',
+    details: { expected: append.at, next: slot.seq + 1 },
+  });
+}
+
+function notOpen(runId: RunId, interruptId: string, around: Surroundings): TerminalError {
+  return around.wasAsked(runId, interruptId)
+    ? new TerminalError('interrupt_already_resolved', {
+        message: `Interrupt ${interruptId} of run ${runId} does not wait any more.`,
+        hint: 'Read the run to see how it was resolved.',
+      })
+    : new TerminalError('interrupt_not_found', {
+        message: `Run ${runId} has no interrupt ${interruptId}.`,
+        hint: 'List the open interrupts of the run.',
+      });
+}

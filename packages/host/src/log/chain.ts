@@ -1,0 +1,42 @@
+/** The hash chain: proves that a run's rows are the ones that were written, in that order. The recipe is fixed for ever. */
+import { hash as digest } from 'node:crypto';
+import type { RunId } from '@cairn/protocol';
+import type { Row } from './port.ts';
+
+/** The columns and bodies a row's own hash covers: all that is stored but the run, the cursor and the hashes. */
+export type HashedRow = Pick<
+  Row,
+  'seq' | 'contextId' | 'at' | 'type' | 'nodeId' | 'cause' | 'audience' | 'payload' | 'task'
+>;
+
+const sha256 = (text: string): string => digest('sha256', text, 'hex');
+
+export function rowHash(row: HashedRow): string {
+  const columns = JSON.stringify([row.seq, row.contextId, row.at, row.type, row.nodeId, row.cause, row.audience]);
+  return sha256(`${columns}\n${row.payload}\n${row.task ?? ''}`);
+}
+
+/** What the first row of a run is chained to. A fork keeps its source's origin, so that a shared prefix has equal hashes. */
+export const chainStart = (originRunId: RunId): string => sha256(originRunId);
+
+export const chainHash = (previous: string, row: string): string => sha256(previous + row);
+
+/** Where a chain breaks, and how. */
+export interface ChainBreak {
+  readonly seq: number;
+  readonly reason: 'seq' | 'row-hash' | 'chain-hash';
+}
+
+/** Walks the rows of one run from its first; null when every hash is the one its bytes and its predecessor give. */
+export function verifyChain(rows: Iterable<Row>, originRunId: RunId): ChainBreak | null {
+  let expected = 0;
+  let previous = chainStart(originRunId);
+  for (const row of rows) {
+    if (row.seq !== expected) return { seq: expected, reason: 'seq' };
+    if (rowHash(row) !== row.rowHash) return { seq: row.seq, reason: 'row-hash' };
+    if (chainHash(previous, row.rowHash) !== row.hash) return { seq: row.seq, reason: 'chain-hash' };
+    previous = row.hash;
+    expected += 1;
+  }
+  return null;
+}

@@ -1,0 +1,65 @@
+/** The records of the memory store: definitions, workflow names, checkpoints and idempotency outcomes in plain maps. */
+import type { RunId } from '@cairn/protocol';
+import type { Checkpoint, IdempotencyRecord, Records, WorkflowRecord } from './port.ts';
+import { versionTaken } from './refusals.ts';
+
+/** One text for the three parts, which may hold any character. */
+export const idempotencyKey = (tenant: string, endpoint: string, key: string): string =>
+  JSON.stringify([tenant, endpoint, key]);
+
+/** The idempotency outcomes are the log's, which commits them with an append; `assertOpen` throws once the store is closed. */
+export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOpen: () => void): Records {
+  const definitions = new Map<string, string>();
+  const workflows: WorkflowRecord[] = [];
+  const checkpoints = new Map<RunId, Checkpoint>();
+
+  const latestOf = (tenant: string, workflowId: string): WorkflowRecord | null =>
+    workflows.findLast((one) => one.tenant === tenant && one.workflowId === workflowId) ?? null;
+  const versionOf = (tenant: string, workflowId: string, version: string): WorkflowRecord | null =>
+    workflows.find((one) => one.tenant === tenant && one.workflowId === workflowId && one.version === version) ?? null;
+
+  return {
+    async putDefinition(hash, body) {
+      assertOpen();
+      if (!definitions.has(hash)) definitions.set(hash, body);
+    },
+    async definition(hash) {
+      assertOpen();
+      return definitions.get(hash) ?? null;
+    },
+    async putWorkflow(record) {
+      assertOpen();
+      const known = versionOf(record.tenant, record.workflowId, record.version);
+      if (known === null) workflows.push(record);
+      else if (known.hash !== record.hash) throw versionTaken(record, known.hash);
+    },
+    async workflow(tenant, workflowId, version) {
+      assertOpen();
+      return version === undefined ? latestOf(tenant, workflowId) : versionOf(tenant, workflowId, version);
+    },
+    async workflows(tenant) {
+      assertOpen();
+      const ids = new Set(workflows.filter((one) => one.tenant === tenant).map((one) => one.workflowId));
+      return [...ids].sort().map((workflowId) => latestOf(tenant, workflowId)!);
+    },
+    async putCheckpoint(checkpoint) {
+      assertOpen();
+      const kept = checkpoints.get(checkpoint.runId);
+      if (kept === undefined || kept.seq <= checkpoint.seq) checkpoints.set(checkpoint.runId, checkpoint);
+    },
+    async checkpoint(runId) {
+      assertOpen();
+      return checkpoints.get(runId) ?? null;
+    },
+    async idempotency(tenant, endpoint, key) {
+      assertOpen();
+      return outcomes.get(idempotencyKey(tenant, endpoint, key)) ?? null;
+    },
+    async expireIdempotency(before) {
+      assertOpen();
+      const old = [...outcomes].filter(([, record]) => record.at < before);
+      for (const [key] of old) outcomes.delete(key);
+      return old.length;
+    },
+  };
+}

@@ -1,0 +1,218 @@
+/** A store that lives in memory: for tests, for simulation, and as the plainest reading of what a store must do. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { admit, given, type RunSlot, type Surroundings, taken, woken } from './admit.ts';
+import { Followers, type ListenerFault } from './followers.ts';
+import { idempotencyKey, memoryRecords } from './memory-records.ts';
+import type {
+  Append,
+  Appended,
+  Claim,
+  ContextRows,
+  EventLog,
+  IdempotencyRecord,
+  InterruptRecord,
+  Queue,
+  Row,
+  RunPage,
+  RunQuery,
+  RunRows,
+  Store,
+} from './port.ts';
+import { idempotencyTaken, parseListCursor, storeClosed } from './refusals.ts';
+import { reindex, sameIndex } from './run-index.ts';
+
+export interface MemoryStoreOptions {
+  /** Told when a listener of `follow` throws. Default: the error surfaces as an uncaught one. */
+  readonly onListenerError?: ListenerFault;
+}
+
+/** An empty store. What it acknowledged lasts as long as the process. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const memory = new Memory(options.onListenerError);
+  const log: EventLog = {
+    append: async (append) => {
+      const appended = memory.append(append);
+      // Listeners never run inside the caller's own call, as with a store that commits to disk.
+      await null;
+      memory.tellNext();
+      return appended;
+    },
+    read: async (range) => memory.read(range),
+    follow: (listener) => memory.followers.add(listener),
+    head: async (runId) => {
+      const slot = memory.open().get(runId)?.slot;
+      return slot === undefined ? null : { record: slot.record, seq: slot.seq, hash: slot.hash, fence: slot.fence };
+    },
+    list: async (query) => memory.list(query),
+    interrupts: async (runId) => [...(memory.open().get(runId)?.interrupts.values() ?? [])],
+    rebuild: async () => memory.rebuild(),
+  };
+  const queue: Queue = {
+    claim: async (request) => memory.claim(request),
+    renew: async ({ owner, until }) => void memory.session(owner, until),
+    release: async ({ runId, fence, wakeAt }) => memory.release(runId, fence, wakeAt),
+    due: async () => memory.due(),
+  };
+  const records = memoryRecords(memory.idempotency, () => memory.open());
+  return { log, queue, records, close: async () => memory.close() };
+}
+
+/** One run with all it has. */
+interface MemoryRun {
+  readonly place: number;
+  slot: RunSlot;
+  readonly rows: Row[];
+  readonly interrupts: Map<string, InterruptRecord>;
+}
+
+class Memory implements Surroundings {
+  readonly followers: Followers;
+  /** By tenant, endpoint and key, as one JSON text. */
+  readonly idempotency = new Map<string, IdempotencyRecord>();
+  readonly #runs = new Map<RunId, MemoryRun>();
+  readonly #contexts = new Map<ContextId, Row[]>();
+  readonly #sessions = new Map<string, number>();
+  readonly #untold: { readonly runId: RunId; readonly contextId: ContextId; readonly rows: readonly Row[] }[] = [];
+  #cursor = 0;
+  #closed = false;
+
+  constructor(fault?: ListenerFault) {
+    this.followers = new Followers(fault);
+  }
+
+  /** The runs, as long as the store is open. */
+  open(): ReadonlyMap<RunId, MemoryRun> {
+    if (this.#closed) throw storeClosed();
+    return this.#runs;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  alive(owner: string, now: number): boolean {
+    return (this.#sessions.get(owner) ?? 0) > now;
+  }
+
+  wasAsked(runId: RunId, interruptId: string): boolean {
+    return this.#runs.get(runId)?.interrupts.has(interruptId) === true;
+  }
+
+  append(append: Append): Appended {
+    const { runId, idempotency, claim } = append;
+    const run = this.open().get(runId);
+    const recordKey = idempotency && idempotencyKey(idempotency.tenant, idempotency.endpoint, idempotency.key);
+    const { slot, rows, interrupts } = admit(append, run?.slot ?? null, this.#cursor, this);
+    if (idempotency && this.idempotency.has(recordKey!)) throw idempotencyTaken(idempotency);
+    // From here on nothing throws: what follows is the commit.
+    this.#cursor += rows.length;
+    const kept: MemoryRun = run ?? { place: this.#runs.size + 1, slot, rows: [], interrupts: new Map() };
+    this.#runs.set(runId, kept);
+    kept.slot = slot;
+    kept.rows.push(...rows);
+    for (const record of interrupts) kept.interrupts.set(record.interruptId, record);
+    const { contextId } = slot.record;
+    const context = this.#contexts.get(contextId) ?? [];
+    this.#contexts.set(contextId, context);
+    context.push(...rows);
+    if (claim !== undefined) this.session(claim.owner, Math.max(claim.until, this.#sessions.get(claim.owner) ?? 0));
+    for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
+    if (idempotency) this.idempotency.set(recordKey!, idempotency);
+    this.#untold.push({ runId, contextId, rows });
+    return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
+  }
+
+  /** Each append tells one commit, in the order they were made. */
+  tellNext(): void {
+    const commit = this.#untold.shift();
+    if (commit !== undefined) this.followers.tell(commit);
+  }
+
+  read(range: RunRows | ContextRows): readonly Row[] {
+    const runs = this.open();
+    const [rows, start] =
+      'runId' in range
+        ? [runs.get(range.runId)?.rows ?? [], range.after + 1]
+        : afterCursor(this.#contexts.get(range.contextId) ?? [], range.afterCursor);
+    const found: Row[] = [];
+    for (let i = start; i < rows.length && found.length < range.limit; i += 1) {
+      const row = rows[i]!;
+      if (range.audience === undefined || row.audience === range.audience) found.push(row);
+    }
+    return found;
+  }
+
+  list({ tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
+    const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
+    const matching = [...this.open().values()].reverse().filter(({ place, slot: { record } }) => {
+      if (place >= before || record.tenant !== tenant) return false;
+      if (status !== undefined && record.status !== status) return false;
+      if (workflowId !== undefined && record.workflowId !== workflowId) return false;
+      return tag === undefined || record.tags.includes(tag);
+    });
+    const page = matching.slice(0, limit);
+    const nextCursor = matching.length > limit ? String(page.at(-1)!.place) : null;
+    return { runs: page.map((run) => run.slot.record), nextCursor };
+  }
+
+  rebuild(): { readonly runs: number; readonly repaired: number } {
+    let repaired = 0;
+    for (const run of this.open().values()) {
+      const fresh = reindex(run.slot.record, run.rows);
+      if (!sameIndex(fresh, { record: run.slot.record, interrupts: run.interrupts })) repaired += 1;
+      run.slot = { ...run.slot, record: fresh.record, open: fresh.open };
+      run.interrupts.clear();
+      for (const [id, record] of fresh.interrupts) run.interrupts.set(id, record);
+    }
+    return { runs: this.#runs.size, repaired };
+  }
+
+  claim({ owner, now, until, limit }: Parameters<Queue['claim']>[0]): readonly Claim[] {
+    const claimable = [...this.open().values()]
+      .filter(({ slot }) => (slot.owner === null ? (slot.wakeAt ?? Infinity) <= now : !this.alive(slot.owner, now)))
+      .sort((a, b) => (a.slot.wakeAt ?? 0) - (b.slot.wakeAt ?? 0) || a.place - b.place)
+      .slice(0, limit);
+    this.session(owner, Math.max(until, this.#sessions.get(owner) ?? 0));
+    return claimable.map((run) => {
+      run.slot = taken(run.slot, owner);
+      return { runId: run.slot.record.runId, fence: run.slot.fence };
+    });
+  }
+
+  session(owner: string, until: number): void {
+    this.open();
+    this.#sessions.set(owner, until);
+  }
+
+  release(runId: RunId, fence: number, wakeAt: number | null): void {
+    const run = this.open().get(runId);
+    if (run === undefined || run.slot.owner === null || run.slot.fence !== fence) return;
+    run.slot = given(run.slot, wakeAt);
+  }
+
+  due(): number | null {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { slot } of this.open().values()) {
+      const at = slot.owner === null ? slot.wakeAt : (this.#sessions.get(slot.owner) ?? 0);
+      if (at !== null && at < earliest) earliest = at;
+    }
+    return Number.isFinite(earliest) ? earliest : null;
+  }
+
+  #wake(runId: RunId, at: number): void {
+    const run = this.#runs.get(runId);
+    if (run !== undefined) run.slot = woken(run.slot, at);
+  }
+}
+
+/** Where the rows after a cursor begin; rows lie in cursor order. */
+function afterCursor(rows: readonly Row[], cursor: number): readonly [readonly Row[], number] {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]!.cursor <= cursor) low = middle + 1;
+    else high = middle;
+  }
+  return [rows, low];
+}

@@ -1,0 +1,191 @@
+/** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
+import type { Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import type { InterruptRecord, NewRow, NewRun, Row, RunRecord } from './port.ts';
+
+/** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
+export interface RunIndex {
+  readonly record: RunRecord;
+  /** Interrupts that still wait, in the order they were asked. */
+  readonly open: ReadonlyMap<string, InterruptRecord>;
+}
+
+type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
+
+/** What a run shows while it waits for an answer of this kind; kinds of our own and of vendors show `waiting-input`. */
+const waitingStatus: ReadonlyMap<string, RunStatus> = new Map([
+  ['approval', 'waiting-approval'],
+  ['low-confidence', 'waiting-approval'],
+  ['conversation.exchange', 'waiting-approval'],
+  ['external-event', 'waiting-external'],
+]);
+
+/** Interrupts that are told, not asked: nobody answers them. */
+const toldKinds: ReadonlySet<string> = new Set(['conversation.start', 'conversation.close']);
+
+const endStatus: Readonly<Record<string, RunStatus>> = {
+  'run.completed': 'completed',
+  'run.failed': 'failed',
+  'run.cancelled': 'cancelled',
+};
+
+/** Whether nothing may follow this row in its run. */
+export const endsRun = (type: string): boolean => Object.hasOwn(endStatus, type);
+
+const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
+
+/** The index of a run before its first row. */
+export function newRunIndex(runId: RunId, run: NewRun, createdAt: number): RunIndex {
+  const record: RunRecord = {
+    runId,
+    tenant: run.tenant,
+    contextId: run.contextId,
+    originRunId: run.originRunId,
+    parentRunId: run.parentRunId ?? null,
+    workflowId: '',
+    definitionHash: '',
+    principal: null,
+    status: 'pending',
+    currentNodeId: null,
+    tags: [],
+    errorCode: null,
+    errorMessage: null,
+    createdAt,
+    endedAt: null,
+  };
+  return { record, open: nothingOpen };
+}
+
+/** The index after one more row. Payloads are parsed only for the few types that the index shows. */
+export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
+  switch (row.type) {
+    case 'run.started':
+      return changed(index, started(JSON.parse(row.payload) as JsonObject));
+    case 'node.started':
+      return row.nodeId === undefined || row.nodeId === index.record.currentNodeId
+        ? index
+        : changed(index, { currentNodeId: row.nodeId });
+    case 'run.paused':
+      return changed(index, { status: 'paused' });
+    case 'run.resumed':
+      return changed(index, { status: activeStatus(index.open) });
+    case 'cairn.cancel.requested':
+      return changed(index, { status: 'cancelling' });
+    case 'interrupt.requested':
+      return asked(index, row);
+    case 'interrupt.resolved':
+      return answered(index, row);
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.cancelled':
+      return ended(index, row);
+    default:
+      return index;
+  }
+}
+
+/** A run's index with its whole inbox, closed interrupts too. */
+export interface FullIndex extends RunIndex {
+  readonly interrupts: ReadonlyMap<string, InterruptRecord>;
+}
+
+/** The index computed afresh from every row of a run; of the stored record only the identity is taken. */
+export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
+  const { runId, tenant, contextId, originRunId, parentRunId } = stored;
+  const identity: NewRun = { tenant, contextId, originRunId, parentRunId: parentRunId ?? undefined };
+  const interrupts = new Map<string, InterruptRecord>();
+  let index: RunIndex | undefined;
+  for (const row of rows) {
+    const before = index ?? newRunIndex(runId, identity, row.at);
+    index = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined });
+    noteInterrupts(interrupts, before, index);
+  }
+  return { ...(index ?? newRunIndex(runId, identity, stored.createdAt)), interrupts };
+}
+
+/** Whether a stored index says what the rows say. */
+export const sameIndex = (fresh: FullIndex, stored: Pick<FullIndex, 'record' | 'interrupts'>): boolean =>
+  sameFields(fresh.record, stored.record) &&
+  fresh.interrupts.size === stored.interrupts.size &&
+  [...fresh.interrupts].every(([id, record]) => sameFields(record, stored.interrupts.get(id)));
+
+const sameFields = <Record extends object>(a: Record, b: Record | undefined): boolean =>
+  b !== undefined &&
+  (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
+
+/** Adds what one row opened or closed. */
+export function noteInterrupts(changes: Map<string, InterruptRecord>, before: RunIndex, after: RunIndex): void {
+  if (before.open === after.open) return;
+  for (const [id, record] of before.open) if (!after.open.has(id)) changes.set(id, { ...record, open: false });
+  for (const [id, record] of after.open) if (!before.open.has(id)) changes.set(id, record);
+}
+
+function changed(index: RunIndex, fields: Partial<RunRecord>): RunIndex {
+  return { record: { ...index.record, ...fields }, open: index.open };
+}
+
+function started(payload: JsonObject): Partial<RunRecord> {
+  const owner = objectOr(payload.owner);
+  return {
+    workflowId: textOr(payload.workflowId) ?? '',
+    definitionHash: textOr(payload.definitionHash) ?? '',
+    principal: textOr(owner.principal),
+    tags: Array.isArray(payload.tags) ? payload.tags.filter((tag) => typeof tag === 'string') : [],
+    status: 'running',
+  };
+}
+
+function asked(index: RunIndex, row: IndexedRow): RunIndex {
+  const payload = JSON.parse(row.payload) as JsonObject;
+  const interruptId = textOr(payload.interruptId);
+  const kind = textOr(payload.kind);
+  if (interruptId === null || kind === null || toldKinds.has(kind)) return index;
+  const nodeId = row.nodeId ?? textOr(payload.nodeId) ?? '';
+  const { runId } = index.record;
+  const open = new Map(index.open).set(interruptId, {
+    runId,
+    interruptId,
+    nodeId,
+    kind,
+    open: true,
+    requestedAt: row.at,
+  });
+  return settled({ record: index.record, open });
+}
+
+function answered(index: RunIndex, row: IndexedRow): RunIndex {
+  const interruptId = textOr((JSON.parse(row.payload) as JsonObject).interruptId);
+  if (interruptId === null || !index.open.has(interruptId)) return index;
+  const open = new Map(index.open);
+  open.delete(interruptId);
+  return settled({ record: index.record, open });
+}
+
+function ended(index: RunIndex, row: IndexedRow): RunIndex {
+  const error = objectOr((JSON.parse(row.payload) as JsonObject).error);
+  const fields: Partial<RunRecord> = {
+    status: endStatus[row.type]!,
+    currentNodeId: null,
+    errorCode: textOr(error.code),
+    errorMessage: textOr(error.message),
+    endedAt: row.at,
+  };
+  return { record: { ...index.record, ...fields }, open: nothingOpen };
+}
+
+/** A pause or a cancellation outlasts questions that are asked or answered meanwhile. */
+function settled(index: RunIndex): RunIndex {
+  const { status } = index.record;
+  if (status === 'paused' || status === 'cancelling') return index;
+  return changed(index, { status: activeStatus(index.open) });
+}
+
+/** What a run that is neither paused nor ended shows: the oldest question it waits for, else that it runs. */
+function activeStatus(open: ReadonlyMap<string, InterruptRecord>): RunStatus {
+  for (const { kind } of open.values()) return waitingStatus.get(kind) ?? 'waiting-input';
+  return 'running';
+}
+
+const textOr = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+const objectOr = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
