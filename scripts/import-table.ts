@@ -1,0 +1,193 @@
+/** Who may import whom, and what each room may touch of the world: the one place where that is decided, as data. */
+
+/** Ways a file can reach what is not its input; a room names those it may use. */
+export type World = 'clock' | 'random' | 'timer' | 'network' | 'process' | 'console' | 'node';
+
+export interface Room {
+  readonly name: string;
+  /** A folder or a single file, from the root of the repository. The longest match decides a file's room. */
+  readonly path: string;
+  /** Rooms (by name) or single files (by path) it may import besides itself. */
+  readonly imports: readonly string[];
+  /** npm packages, or any. */
+  readonly packages: readonly string[] | 'any';
+  /** Node built-ins, or any. */
+  readonly builtins: readonly string[] | 'any';
+  /** Ambient access to the world; what a pure room needs comes through ports. */
+  readonly world: readonly World[] | 'any';
+}
+
+const log = 'packages/host/src/log';
+const cli = 'packages/host/src/cli';
+
+export const rooms: readonly Room[] = [
+  { name: 'protocol', path: 'packages/protocol/src', imports: [], packages: ['zod'], builtins: [], world: [] },
+  {
+    name: 'client',
+    path: 'packages/client/src',
+    imports: ['protocol'],
+    packages: ['eventsource-parser'],
+    builtins: [],
+    world: ['network'],
+  },
+  {
+    name: 'client/timers',
+    path: 'packages/client/src/timers.ts',
+    imports: ['protocol', 'client'],
+    packages: [],
+    builtins: [],
+    world: ['timer', 'random'],
+  },
+  { name: 'log', path: log, imports: ['protocol'], packages: [], builtins: [], world: [] },
+  {
+    name: 'log/chain',
+    path: `${log}/chain.ts`,
+    imports: ['protocol', 'log'],
+    packages: [],
+    builtins: ['node:crypto'],
+    world: [],
+  },
+  {
+    name: 'log/sqlite',
+    path: `${log}/sqlite`,
+    imports: ['protocol', 'log'],
+    packages: [],
+    builtins: 'any',
+    world: ['timer', 'node', 'process'],
+  },
+  {
+    name: 'engine',
+    path: 'packages/host/src/engine',
+    imports: ['protocol', `${log}/port.ts`],
+    packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js'],
+    builtins: [],
+    world: [],
+  },
+  {
+    name: 'server',
+    path: 'packages/host/src/server',
+    imports: ['protocol', 'log', 'engine'],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  {
+    name: 'cli',
+    path: cli,
+    imports: ['protocol', 'client', `${log}/chain.ts`],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  ...['start', 'dev'].map((command) => ({
+    name: `cli/${command}`,
+    path: `${cli}/${command}.ts`,
+    imports: ['protocol', 'client', 'cli', 'server'],
+    packages: 'any' as const,
+    builtins: 'any' as const,
+    world: 'any' as const,
+  })),
+  {
+    name: 'host/index',
+    path: 'packages/host/src/index.ts',
+    imports: ['protocol', 'engine', 'server', 'log'],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
+  {
+    name: 'host/bin',
+    path: 'packages/host/bin',
+    imports: ['cli'],
+    packages: [],
+    builtins: 'any',
+    world: 'any',
+  },
+  {
+    name: 'kit',
+    path: 'packages/host/test/kit',
+    imports: ['protocol', 'client', 'log', 'engine', 'server'],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  {
+    name: 'e2e',
+    path: 'e2e',
+    imports: ['protocol', 'client', 'log', 'engine', 'server', 'cli', 'kit', 'host/index'],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  {
+    name: 'bench',
+    path: 'bench',
+    imports: ['protocol', 'client', 'log', 'engine', 'server', 'cli', 'kit', 'host/index'],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
+  { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
+];
+
+/** What a package's name stands for inside this repository. */
+export const ownPackages: Readonly<Record<string, string>> = {
+  '@cairn/protocol': 'packages/protocol/src/index.ts',
+  '@cairn/client': 'packages/client/src/index.ts',
+  '@cairn/host': 'packages/host/src/index.ts',
+};
+
+/** Rooms outside the packages that test or measure their insides, and may therefore reach past an `index.ts`. */
+export const insiders: readonly string[] = ['e2e', 'bench'];
+
+/** Files that belong to tests wherever they sit: free to import, never imported by a source file. */
+export const testFile = /\.(test|contract|test-d)\.ts$/;
+
+interface GlobalRule {
+  readonly world: World;
+  /** Uses that are pure; every other use counts. */
+  readonly harmless?: readonly string[];
+  /** Only these uses count. The bare name stands for passing the object on, which hides what is done with it. */
+  readonly only?: readonly string[];
+}
+
+/** Uses are written as in the source: `Date.now`, `new Date()`, `new Date(…)`, `instanceof Date`, or the bare name. */
+export const worldGlobals: Readonly<Record<string, GlobalRule>> = {
+  Date: { world: 'clock', harmless: ['new Date(…)', 'Date.parse', 'Date.UTC', 'instanceof Date'] },
+  performance: { world: 'clock' },
+  Temporal: { world: 'clock', only: ['Temporal.Now', 'Temporal'] },
+  Math: { world: 'random', only: ['Math.random', 'Math'] },
+  crypto: { world: 'random', harmless: ['crypto.subtle'] },
+  setTimeout: { world: 'timer' },
+  setInterval: { world: 'timer' },
+  setImmediate: { world: 'timer' },
+  clearTimeout: { world: 'timer' },
+  clearInterval: { world: 'timer' },
+  clearImmediate: { world: 'timer' },
+  AbortSignal: { world: 'timer', only: ['AbortSignal.timeout', 'AbortSignal'] },
+  fetch: { world: 'network' },
+  WebSocket: { world: 'network' },
+  EventSource: { world: 'network' },
+  XMLHttpRequest: { world: 'network' },
+  process: { world: 'process' },
+  globalThis: { world: 'process' },
+  eval: { world: 'process' },
+  console: { world: 'console' },
+  Buffer: { world: 'node' },
+  require: { world: 'node' },
+};
+
+/** Named imports that reach the world from a built-in a room may otherwise use; `*` is the whole module. */
+export const worldImports: Readonly<Record<string, Readonly<Record<string, World>>>> = {
+  'node:crypto': {
+    '*': 'random',
+    randomUUID: 'random',
+    randomUUIDv7: 'random',
+    randomBytes: 'random',
+    randomInt: 'random',
+    getRandomValues: 'random',
+    webcrypto: 'random',
+  },
+  'node:perf_hooks': { '*': 'clock', performance: 'clock' },
+};

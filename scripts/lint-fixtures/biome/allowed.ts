@@ -1,0 +1,3 @@
+export function anything(value: unknown): unknown {
+  return value;
+}

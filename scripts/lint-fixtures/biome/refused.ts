@@ -1,0 +1,3 @@
+export default function anything(value: any): any {
+  return value;
+}

@@ -1,0 +1,2 @@
+import { d } from '@cairn/protocol';
+export const base = d;

@@ -1,0 +1,2 @@
+import { base } from './base.ts';
+export const right = base;

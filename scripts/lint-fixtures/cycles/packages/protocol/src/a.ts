@@ -1,0 +1,3 @@
+// refused
+import { b } from './b.ts';
+export const a = b;

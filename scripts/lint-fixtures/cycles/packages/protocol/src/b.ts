@@ -1,0 +1,2 @@
+import { c } from './folder/c.ts';
+export const b = c;

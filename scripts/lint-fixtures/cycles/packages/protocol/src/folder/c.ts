@@ -1,0 +1,2 @@
+import type { a } from '../a.ts';
+export const c = {} as typeof a;

@@ -1,0 +1,2 @@
+// refused
+export * as itself from './itself.ts';

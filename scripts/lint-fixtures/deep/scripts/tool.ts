@@ -1,0 +1,2 @@
+import { store } from '../packages/host/src/log/port.ts'; // refused
+export const tool = store;

@@ -1,0 +1,3 @@
+export const reach = fetch;
+export const wait = setTimeout(() => 1, 5); // refused
+export const at = Date.now(); // refused

@@ -1,0 +1,1 @@
+export const wait = setTimeout(() => 1, 5);

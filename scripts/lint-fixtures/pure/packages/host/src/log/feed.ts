@@ -1,0 +1,2 @@
+export const at = Date.now(); // refused
+export const later = setTimeout(() => 1, 5); // refused

@@ -1,0 +1,2 @@
+import { reply } from '../server/runs.ts';
+export const start = reply;

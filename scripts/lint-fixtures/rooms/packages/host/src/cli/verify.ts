@@ -1,0 +1,5 @@
+import { client } from '@cairn/client';
+import { chain } from '../log/chain.ts';
+import { step } from '../engine/step.ts'; // refused
+import { reply } from '../server/runs.ts'; // refused
+export const verify = [client, chain, step, reply];

@@ -1,0 +1,2 @@
+import { step } from '../../src/engine/step.ts';
+export const clock = step;

@@ -1,0 +1,1 @@
+export const homeless = true; // refused

@@ -1,0 +1,1 @@
+export const first: number = [1, 2, 3][0];

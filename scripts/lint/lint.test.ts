@@ -1,0 +1,122 @@
+/** Every rule of the lint command against a fixture that breaks it: lines marked `// refused` are found, nothing else is. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkAddresses } from './check-addresses.ts';
+import { checkCycles } from './check-cycles.ts';
+import { checkDeepImports } from './check-deep-imports.ts';
+import { checkGlobals } from './check-globals.ts';
+import { checkImports } from './check-imports.ts';
+import { checkLength } from './check-length.ts';
+import { checkLinks } from './check-links.ts';
+import { checkVersions } from './check-versions.ts';
+import type { Finding } from './finding.ts';
+import { parseSource, type Source, sourcesOf } from './source.ts';
+import { biome, types, unused } from './tools.ts';
+import { filesOf, textOf } from './tree.ts';
+
+const repository = join(import.meta.dirname, '../..');
+const fixture = (name: string): string => join(import.meta.dirname, '../lint-fixtures', name);
+
+/** The places a fixture marks as wrong. A mark on the first line of a file stands for the file when `whole` is set. */
+function marks(root: string, whole: boolean): readonly string[] {
+  return filesOf(root).flatMap((file) =>
+    textOf(root, file)
+      .split('\n')
+      .flatMap((line, index) => (/\/\/ refused$/.test(line) ? [whole ? file : `${file}:${index + 1}`] : [])),
+  );
+}
+
+const places = (findings: readonly Finding[]): readonly string[] =>
+  findings.map(({ file, line }) => (line === undefined ? `${file}` : `${file}:${line}`)).sort();
+
+const messages = (findings: readonly Finding[]): string => findings.map(({ message }) => message).join('\n');
+
+describe('rules about sources', () => {
+  const byLine: readonly (readonly [string, string, (sources: readonly Source[]) => readonly Finding[]])[] = [
+    ['rooms', 'imports only what the table allows', checkImports],
+    ['deep', 'never reaches inside another package', checkDeepImports],
+    ['pure', 'reaches the world only through ports', checkGlobals],
+  ];
+  test.each(byLine)('%s: a file %s', (name, _, check) => {
+    const root = fixture(name);
+    expect(places(check(sourcesOf(root)))).toEqual([...marks(root, false)].sort());
+  });
+
+  const byFile: typeof byLine = [
+    ['cycles', 'does not import itself through others', checkCycles],
+    ['length', 'stays under the cap', (sources) => checkLength(sources, [])],
+  ];
+  test.each(byFile)('%s: a file %s', (name, _, check) => {
+    const root = fixture(name);
+    expect(places(check(sourcesOf(root)))).toEqual([...marks(root, true)].sort());
+  });
+
+  test('a cycle is shown as the path that closes it', () => {
+    expect(messages(checkCycles(sourcesOf(fixture('cycles'))))).toContain(
+      'src/a.ts -> packages/protocol/src/b.ts -> packages/protocol/src/folder/c.ts -> packages/protocol/src/a.ts',
+    );
+  });
+
+  test('an exemption from the length cap that is no longer needed is a finding', () => {
+    const short = parseSource('packages/protocol/src/x.ts', 'export const x = 1;\n');
+    expect(places(checkLength([short], ['packages/protocol/src/x.ts']))).toEqual(['packages/protocol/src/x.ts']);
+  });
+
+  test('a file that does not parse is an error, not a clean file', () => {
+    expect(() => parseSource('x.ts', 'export const = 1;')).toThrow('x.ts does not parse');
+  });
+});
+
+describe('rules about the tree', () => {
+  test('versions are exact and the lockfile names no registry', () => {
+    const said = messages(checkVersions(fixture('versions')));
+    for (const name of ['caret', 'tag', 'range', 'any', 'fetched']) expect(said).toContain(`${name} is`);
+    expect(said.split('\n')).toHaveLength(5);
+  });
+
+  test('no machine paths and no registry hosts are written down', () => {
+    expect(places(checkAddresses(fixture('addresses'), ['/builds/checkout']))).toEqual([
+      '.npmrc:2',
+      'guide.md:2',
+      'script.sh:1',
+      'script.sh:3',
+      'script.sh:5',
+    ]);
+  });
+
+  test('a path in a page exists inside the repository', () => {
+    expect(places(checkLinks(fixture('links')))).toEqual(['README.md:1', 'README.md:2', 'docs/page.md:1']);
+  });
+});
+
+describe('rules that other programs check', () => {
+  // In a folder of its own, because the real configuration leaves the fixtures out.
+  test('any and default exports are errors', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'cairn-lint-'));
+    try {
+      for (const file of ['biome.json', '.gitignore']) copyFileSync(join(repository, file), join(root, file));
+      copyFileSync(join(fixture('biome'), 'allowed.ts'), join(root, 'allowed.ts'));
+      expect(await biome(root)).toEqual([]);
+      copyFileSync(join(fixture('biome'), 'refused.ts'), join(root, 'refused.ts'));
+      const said = messages(await biome(root));
+      expect(said).toContain('noExplicitAny');
+      expect(said).toContain('noDefaultExport');
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  test('an unchecked index is a type error', async () => {
+    expect(messages(await types(fixture('types')))).toContain('refused.ts(1,14): error TS2322');
+  });
+
+  test('files, exports and dependencies that nothing uses are found', async () => {
+    const said = messages(await unused(fixture('unused')));
+    expect(said).toContain('orphan.ts');
+    expect(said).toContain('forgotten');
+    expect(said).toContain('zod');
+    expect(said).not.toContain('used:');
+  });
+});

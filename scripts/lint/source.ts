@@ -1,0 +1,86 @@
+/** Reads a source file the way the checks need it: what it imports and which globals it uses, from its syntax tree. */
+import { parseSync } from 'vite';
+import { type GlobalUse, globalUses } from './global-uses.ts';
+import { children, type SyntaxNode, stringOf, tree } from './syntax.ts';
+import { filesOf, lineAt, textOf } from './tree.ts';
+
+export interface ImportRef {
+  /** null when it is computed and cannot be known before the program runs. */
+  readonly specifier: string | null;
+  /** The names taken from it; `*` for the module as a whole. */
+  readonly names: readonly string[];
+  readonly line: number;
+}
+
+export interface Source {
+  readonly path: string;
+  readonly lines: number;
+  readonly imports: readonly ImportRef[];
+  readonly globals: readonly (GlobalUse & { readonly line: number })[];
+}
+
+const sourceFile = /\.(ts|tsx|mts|mjs|js)$/;
+
+/** Every source file under `root`, parsed. */
+export function sourcesOf(root: string): readonly Source[] {
+  return filesOf(root)
+    .filter((path) => sourceFile.test(path))
+    .map((path) => parseSource(path, textOf(root, path)));
+}
+
+/** @throws Error naming the file when it is not valid syntax: a file that cannot be read must not pass for clean. */
+export function parseSource(path: string, text: string): Source {
+  const parsed = parseSync(path, text);
+  const fault = parsed.errors[0];
+  if (fault !== undefined) throw new Error(`${path} does not parse: ${fault.message}`);
+  const program = tree(parsed.program);
+  const imports: ImportRef[] = [];
+  collectImports(program, (node, specifier, names) => {
+    imports.push({ specifier, names, line: lineAt(text, node.start) });
+  });
+  return {
+    path,
+    lines: text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
+    imports,
+    globals: globalUses(program).map((use) => ({ ...use, line: lineAt(text, use.start) })),
+  };
+}
+
+type Found = (node: SyntaxNode, specifier: string | null, names: readonly string[]) => void;
+
+function collectImports(node: SyntaxNode, found: Found): void {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportNamedDeclaration':
+    case 'ExportAllDeclaration':
+      if (node.source !== null && node.source !== undefined) found(node, stringOf(node.source), namesOf(node));
+      break;
+    case 'ImportExpression':
+    case 'TSImportType':
+      found(node, stringOf(node.source), ['*']);
+      break;
+    case 'NewExpression':
+      if (isModuleUrl(node)) found(node, stringOf((node.arguments as readonly unknown[])[0]), ['*']);
+      break;
+  }
+  for (const child of children(node)) collectImports(child, found);
+}
+
+function namesOf(node: SyntaxNode): readonly string[] {
+  const specifiers = node.specifiers;
+  if (!Array.isArray(specifiers)) return ['*'];
+  return specifiers.map((specifier: SyntaxNode) => {
+    const name = (specifier.imported ?? specifier.local) as SyntaxNode;
+    const whole = specifier.type === 'ImportNamespaceSpecifier' || specifier.type === 'ImportDefaultSpecifier';
+    return whole ? '*' : String(name.name ?? name.value);
+  });
+}
+
+/** `new URL('./worker.ts', import.meta.url)` is how a thread names its module: an import like any other. */
+function isModuleUrl(node: SyntaxNode): boolean {
+  const callee = node.callee as SyntaxNode;
+  const [file, base] = node.arguments as readonly SyntaxNode[];
+  if (callee.name !== 'URL' || file === undefined || base?.type !== 'MemberExpression') return false;
+  const fromMeta = (base.object as SyntaxNode).type === 'MetaProperty';
+  return fromMeta && /^\.{1,2}\/.*\.(ts|tsx|mts|mjs|js)$/.test(stringOf(file) ?? '');
+}

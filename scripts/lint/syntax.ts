@@ -1,0 +1,35 @@
+/** The little of a syntax tree that the checks rely on, so that they do not depend on one parser's types. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+}
+
+export function tree(program: unknown): SyntaxNode {
+  if (!isNode(program)) throw new Error('The parser gave no syntax tree.');
+  return program;
+}
+
+export function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
+}
+
+/** Direct children in source order of their keys. */
+export function* children(node: SyntaxNode): Generator<SyntaxNode> {
+  for (const key in node) {
+    const value = node[key];
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item)) yield item;
+    } else if (isNode(value)) yield value;
+  }
+}
+
+/** The text of a string literal or of a template without holes; null for anything computed. */
+export function stringOf(value: unknown): string | null {
+  if (!isNode(value)) return null;
+  if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;
+  if (value.type === 'TSLiteralType') return stringOf(value.literal);
+  if (value.type !== 'TemplateLiteral') return null;
+  const quasis = value.quasis as readonly { readonly value: { readonly cooked: string } }[];
+  return quasis.length === 1 ? (quasis[0]?.value.cooked ?? null) : null;
+}
