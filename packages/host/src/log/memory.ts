@@ -23,12 +23,12 @@ import { reindex, sameIndex } from './run-index.ts';
 
 export interface MemoryStoreOptions {
   /** Told when a listener of `follow` throws. Default: the error surfaces as an uncaught one. */
-  readonly onListenerError?: ListenerFault;
+  readonly onFault?: ListenerFault;
 }
 
 /** An empty store. What it acknowledged lasts as long as the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const memory = new Memory(options.onListenerError);
+  const memory = new Memory(options.onFault);
   const log: EventLog = {
     append: async (append) => {
       const appended = memory.append(append);

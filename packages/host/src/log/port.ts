@@ -249,4 +249,3 @@ export interface Store {
 
 /** Largest event: payload and task face together, in UTF-8 bytes. */
 export const MAX_EVENT_BYTES = 1_048_576;
-

@@ -1,0 +1,14 @@
+/** The contract of a whole store: log, index, queue and records together. */
+import { describe } from 'vitest';
+import { logContract } from './log.contract.ts';
+import { queueContract } from './queue.contract.ts';
+import { recordsContract } from './records.contract.ts';
+import { runIndexContract } from './run-index.contract.ts';
+import type { OpenStore } from './samples.contract.ts';
+
+export function storeContract(open: OpenStore): void {
+  describe('as a log', () => logContract(open));
+  describe('as an index', () => runIndexContract(open));
+  describe('as a queue', () => queueContract(open));
+  describe('as records', () => recordsContract(open));
+}
