@@ -112,7 +112,7 @@ export function isCairnError(error: unknown, code?: ErrorCode): error is CairnEr
     typeof error === 'object' &&
     error !== null &&
     brand in error &&
-    (code === undefined || (error as CairnError).code === code)
+    (code === undefined || (error as unknown as CairnError).code === code)
   );
 }
 

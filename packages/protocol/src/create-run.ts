@@ -1,0 +1,40 @@
+/** The body of `POST /v1/runs` (closed) and its answer. */
+import { z } from 'zod';
+import { instant, jsonObject, text } from './fields.ts';
+import { runOptions } from './run-options.ts';
+
+export const createRun = z
+  .strictObject({
+    workflowId: text.optional(),
+    /** Seeds the workflow's variables. */
+    inputs: jsonObject.optional(),
+    /** Runs one agent without a workflow. */
+    agentId: text.optional(),
+    /** Advisory: the tenant of record comes from the credential. */
+    tenantId: z.string().optional(),
+    scopeId: z.string().optional(),
+    callbackUrl: z.url().optional(),
+    residency: jsonObject.optional(),
+    mode: z.string().optional(),
+    evalSuiteRef: z.string().optional(),
+    ...runOptions.shape,
+  })
+  .refine((body) => body.workflowId !== undefined || body.agentId !== undefined || body.mode === 'eval', {
+    message: 'workflowId is required',
+    path: ['workflowId'],
+  })
+  .meta({ id: 'CreateRun' });
+
+export const runCreated = z
+  .looseObject({
+    runId: text,
+    status: z.enum(['pending', 'running', 'waiting-approval', 'waiting-input', 'waiting-external']),
+    eventsUrl: text,
+    statusUrl: text.optional(),
+    workflowId: text.optional(),
+    startedAt: instant.optional(),
+  })
+  .meta({ id: 'RunCreated' });
+
+export type CreateRun = z.infer<typeof createRun>;
+export type RunCreated = z.infer<typeof runCreated>;

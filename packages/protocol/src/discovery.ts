@@ -1,0 +1,60 @@
+/** The discovery document: what a host really does, computed from what is wired, read by clients before anything else. */
+import { z } from 'zod';
+import { count, json, jsonObject, ordinal } from './fields.ts';
+
+const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
+
+/** The limits the host keeps (closed): whatever is advertised here is enforced. */
+export const discoveryLimits = z.strictObject({
+  clarificationRounds: count,
+  schemaRounds: count,
+  envelopesPerTurn: count,
+  maxNodeExecutions: ordinal.optional(),
+  maxRunDurationMs: z.int().min(1000).optional(),
+  maxLoopIterations: ordinal.optional(),
+  maxBudgetTokens: ordinal.optional(),
+  maxBudgetCostUsd: z.number().min(0).optional(),
+  maxRequestBodyBytes: ordinal.optional(),
+});
+
+/** Required root fields and the families a host of this version may advertise; the root is open. */
+export const discovery = z
+  .looseObject({
+    protocolVersion: version,
+    supportedEnvelopes: z.array(z.string()),
+    schemaVersions: z.record(z.string(), count),
+    limits: discoveryLimits,
+    protocolVersions: z.array(version).optional(),
+    implementation: z
+      .strictObject({
+        name: z.string().optional(),
+        version: z.string().optional(),
+        vendor: z.string().optional(),
+      })
+      .optional(),
+    engineVersion: count.optional(),
+    eventLogSchemaVersion: count.optional(),
+    minClientVersion: z.string().optional(),
+    supportedTransports: z.array(z.enum(['rest', 'mcp', 'a2a', 'grpc'])).optional(),
+    configurable: jsonObject.optional(),
+    runtimeCapabilities: z.array(z.string()).optional(),
+    extensions: jsonObject.optional(),
+    fixtures: z.array(z.string()).optional(),
+    conformance: z
+      .strictObject({ mockAgent: z.boolean().optional(), certificationBundleUrl: z.string().optional() })
+      .optional(),
+    idempotency: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        layer1RetentionSeconds: z.int().min(86_400).optional(),
+        layer2RetentionSeconds: count.optional(),
+        crossRegion: z.string().optional(),
+      })
+      .optional(),
+    restTransport: z.looseObject({ conditionalRunGet: json.optional() }).optional(),
+    auth: z.looseObject({ profiles: z.array(z.string()).optional() }).optional(),
+  })
+  .meta({ id: 'Discovery' });
+
+export type DiscoveryLimits = z.infer<typeof discoveryLimits>;
+export type Discovery = z.infer<typeof discovery>;

@@ -1,0 +1,153 @@
+/** Payloads of what agents do: reasoning, tool calls, handoffs, decisions, conversations and memory. */
+import { z } from 'zod';
+import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
+
+const causationHostId = text.optional();
+const verbosity = z.enum(['summary', 'full', 'off']).optional();
+const conversationId = text.max(256);
+const promptKind = z.enum(['system', 'user', 'few-shot', 'schema-hint']);
+const promptLayer = z.enum([
+  'run-configurable',
+  'node',
+  'agent-intrinsic',
+  'agent-overrides',
+  'agent-library-default',
+  'workflow-defaults',
+  'host-defaults',
+]);
+
+export const agentPayloads = {
+  'agent.reasoned': z.looseObject({ agentId, reasoning: z.string(), verbosity, causationHostId }),
+  'agent.reasoning.delta': z.looseObject({ agentId, delta: z.string(), sequence: count, verbosity }),
+  'agent.toolCalled': z.looseObject({
+    agentId,
+    toolName: text,
+    callId: text,
+    inputs: json.optional(),
+    argsHash: z.string().optional(),
+    principal: z.string().optional(),
+    transport: z.enum(['mcp', 'http', 'native']).optional(),
+    causationHostId,
+  }),
+  'agent.toolReturned': z.looseObject({
+    agentId,
+    toolName: text,
+    callId: text,
+    outcome: json.optional(),
+    error: errorObject.optional(),
+    status: z.enum(['ok', 'error', 'forbidden', 'rate_limited']).optional(),
+    durationMs: count.optional(),
+    causationHostId,
+  }),
+  'agent.handoff': z.looseObject({
+    fromAgentId: agentId,
+    toAgentId: agentId,
+    reason: z.string().optional(),
+    causationHostId,
+  }),
+  'agent.decided': z.looseObject({ agentId, decision: json, confidence: share.optional(), causationHostId }),
+  'agent.verified': z.strictObject({
+    agentId,
+    target: text,
+    verdict: z.enum(['pass', 'fail', 'revise']),
+    criteria: z.array(text).optional(),
+    confidence: share.optional(),
+    causationHostId,
+  }),
+  'agent.promptResolved': z.strictObject({
+    nodeId: z.string(),
+    kind: promptKind,
+    chain: z.array(
+      z.strictObject({
+        layer: promptLayer,
+        source: z.string().optional(),
+        applied: z.boolean(),
+        reason: z.string().optional(),
+      }),
+    ),
+    resolved: z.string().nullable(),
+    agentId: z.string().optional(),
+    causationHostId,
+  }),
+  'agent.invocation.started': z.looseObject({
+    invocationId: text,
+    agentId: text,
+    source: z.enum(['workflow-node', 'run-api', 'chat-mention']),
+    modelClass: z.string().optional(),
+    resolvedModel: z.string().optional(),
+    resolvedProvider: z.string().optional(),
+    resolvedAgentVersion: z.string().optional(),
+    resolvedChannel: z.string().optional(),
+    toolSurfaceCount: count.optional(),
+    memoryBound: z.boolean().optional(),
+  }),
+  'agent.invocation.completed': z.looseObject({
+    invocationId: text,
+    agentId: text,
+    outcome: z.enum(['completed', 'handed-off', 'escalated', 'refused', 'failed']),
+    schemaValidated: z.boolean().optional(),
+    confidence: share.optional(),
+    enqueuedRunId: text.optional(),
+  }),
+  'tool.session.opened': z.looseObject({ sessionId: text, toolId: text }),
+  'tool.session.closed': z.looseObject({
+    sessionId: text,
+    toolId: text,
+    outcome: z.enum(['completed', 'failed', 'cancelled']),
+  }),
+  'conversation.opened': z.looseObject({ conversationId, openedBy: z.string().optional() }),
+  'conversation.exchanged': z.looseObject({ conversationId, turnIndex: count, outcome: json.optional() }),
+  'conversation.closed': z.looseObject({
+    conversationId,
+    reason: z.string().optional(),
+    turnCount: count.optional(),
+  }),
+  'memory.compacted': z.looseObject({
+    memoryRef: text,
+    outputId: text,
+    sourceIds: z.array(text).optional(),
+    sourceCount: ordinal,
+    trigger: z.enum(['host-managed', 'client-requested', 'both']),
+    byteSize: count,
+    distillation: z
+      .strictObject({ tokenBudget: ordinal, tokensUsed: count, indexUpdated: z.boolean().optional() })
+      .optional(),
+  }),
+  'memory.written': z.looseObject({
+    memoryRef: text,
+    memoryId: text,
+    nodeId: text.optional(),
+    agentId: text.optional(),
+    tags: z.array(z.string()).optional(),
+  }),
+  'agent.memory.consolidated': z.looseObject({
+    memoryRef: text,
+    inputCount: count,
+    outputCount: count,
+    mergedIds: z.array(text).optional(),
+    trigger: z.enum(['host-managed', 'scheduled', 'on-demand']).optional(),
+  }),
+  'commitment.fired': z.looseObject({
+    commitmentId: text,
+    memoryRef: text,
+    memoryId: text.optional(),
+    condition: z.enum(['time', 'predicate']),
+    enqueuedRunId: text.optional(),
+  }),
+  'workspace.updated': z.strictObject({ path: text, version: ordinal }),
+  'prompt.composed': z.strictObject({
+    nodeId: z.string(),
+    refs: z.array(
+      z.string().regex(/^prompt:[a-z0-9][a-z0-9._-]{0,127}(@\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)?$/),
+    ),
+    kind: z.enum(['system+user', 'system-only', 'user-only', 'agent-reasoning']),
+    hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    composed: z.string().optional(),
+    systemPrompt: z.string().optional(),
+    userPrompt: z.string().optional(),
+    variableBindings: jsonObject.optional(),
+    variableHashes: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
+    contentTrust: z.enum(['trusted', 'untrusted']).optional(),
+    causationHostId,
+  }),
+} as const;

@@ -1,0 +1,71 @@
+/** Every event type this version knows, with its payload, its audience, and whether it ends a run. */
+import { z } from 'zod';
+import type { Audience } from '../event.ts';
+import type { Json } from '../json.ts';
+import { agentPayloads } from './agent.ts';
+import { clientPayloads, operatorPayloads } from './cairn.ts';
+import { enginePayloads } from './engine.ts';
+import { interruptPayloads } from './interrupt.ts';
+import { modelPayloads } from './model.ts';
+import { nodePayloads } from './node.ts';
+import { orchestrationPayloads } from './orchestration.ts';
+import { runPayloads } from './run.ts';
+
+/** Types of surfaces Cairn does not write; readers still recognise them, and their payload stays open. */
+const named = z.looseObject({});
+const namedPayloads = {
+  'eval.started': named,
+  'eval.scored': named,
+  'eval.completed': named,
+  'deployment.promoted': named,
+  'deployment.rolled-back': named,
+  'deployment.canary.adjusted': named,
+  'deployment.state.changed': named,
+  'roster.run.initiated': named,
+  'trigger.subscription.state.changed': named,
+  'trigger.delivery.attempted': named,
+  'connector.authorized': named,
+  'connector.auth_expired': named,
+} as const;
+
+export const eventPayloads = {
+  ...runPayloads,
+  ...nodePayloads,
+  ...interruptPayloads,
+  ...enginePayloads,
+  ...agentPayloads,
+  ...orchestrationPayloads,
+  ...modelPayloads,
+  ...namedPayloads,
+  ...operatorPayloads,
+  ...clientPayloads,
+} as const satisfies Record<string, z.ZodType>;
+
+export type EventType = keyof typeof eventPayloads;
+export type PayloadOf<Type extends EventType> = z.infer<(typeof eventPayloads)[Type]>;
+
+export const eventTypes = Object.keys(eventPayloads) as readonly EventType[];
+
+/** True for a type this version knows. */
+export const isEventType = (type: string): type is EventType => Object.hasOwn(eventPayloads, type);
+
+/** What a vendor's type must look like: at least two segments, the first not reserved. */
+export const eventTypePattern =
+  /^(?!(?:openwop|core|community|vendor|private|local)\.)[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$/;
+
+const operatorFamily = /^cairn\.(?:step|timer|cancel|model|budget|internal)\./;
+
+/** Who may see rows of this type. */
+export const audienceOf = (type: string): Audience => (operatorFamily.test(type) ? 'operator' : 'client');
+
+/** The events that end a run: exactly one per run, and nothing after it. */
+export const terminalTypes = ['run.completed', 'run.failed', 'run.cancelled'] as const;
+export type TerminalType = (typeof terminalTypes)[number];
+
+export const isTerminalType = (type: string): type is TerminalType =>
+  type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
+
+/** A payload of a known type, checked; of an unknown type, as it came. */
+export function parsePayload(type: string, payload: Json): Json {
+  return isEventType(type) ? (eventPayloads[type].parse(payload) as Json) : payload;
+}

@@ -1,0 +1,65 @@
+/** Payloads of everything a run asks of people and other systems, and of their answers. */
+import { z } from 'zod';
+import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
+import { interruptKind, interruptRequested } from '../interrupts.ts';
+
+const refineFeedback = z.looseObject({
+  scope: z.enum(['whole', 'section', 'items']),
+  sectionPath: z.string().optional(),
+  itemIds: z.array(z.string()).optional(),
+  tags: z.array(z.string()).optional(),
+  text: z.string().optional(),
+});
+
+export const interruptPayloads = {
+  'interrupt.requested': interruptRequested,
+  'interrupt.resolved': z.looseObject({
+    nodeId: z.string(),
+    interruptId: z.string(),
+    kind: interruptKind.optional(),
+    resumeValue: json.optional(),
+    resolvedAt: instant.optional(),
+    resolvedBy: z.string().optional(),
+    /** `rejected` with reason `timeout` when nobody answered in time. */
+    outcome: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  'approval.requested': z.looseObject({
+    nodeId: z.string(),
+    artifactId: z.string(),
+    artifactType: z.string(),
+    /** The legacy row says `edit` where the interrupt says `edit-accept`. */
+    actions: z.array(z.enum(['accept', 'reject', 'refine', 'edit', 'ask'])).min(1),
+    interruptId: z.string().optional(),
+    title: z.string().optional(),
+    approversList: z.array(z.string()).optional(),
+    requiredApprovals: ordinal.optional(),
+  }),
+  'approval.received': z.looseObject({
+    nodeId: z.string(),
+    action: z.enum(['accept', 'reject', 'refine', 'edit-accept', 'timeout']),
+    decidedBy: z.string().optional(),
+    decidedAt: z.string().optional(),
+    comment: z.string().optional(),
+    feedback: z.string().optional(),
+    refineFeedback: refineFeedback.optional(),
+    editedArtifactData: json.optional(),
+  }),
+  'approval.granted': z.strictObject({
+    gateId: text,
+    principal: text,
+    quorumProgress: z.strictObject({ granted: count.optional(), required: ordinal.optional() }).optional(),
+  }),
+  'approval.rejected': z.strictObject({ gateId: text, principal: text, reason: z.string().optional() }),
+  'approval.overridden': z.strictObject({ gateId: text, principal: text, reason: text }),
+  'clarification.requested': z.looseObject({
+    nodeId: z.string(),
+    questions: z.array(z.looseObject({ id: z.string(), question: z.string(), schema: jsonObject.optional() })),
+    interruptId: z.string().optional(),
+  }),
+  'clarification.resolved': z.looseObject({
+    nodeId: z.string(),
+    answers: jsonObject,
+    answeredBy: z.string().optional(),
+  }),
+} as const;

@@ -1,0 +1,61 @@
+/** Payloads of a node's life inside a run. */
+import { z } from 'zod';
+import { agentRef } from '../agent-ref.ts';
+import { count, errorObject, json, jsonObject, ordinal, text } from '../fields.ts';
+import { interruptKind } from '../interrupts.ts';
+
+/** How an edge was left by its source; recorded, so that no fold evaluates a condition. */
+const edgeOutcomes = z.record(z.string(), z.enum(['taken', 'not-taken', 'failed']));
+
+export const nodePayloads = {
+  'node.started': z.looseObject({
+    nodeId: text,
+    typeId: text,
+    /** 0 for the first. */
+    attempt: count.optional(),
+    /** How often the node had started afresh before, within the run. */
+    visit: count.optional(),
+    agent: agentRef.optional(),
+    timeoutMs: ordinal.optional(),
+    inputs: jsonObject.optional(),
+  }),
+  'node.completed': z.looseObject({
+    nodeId: text,
+    outputs: jsonObject.optional(),
+    durationMs: count.optional(),
+    edges: edgeOutcomes.optional(),
+    agent: agentRef.optional(),
+  }),
+  'node.failed': z.looseObject({
+    nodeId: text,
+    error: errorObject,
+    attempts: ordinal.optional(),
+    edges: edgeOutcomes.optional(),
+  }),
+  'node.suspended': z.looseObject({
+    nodeId: text,
+    interruptId: text,
+    kind: interruptKind.optional(),
+    key: text.optional(),
+    reason: z.string().optional(),
+  }),
+  'node.suspend-failed': z.looseObject({ nodeId: text, error: errorObject }),
+  'node.resumed': z.looseObject({
+    nodeId: text,
+    interruptId: z.string().optional(),
+    resumeValue: json.optional(),
+  }),
+  'node.retried': z.looseObject({
+    nodeId: text,
+    attempt: ordinal,
+    delayMs: count.optional(),
+    lastError: errorObject.optional(),
+  }),
+  'node.skipped': z.looseObject({ nodeId: text, reason: z.string().optional() }),
+  'node.cancelled': z.looseObject({ nodeId: text, reason: z.string().optional() }),
+  'node.dispatched': z.strictObject({
+    childRunId: text,
+    childWorkflowId: text,
+    childStatus: z.string().optional(),
+  }),
+} as const;

@@ -1,0 +1,67 @@
+/** Payloads of a run's own life: from `run.started` to its one terminal event. */
+import { z } from 'zod';
+import { count, errorObject, json, jsonObject, ordinal, owner, text } from '../fields.ts';
+import { channelDeclaration } from '../workflow-definition.ts';
+
+/** What a run was started with. Together with the later events it suffices for every fold: no fold needs the definition. */
+const runStarted = z.looseObject({
+  workflowId: text,
+  inputs: jsonObject.optional(),
+  transport: z.enum(['rest', 'mcp', 'a2a', 'ui']).optional(),
+  engineVersion: z.string().optional(),
+  owner: owner.optional(),
+  tags: z.array(z.string()).optional(),
+  metadata: jsonObject.optional(),
+  configurable: jsonObject.optional(),
+  definitionHash: text.optional(),
+  workflowVersion: text.optional(),
+  /** Declared defaults overlaid by the inputs. */
+  variables: jsonObject.optional(),
+  channels: z.record(z.string(), channelDeclaration).optional(),
+  limits: z.looseObject({ maxNodeExecutions: ordinal.optional(), timeoutMs: ordinal.nullable().optional() }).optional(),
+  parentRunId: text.optional(),
+  parentNodeId: text.optional(),
+});
+
+export const runPayloads = {
+  'run.started': runStarted,
+  'run.completed': z.looseObject({
+    outputs: jsonObject.optional(),
+    durationMs: count.optional(),
+    reason: z.string().optional(),
+  }),
+  'run.failed': z.looseObject({
+    error: errorObject,
+    failedNodeId: z.string().optional(),
+    durationMs: count.optional(),
+  }),
+  'run.cancelled': z.looseObject({
+    reason: z.string().optional(),
+    cancelledBy: z.string().optional(),
+    durationMs: count.optional(),
+    /** Set by a cascade only. */
+    parentRunId: text.optional(),
+  }),
+  'run.resuming': z.looseObject({ fromStatus: z.string().optional() }),
+  'run.paused': z.looseObject({
+    reason: z.string().optional(),
+    drainPolicy: z.enum(['immediate', 'drain-current-node']).optional(),
+  }),
+  'run.resumed': z.looseObject({}),
+  'run.restored-from-snapshot': z.looseObject({
+    snapshotSeq: count.optional(),
+    engineVersion: z.string().optional(),
+  }),
+  'run.dead_lettered': z.strictObject({
+    runId: text,
+    nodeId: z.string().optional(),
+    reason: text,
+    attempts: ordinal,
+  }),
+  'variable.changed': z.looseObject({
+    name: text,
+    previous: json.optional(),
+    next: json.optional(),
+    nodeId: z.string().optional(),
+  }),
+} as const;

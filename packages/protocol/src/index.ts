@@ -1,0 +1,93 @@
+/** The public surface of @cairn/protocol. Everything here is meant for others; nothing else is. */
+export { type AgentRef, agentRef, modelClasses } from './agent-ref.ts';
+export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
+export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
+export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
+export {
+  CairnError,
+  type CairnErrorOptions,
+  type ErrorCode,
+  type ErrorDetails,
+  errorKinds,
+  invariant,
+  isCairnError,
+  quoted,
+  RetryableError,
+  TerminalError,
+} from './errors.ts';
+export type { Audience, Cause, FoldEvent, RunEvent, RunEventDoc } from './event.ts';
+export { type TaskStatus, taskStatuses } from './events/cairn.ts';
+export {
+  audienceOf,
+  type EventType,
+  eventPayloads,
+  eventTypePattern,
+  eventTypes,
+  isEventType,
+  isTerminalType,
+  type PayloadOf,
+  type TerminalType,
+  terminalTypes,
+} from './events/catalog.ts';
+export type { ErrorObject, Owner } from './fields.ts';
+export {
+  type ContextId,
+  contextId,
+  type EventId,
+  eventId,
+  MAX_ID_LENGTH,
+  parseRunId,
+  type RunId,
+  runId,
+} from './ids.ts';
+export {
+  type ApprovalAction,
+  type ApprovalData,
+  approvalActions,
+  type ClarificationQuestion,
+  type InterruptData,
+  type InterruptKind,
+  type InterruptPayload,
+  interruptData,
+  interruptKinds,
+  interruptPayload,
+} from './interrupts.ts';
+export { type Json, type JsonObject, jsonEquals } from './json.ts';
+export {
+  type Configurable,
+  configurable,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
+  type RunOptions,
+  runOptions,
+} from './run-options.ts';
+export { isTerminalStatus, type RunSnapshot, type RunStatus, runSnapshotSchema, runStatuses } from './run-snapshot.ts';
+export type { Channels, ChannelView } from './views/channels.ts';
+export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
+export type { NodeStatus, NodeView } from './views/nodes.ts';
+export { foldRun } from './views/run.ts';
+export { newRunView, type RunView } from './views/run-view.ts';
+export { EVENT_LOG_SCHEMA_VERSION, isoTime, runSnapshot } from './views/snapshot.ts';
+export { canFollow, statusTransitions, waitingStatus } from './views/status.ts';
+export { taskFace } from './views/task-face.ts';
+export type { UsageView } from './views/usage.ts';
+export {
+  type ChannelDeclaration,
+  channelDeclaration,
+  type EdgeCondition,
+  edgeCondition,
+  type PortValue,
+  portValue,
+  type TriggerRule,
+  triggerRules,
+  type WorkflowDefinition,
+  type WorkflowEdge,
+  type WorkflowNode,
+  type WorkflowSettings,
+  type WorkflowVariable,
+  workflowDefinition,
+  workflowEdge,
+  workflowNode,
+  workflowSettings,
+  workflowVariable,
+} from './workflow-definition.ts';

@@ -1,0 +1,40 @@
+/** RunOptions: what a caller may set for one run, fixed when it is created. */
+import { z } from 'zod';
+import { jsonObject, ordinal, share, text } from './fields.ts';
+
+/** The keys of `configurable` that the wire reserves; others pass through for the host and the workflow to check. */
+export const configurable = z
+  .looseObject({
+    /** Ceiling on node executions; the host's own ceiling still holds. */
+    recursionLimit: ordinal.optional(),
+    /** Milliseconds from `run.started`; the host's own ceiling still holds. */
+    runTimeoutMs: z.int().min(1).optional(),
+    /** Ceiling on supervisor turns. */
+    maxLoopIterations: ordinal.optional(),
+    escalationThreshold: share.optional(),
+    reasoningVerbosity: z.enum(['summary', 'full', 'off']).optional(),
+    model: text.optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    maxTokens: ordinal.optional(),
+    'ai.provider': text.optional(),
+    'ai.model': text.optional(),
+    'ai.credentialRef': text.optional(),
+    promptOverrides: z.record(z.string(), z.string()).optional(),
+    mockProvider: z.strictObject({ id: text.max(128), config: jsonObject.optional() }).optional(),
+    budget: jsonObject.optional(),
+    'distillation.tokenBudget': z.number().optional(),
+  })
+  .meta({ id: 'Configurable' });
+
+/** Most labels a run may carry, and the longest of them. */
+export const MAX_TAGS = 100;
+export const MAX_TAG_LENGTH = 256;
+
+const tags = z.array(text.max(MAX_TAG_LENGTH)).max(MAX_TAGS);
+
+export const runOptions = z
+  .looseObject({ configurable: configurable.optional(), tags: tags.optional(), metadata: jsonObject.optional() })
+  .meta({ id: 'RunOptions' });
+
+export type Configurable = z.infer<typeof configurable>;
+export type RunOptions = z.infer<typeof runOptions>;

@@ -1,0 +1,70 @@
+/** RunSnapshot: the state of a run as a client reads it (open shape). */
+import { z } from 'zod';
+import { agentRef } from './agent-ref.ts';
+import { count, instant, jsonObject, owner, text } from './fields.ts';
+import { interruptKind } from './interrupts.ts';
+
+export const runStatuses = [
+  'pending',
+  'running',
+  'paused',
+  'waiting-approval',
+  'waiting-input',
+  'waiting-external',
+  'completed',
+  'failed',
+  'cancelling',
+  'cancelled',
+] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** True when nothing more will happen to the run. */
+export const isTerminalStatus = (status: RunStatus): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';
+
+const cost = z.strictObject({
+  usd: z.number().min(0).optional(),
+  tokens: z.strictObject({ input: count.optional(), output: count.optional() }).optional(),
+  model: z.string().optional(),
+  provider: z.string().optional(),
+  duration_ms: count.optional(),
+});
+
+export const runSnapshotSchema = z
+  .looseObject({
+    runId: text.max(128),
+    workflowId: text,
+    status: z.enum(runStatuses),
+    owner: owner.optional(),
+    currentNodeId: z.string().optional(),
+    startedAt: instant.optional(),
+    completedAt: instant.optional(),
+    agent: agentRef.optional(),
+    runOrchestrator: agentRef.optional(),
+    nodeStates: jsonObject.optional(),
+    variables: jsonObject.optional(),
+    channels: jsonObject.optional(),
+    error: z.strictObject({ code: text, message: text, details: jsonObject.optional() }).optional(),
+    engineVersion: z.string().optional(),
+    eventLogSchemaVersion: count.optional(),
+    tags: z.array(z.string().max(256)).max(100).optional(),
+    metadata: jsonObject.optional(),
+    configurable: jsonObject.optional(),
+    metrics: z.looseObject({ openwopCost: cost.optional() }).optional(),
+    parentRunId: text.optional(),
+    parentNodeId: text.optional(),
+    inputs: jsonObject.optional(),
+    outputs: jsonObject.optional(),
+    /** What the run waits for, while it waits; never a token. */
+    interrupt: z
+      .looseObject({
+        kind: interruptKind,
+        nodeId: z.string(),
+        interruptId: z.string(),
+        payload: jsonObject,
+      })
+      .optional(),
+  })
+  .meta({ id: 'RunSnapshot' });
+
+export type RunSnapshot = z.infer<typeof runSnapshotSchema>;

@@ -1,0 +1,161 @@
+/** The channels of a run: each write goes through the reducer that was in force when it was made. */
+import type { Json, JsonObject } from '../json.ts';
+import type { ChannelDeclaration } from '../workflow-definition.ts';
+import { own, put } from './dictionary.ts';
+
+/** A channel's reduced value and what is needed to reduce the next write. */
+export interface ChannelView {
+  value: Json;
+  readonly maxSize: number | null;
+  readonly ttlMs: number | null;
+  /** Ids of messages ever written: a message that was dropped for size still counts as delivered. */
+  ids: Record<string, true> | null;
+  /** Whether `value` belongs to the view. One that came with an event is copied before it is changed. */
+  owned: boolean;
+}
+
+export type Channels = Record<string, ChannelView>;
+
+export interface ChannelWrite {
+  readonly channel: string;
+  readonly value: Json;
+  readonly reducer: string;
+}
+
+/** The declared channels with their defaults; `at` is the age of default entries where entries age. */
+export function declareChannels(
+  declarations: Readonly<Record<string, ChannelDeclaration>> | undefined,
+  at: number,
+): Channels {
+  const channels: Channels = {};
+  if (declarations === undefined) return channels;
+  for (const name of Object.keys(declarations)) {
+    const declared = declarations[name] as ChannelDeclaration;
+    const initial = declared.default ?? null;
+    const isTimed = declared.ttlMs !== undefined && Array.isArray(initial);
+    put<ChannelView>(channels, name, {
+      value: isTimed ? initial.map((value) => ({ value, _ts: at })) : initial,
+      maxSize: declared.maxSize ?? null,
+      ttlMs: declared.ttlMs ?? null,
+      ids: null,
+      owned: isTimed,
+    });
+  }
+  return channels;
+}
+
+/** Apply one write, made at the instant `at`. An undeclared channel begins with it. */
+export function writeChannel(channels: Channels, write: ChannelWrite, at: number): void {
+  let channel = own(channels, write.channel);
+  if (channel === undefined) {
+    channel = { value: null, maxSize: null, ttlMs: null, ids: null, owned: false };
+    put(channels, write.channel, channel);
+  }
+  switch (write.reducer) {
+    case 'append':
+    case 'feedback':
+      push(channel, write.value, at);
+      break;
+    case 'votes':
+      vote(channel, write.value, at);
+      break;
+    case 'message':
+      deliver(channel, write.value);
+      break;
+    case 'counter':
+      channel.value = numberOr(channel.value, 0) + numberOr(write.value, 0);
+      break;
+    case 'merge':
+      merge(channel, write.value);
+      break;
+    default:
+      channel.value = write.value;
+      channel.owned = false;
+  }
+}
+
+/** The values alone, as a snapshot shows them, copied as far as later writes change them in place. */
+export function channelValues(channels: Channels): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const name of Object.keys(channels)) {
+    const value = (channels[name] as ChannelView).value;
+    put(values, name, Array.isArray(value) ? value.slice() : isObject(value) ? { ...value } : value);
+  }
+  return values;
+}
+
+/** The channel's list, owned by the view; a value of another shape is replaced by an empty one. */
+function listOf(channel: ChannelView): Json[] {
+  if (!Array.isArray(channel.value)) channel.value = [];
+  else if (!channel.owned) channel.value = channel.value.slice();
+  channel.owned = true;
+  return channel.value as Json[];
+}
+
+/** Add to the end, then drop what is too old or too much. Age is measured by event time, so a replay drops the same. */
+function push(channel: ChannelView, value: Json, at: number): void {
+  const list = listOf(channel);
+  const ttlMs = channel.ttlMs;
+  list.push(ttlMs === null ? value : { value, _ts: at });
+  let drop = channel.maxSize === null ? 0 : Math.max(0, list.length - channel.maxSize);
+  if (ttlMs !== null) while (drop < list.length - 1 && at - writtenAt(list[drop]) > ttlMs) drop += 1;
+  if (drop > 0) list.splice(0, drop);
+}
+
+/** One entry per voter, the latest, at the end. Voters are people and agents: a scan is cheaper than an index. */
+function vote(channel: ChannelView, value: Json, at: number): void {
+  const voter = fieldOf(value, 'voter');
+  if (voter !== undefined) {
+    const list = listOf(channel);
+    const isTimed = channel.ttlMs !== null;
+    const earlier = list.findIndex((entry) => fieldOf(isTimed ? fieldOf(entry, 'value') : entry, 'voter') === voter);
+    if (earlier >= 0) list.splice(earlier, 1);
+  }
+  push(channel, value, at);
+}
+
+/** Append unless a message of the same id was written before. Time to live does not apply to messages. */
+function deliver(channel: ChannelView, value: Json): void {
+  const list = listOf(channel);
+  const id = fieldOf(value, 'messageId');
+  if (typeof id === 'string') {
+    channel.ids ??= idsOf(list);
+    if (own(channel.ids, id) !== undefined) return;
+    put(channel.ids, id, true);
+  }
+  list.push(value);
+  if (channel.maxSize !== null && list.length > channel.maxSize) list.shift();
+}
+
+function idsOf(messages: readonly Json[]): Record<string, true> {
+  const ids: Record<string, true> = {};
+  for (const message of messages) {
+    const id = fieldOf(message, 'messageId');
+    if (typeof id === 'string') put(ids, id, true);
+  }
+  return ids;
+}
+
+/** Shallow: each key of the change replaces that key. Anything but an object replaces the whole. */
+function merge(channel: ChannelView, change: Json): void {
+  if (!isObject(change) || !isObject(channel.value)) {
+    channel.value = change;
+    channel.owned = false;
+    return;
+  }
+  if (!channel.owned) channel.value = { ...channel.value };
+  channel.owned = true;
+  const value = channel.value as Record<string, Json>;
+  for (const key of Object.keys(change)) put(value, key, change[key] as Json);
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldOf = (value: Json | undefined, key: string): Json | undefined =>
+  isObject(value) ? own(value, key) : undefined;
+const numberOr = (value: Json, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
+/** An entry without a time (left by another reducer) counts as too old. */
+function writtenAt(entry: Json | undefined): number {
+  const ts = fieldOf(entry, '_ts');
+  return typeof ts === 'number' ? ts : Number.NEGATIVE_INFINITY;
+}

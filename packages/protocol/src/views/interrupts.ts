@@ -1,0 +1,91 @@
+/** The interrupts of a run: the open ones with all an answer is checked against, and how each closed one ended. */
+import type { PayloadOf } from '../events/catalog.ts';
+import type { InterruptKind } from '../interrupts.ts';
+import type { JsonObject } from '../json.ts';
+import { own, put } from './dictionary.ts';
+import { type WaitCounts, waitingStatus } from './status.ts';
+
+/** A decision of one approver at a gate that needs several. */
+export interface VoteView {
+  readonly principal: string;
+  readonly action: string;
+}
+
+export interface InterruptView {
+  readonly interruptId: string;
+  readonly nodeId: string;
+  readonly kind: InterruptKind;
+  readonly key: string;
+  readonly data: JsonObject;
+  readonly resumeSchema: JsonObject | null;
+  readonly timeoutMs: number | null;
+  readonly requestedAt: number;
+  readonly expiresAt: number | null;
+  readonly votes: VoteView[];
+  /** seq of its `interrupt.requested`. */
+  readonly seq: number;
+  /** Whether its node is suspended on it yet: only then does the run show as waiting. */
+  suspended: boolean;
+}
+
+/** How an interrupt ended: answered, out of time, or its node or run ended before an answer came. */
+export type InterruptEnd = 'resolved' | 'expired' | 'cancelled';
+
+/** The part of a run's view that holds them. */
+export interface Interrupts {
+  /** The open ones, by id. */
+  interrupts: Record<string, InterruptView>;
+  resolvedInterrupts: Record<string, InterruptEnd>;
+  /** Of the open ones whose node is suspended. */
+  waits: WaitCounts;
+}
+
+export function openInterrupt(
+  view: Interrupts,
+  place: { readonly interruptId: string; readonly nodeId: string; readonly seq: number; readonly at: number },
+  asked: PayloadOf<'interrupt.requested'>,
+): void {
+  const timeoutMs = asked.timeoutMs ?? null;
+  put(view.interrupts, place.interruptId, {
+    interruptId: place.interruptId,
+    nodeId: place.nodeId,
+    kind: asked.kind,
+    key: asked.key,
+    data: asked.data,
+    resumeSchema: asked.resumeSchema ?? null,
+    timeoutMs,
+    requestedAt: place.at,
+    expiresAt: timeoutMs === null ? null : place.at + timeoutMs,
+    votes: [],
+    seq: place.seq,
+    suspended: false,
+  });
+}
+
+/** The node now waits for the answer. */
+export function suspendOn(view: Interrupts, interruptId: string): void {
+  const interrupt = own(view.interrupts, interruptId);
+  if (interrupt === undefined || interrupt.suspended) return;
+  interrupt.suspended = true;
+  view.waits[waitingStatus(interrupt.kind)] += 1;
+}
+
+export function closeInterrupt(view: Interrupts, interruptId: string, how: InterruptEnd): void {
+  const interrupt = own(view.interrupts, interruptId);
+  if (interrupt === undefined) return;
+  if (interrupt.suspended) view.waits[waitingStatus(interrupt.kind)] -= 1;
+  delete view.interrupts[interruptId];
+  put(view.resolvedInterrupts, interruptId, how);
+}
+
+/** A vote that settles the gate comes after the gate closed, and is not counted again. */
+export function recordVote(view: Interrupts, interruptId: string, received: PayloadOf<'approval.received'>): void {
+  const interrupt = own(view.interrupts, interruptId);
+  if (interrupt === undefined || received.decidedBy === undefined) return;
+  interrupt.votes.push({ principal: received.decidedBy, action: received.action });
+}
+
+/** A run that ended asks nothing any more. */
+export function closeAll(view: Interrupts): void {
+  for (const interruptId of Object.keys(view.interrupts)) closeInterrupt(view, interruptId, 'cancelled');
+}

@@ -1,0 +1,142 @@
+/** The nodes of a run: what each one did last, and whether its call in the task view is still open. */
+import type { AgentRef } from '../agent-ref.ts';
+import type { FoldEvent } from '../event.ts';
+import type { PayloadOf } from '../events/catalog.ts';
+import type { ErrorObject } from '../fields.ts';
+import type { JsonObject } from '../json.ts';
+import { own, put } from './dictionary.ts';
+import { closeInterrupt, type Interrupts } from './interrupts.ts';
+
+export type NodeStatus = 'running' | 'suspended' | 'retrying' | 'completed' | 'failed' | 'skipped' | 'cancelled';
+export type NodeEnd = 'completed' | 'failed' | 'skipped' | 'cancelled';
+
+export interface NodeView {
+  status: NodeStatus;
+  typeId: string | null;
+  /** 0 for the first attempt of a visit. */
+  attempt: number;
+  /** How often the node had started afresh before; -1 when it never did. */
+  visit: number;
+  /** Started and not ended. */
+  active: boolean;
+  /** seq of the `node.started` that began this visit. */
+  visitSeq: number;
+  /** Of the visit, and of its latest attempt. */
+  visitedAt: number | null;
+  startedAt: number | null;
+  suspendedAt: number | null;
+  endedAt: number | null;
+  /** The tool call this visit shows as in the task view; null when the node ended without having started. */
+  toolCallId: string | null;
+  /** The interrupt the node asked last, open or not. */
+  interruptId: string | null;
+  outputs: JsonObject | null;
+  error: ErrorObject | null;
+}
+
+/** The part of a run's view that holds them. */
+export interface Nodes extends Interrupts {
+  nodeStates: Record<string, NodeView>;
+  /** Nodes that have started and not ended. */
+  activeNodes: number;
+  /** The node the run is at: one it waits on while it waits, else the one started last. */
+  currentNodeId: string | null;
+  /** The agent that acted last. */
+  agent: AgentRef | null;
+}
+
+const newNode = (): NodeView => ({
+  status: 'running',
+  typeId: null,
+  attempt: 0,
+  visit: -1,
+  active: false,
+  visitSeq: -1,
+  visitedAt: null,
+  startedAt: null,
+  suspendedAt: null,
+  endedAt: null,
+  toolCallId: null,
+  interruptId: null,
+  outputs: null,
+  error: null,
+});
+
+function nodeOf(view: Nodes, nodeId: string): NodeView {
+  let node = own(view.nodeStates, nodeId);
+  if (node === undefined) {
+    node = newNode();
+    put(view.nodeStates, nodeId, node);
+  }
+  return node;
+}
+
+/** A start of an active node is another attempt of its visit; any other start begins a new visit. */
+export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'node.started'>): void {
+  const nodeId = event.nodeId ?? started.nodeId;
+  const node = nodeOf(view, nodeId);
+  if (!node.active) {
+    node.active = true;
+    node.visit = started.visit ?? node.visit + 1;
+    node.visitSeq = event.seq;
+    node.visitedAt = event.at;
+    node.toolCallId = `${nodeId}#${node.visit}`;
+    view.activeNodes += 1;
+  }
+  node.status = 'running';
+  node.typeId = started.typeId;
+  node.attempt = started.attempt ?? 0;
+  node.startedAt = event.at;
+  node.suspendedAt = null;
+  node.endedAt = null;
+  node.outputs = null;
+  node.error = null;
+  view.currentNodeId = nodeId;
+  if (started.agent !== undefined) view.agent = started.agent;
+}
+
+export interface NodeResult {
+  readonly end: NodeEnd;
+  readonly at: number;
+  readonly outputs?: JsonObject | undefined;
+  readonly error?: ErrorObject | undefined;
+}
+
+/** The node is over, with whatever it still asked. A node that never started ends without a call. */
+export function endNode(view: Nodes, nodeId: string, result: NodeResult): void {
+  const node = nodeOf(view, nodeId);
+  if (node.active) {
+    node.active = false;
+    view.activeNodes -= 1;
+    if (node.interruptId !== null) closeInterrupt(view, node.interruptId, 'cancelled');
+  } else {
+    node.toolCallId = null;
+    node.visitedAt = null;
+  }
+  node.status = result.end;
+  node.suspendedAt = null;
+  node.endedAt = result.at;
+  node.outputs = result.outputs ?? null;
+  node.error = result.error ?? null;
+}
+
+/** The attempt failed and another will follow; the visit, and its call, stay open. */
+export function retryNode(view: Nodes, nodeId: string, lastError: ErrorObject | undefined): void {
+  const node = nodeOf(view, nodeId);
+  node.status = 'retrying';
+  node.error = lastError ?? null;
+}
+
+export function suspendNode(view: Nodes, nodeId: string, interruptId: string, at: number): void {
+  const node = nodeOf(view, nodeId);
+  node.status = 'suspended';
+  node.suspendedAt = at;
+  node.interruptId = interruptId;
+  view.currentNodeId = nodeId;
+}
+
+export function resumeNode(view: Nodes, nodeId: string): void {
+  const node = nodeOf(view, nodeId);
+  node.status = 'running';
+  node.suspendedAt = null;
+}

@@ -1,0 +1,81 @@
+/** What is known of a run at one point of its history: the shape that `foldRun` keeps. */
+import type { TaskStatus } from '../events/cairn.ts';
+import type { ErrorObject, Owner } from '../fields.ts';
+import type { RunId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import type { RunStatus } from '../run-snapshot.ts';
+import type { Channels } from './channels.ts';
+import type { Nodes } from './nodes.ts';
+import { noWaits } from './status.ts';
+import { noUsage, type UsageView } from './usage.ts';
+import type { Variables } from './variables.ts';
+
+/** Plain JSON: it survives a round trip through text and goes on identically. Instants are in ms. */
+export interface RunView extends Nodes {
+  readonly runId: RunId;
+  workflowId: string;
+  definitionHash: string | null;
+  workflowVersion: string | null;
+  owner: Owner | null;
+  status: RunStatus;
+  startedAt: number | null;
+  endedAt: number | null;
+  variables: Variables;
+  channels: Channels;
+  error: ErrorObject | null;
+  tags: readonly string[];
+  metadata: JsonObject | null;
+  configurable: JsonObject | null;
+  inputs: JsonObject | null;
+  outputs: JsonObject | null;
+  usage: UsageView;
+  parentRunId: string | null;
+  parentNodeId: string | null;
+  /** The status the task view showed last, and the event that changed it. */
+  taskStatus: TaskStatus | null;
+  taskStatusSeq: number;
+  /** -1 before the first event. */
+  lastSeq: number;
+  lastAt: number;
+}
+
+/** A run of which nothing is known yet. */
+export const newRunView = (runId: RunId): RunView => ({
+  runId,
+  workflowId: '',
+  definitionHash: null,
+  workflowVersion: null,
+  owner: null,
+  status: 'pending',
+  currentNodeId: null,
+  startedAt: null,
+  endedAt: null,
+  agent: null,
+  variables: {},
+  channels: {},
+  nodeStates: {},
+  activeNodes: 0,
+  error: null,
+  tags: [],
+  metadata: null,
+  configurable: null,
+  inputs: null,
+  outputs: null,
+  interrupts: {},
+  resolvedInterrupts: {},
+  waits: noWaits(),
+  usage: noUsage(),
+  parentRunId: null,
+  parentNodeId: null,
+  taskStatus: null,
+  taskStatusSeq: -1,
+  lastSeq: -1,
+  lastAt: 0,
+});
+
+/** Show another status in the task view, once: the same status twice in a row is one status. */
+export function setTaskStatus(view: RunView, status: TaskStatus, seq: number): void {
+  if (view.taskStatus === status) return;
+  view.taskStatus = status;
+  view.taskStatusSeq = seq;
+}

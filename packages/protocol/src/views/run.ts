@@ -1,0 +1,195 @@
+/** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
+import type { FoldEvent } from '../event.ts';
+import type { EventType, PayloadOf } from '../events/catalog.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { isTerminalStatus, type RunStatus } from '../run-snapshot.ts';
+import { declareChannels, writeChannel } from './channels.ts';
+import { own } from './dictionary.ts';
+import { closeAll, closeInterrupt, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
+import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
+import { type RunView, setTaskStatus } from './run-view.ts';
+import { statusOf } from './status.ts';
+import { addUsage } from './usage.ts';
+import { changeVariable, seedVariables } from './variables.ts';
+
+/**
+ * Take one event into the view. Unknown types and fields are ignored, and so is whatever follows a terminal event.
+ * Payloads are kept by reference and never changed; they were checked when they were written and are not parsed again.
+ */
+export function foldRun(view: RunView, event: FoldEvent): void {
+  view.lastSeq = event.seq;
+  view.lastAt = event.at;
+  if (isTerminalStatus(view.status)) return;
+  switch (event.type) {
+    case 'run.started':
+      start(view, event.at, as<'run.started'>(event.payload));
+      break;
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.cancelled':
+      end(view, event);
+      break;
+    case 'run.paused':
+      view.status = 'paused';
+      break;
+    case 'run.resumed':
+      view.status = statusOf(view.waits);
+      break;
+    case 'cairn.cancel.requested':
+      view.status = 'cancelling';
+      break;
+    case 'variable.changed':
+      changeVariable(view.variables, as<'variable.changed'>(event.payload));
+      break;
+    case 'channel.written':
+      writeChannel(view.channels, as<'channel.written'>(event.payload), event.at);
+      break;
+    case 'provider.usage':
+      addUsage(view.usage, as<'provider.usage'>(event.payload));
+      break;
+    case 'cairn.task.status':
+      setTaskStatus(view, as<'cairn.task.status'>(event.payload).status, event.seq);
+      break;
+    default:
+      foldNode(view, event);
+  }
+}
+
+function foldNode(view: RunView, event: FoldEvent): void {
+  switch (event.type) {
+    case 'node.started':
+      startNode(view, event, as<'node.started'>(event.payload));
+      break;
+    case 'node.completed': {
+      const { agent } = as<'node.completed'>(event.payload);
+      if (agent !== undefined) view.agent = agent;
+      settle(view, event, 'completed');
+      break;
+    }
+    case 'node.failed':
+      settle(view, event, 'failed');
+      break;
+    case 'node.skipped':
+      settle(view, event, 'skipped');
+      break;
+    case 'node.cancelled':
+      settle(view, event, 'cancelled');
+      break;
+    case 'node.retried': {
+      const retried = as<'node.retried'>(event.payload);
+      retryNode(view, event.nodeId ?? retried.nodeId, retried.lastError);
+      break;
+    }
+    default:
+      foldInterrupt(view, event);
+  }
+}
+
+function foldInterrupt(view: RunView, event: FoldEvent): void {
+  switch (event.type) {
+    case 'interrupt.requested': {
+      const asked = as<'interrupt.requested'>(event.payload);
+      const nodeId = event.nodeId ?? asked.nodeId ?? '';
+      // Logs of other hosts may leave the id out; the key is unique in a run.
+      const interruptId = asked.interruptId ?? asked.key;
+      openInterrupt(view, { interruptId, nodeId, seq: event.seq, at: event.at }, asked);
+      break;
+    }
+    case 'node.suspended': {
+      const { nodeId, interruptId } = as<'node.suspended'>(event.payload);
+      suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
+      suspendOn(view, interruptId);
+      refreshTask(view, event.seq);
+      break;
+    }
+    case 'interrupt.resolved': {
+      const { interruptId, reason } = as<'interrupt.resolved'>(event.payload);
+      closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
+      break;
+    }
+    case 'approval.received': {
+      const received = as<'approval.received'>(event.payload);
+      const interruptId = own(view.nodeStates, event.nodeId ?? received.nodeId)?.interruptId;
+      if (interruptId != null) recordVote(view, interruptId, received);
+      break;
+    }
+    case 'node.resumed':
+      resumeNode(view, event.nodeId ?? as<'node.resumed'>(event.payload).nodeId);
+      refreshTask(view, event.seq);
+  }
+}
+
+/** The payload as its type has it; anything but an object reads as an empty one. */
+const as = <Type extends EventType>(payload: Json): PayloadOf<Type> =>
+  (typeof payload === 'object' && payload !== null ? payload : nothing) as unknown as PayloadOf<Type>;
+const nothing: JsonObject = {};
+
+function start(view: RunView, at: number, started: PayloadOf<'run.started'>): void {
+  view.status = 'running';
+  view.startedAt = at;
+  view.workflowId = started.workflowId;
+  view.definitionHash = started.definitionHash ?? null;
+  view.workflowVersion = started.workflowVersion ?? null;
+  view.owner = started.owner ?? null;
+  view.inputs = started.inputs ?? null;
+  view.tags = started.tags ?? [];
+  view.metadata = started.metadata ?? null;
+  view.configurable = started.configurable ?? null;
+  view.parentRunId = started.parentRunId ?? null;
+  view.parentNodeId = started.parentNodeId ?? null;
+  view.variables = seedVariables(started.variables ?? started.inputs);
+  view.channels = declareChannels(started.channels, at);
+}
+
+const statusAfter: Record<string, RunStatus> = {
+  'run.completed': 'completed',
+  'run.failed': 'failed',
+  'run.cancelled': 'cancelled',
+};
+
+function end(view: RunView, event: FoldEvent): void {
+  const status = statusAfter[event.type] as RunStatus;
+  view.status = status;
+  view.endedAt = event.at;
+  view.currentNodeId = null;
+  closeAll(view);
+  if (status === 'completed') {
+    view.outputs = as<'run.completed'>(event.payload).outputs ?? null;
+    setTaskStatus(view, 'completed', event.seq);
+  } else if (status === 'failed') {
+    view.error = as<'run.failed'>(event.payload).error ?? null;
+    setTaskStatus(view, 'failed', event.seq);
+  } else {
+    setTaskStatus(view, 'canceled', event.seq);
+  }
+}
+
+/** A node ended. An interrupt it still held is closed with it, so the run may have stopped waiting. */
+function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
+  const { nodeId, outputs } = as<'node.completed'>(event.payload);
+  const { error } = as<'node.failed'>(event.payload);
+  endNode(view, event.nodeId ?? nodeId, { end: how, at: event.at, outputs, error });
+  refresh(view);
+}
+
+/** Show the run as waiting or running, as its open interrupts say, unless it is paused, cancelling or not yet started. */
+function refresh(view: RunView): void {
+  if (view.status === 'paused' || view.status === 'cancelling' || view.status === 'pending') return;
+  view.status = statusOf(view.waits);
+  if (view.status === 'running') return;
+  const current = view.currentNodeId === null ? undefined : own(view.nodeStates, view.currentNodeId);
+  if (current?.status === 'suspended') return;
+  for (const interruptId in view.interrupts) {
+    const interrupt = view.interrupts[interruptId];
+    if (interrupt?.suspended) {
+      view.currentNodeId = interrupt.nodeId;
+      return;
+    }
+  }
+}
+
+/** As `refresh`, for the two events that also show the change in the task view. */
+function refreshTask(view: RunView, seq: number): void {
+  refresh(view);
+  setTaskStatus(view, statusOf(view.waits) === 'running' ? 'working' : 'waiting-input', seq);
+}

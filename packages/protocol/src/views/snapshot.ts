@@ -1,0 +1,102 @@
+/** The view of a run as a client reads it. */
+import type { Json, JsonObject } from '../json.ts';
+import type { RunSnapshot } from '../run-snapshot.ts';
+import { channelValues } from './channels.ts';
+import { put } from './dictionary.ts';
+import type { InterruptView } from './interrupts.ts';
+import type { NodeView } from './nodes.ts';
+import type { RunView } from './run-view.ts';
+
+/** Version of the event log's format, as the wire counts it. */
+export const EVENT_LOG_SCHEMA_VERSION = 2;
+
+/** An instant as it is written on the wire. */
+export const isoTime = (at: number): string => new Date(at).toISOString();
+
+/** A RunSnapshot of its own: later events change the view, never a snapshot taken before. */
+export function runSnapshot(view: RunView): RunSnapshot {
+  const waiting = firstWait(view);
+  return {
+    runId: view.runId,
+    workflowId: view.workflowId,
+    status: view.status,
+    ...(view.owner !== null && { owner: view.owner }),
+    ...(view.currentNodeId !== null && { currentNodeId: view.currentNodeId }),
+    ...(view.startedAt !== null && { startedAt: isoTime(view.startedAt) }),
+    ...(view.endedAt !== null && { completedAt: isoTime(view.endedAt) }),
+    ...(view.agent !== null && { agent: view.agent }),
+    nodeStates: nodeStates(view.nodeStates),
+    variables: { ...view.variables },
+    channels: channelValues(view.channels),
+    ...(view.error !== null && { error: wireError(view.error) }),
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    tags: [...view.tags],
+    ...(view.metadata !== null && { metadata: view.metadata }),
+    ...(view.configurable !== null && { configurable: view.configurable }),
+    ...(view.usage.calls > 0 && { metrics: { openwopCost: cost(view) } }),
+    ...(view.parentRunId !== null && { parentRunId: view.parentRunId }),
+    ...(view.parentNodeId !== null && { parentNodeId: view.parentNodeId }),
+    inputs: view.inputs ?? {},
+    ...(view.outputs !== null && { outputs: view.outputs }),
+    ...(waiting !== undefined && { interrupt: interruptOf(waiting) }),
+  };
+}
+
+/** Of several waits, the one at the node the run reports. */
+function firstWait(view: RunView): InterruptView | undefined {
+  let first: InterruptView | undefined;
+  for (const interrupt of Object.values(view.interrupts)) {
+    if (!interrupt.suspended) continue;
+    if (interrupt.nodeId === view.currentNodeId) return interrupt;
+    first ??= interrupt;
+  }
+  return first;
+}
+
+const interruptOf = (interrupt: InterruptView) => ({
+  kind: interrupt.kind,
+  nodeId: interrupt.nodeId,
+  interruptId: interrupt.interruptId,
+  payload: {
+    kind: interrupt.kind,
+    key: interrupt.key,
+    data: interrupt.data,
+    ...(interrupt.resumeSchema !== null && { resumeSchema: interrupt.resumeSchema }),
+    ...(interrupt.timeoutMs !== null && { timeoutMs: interrupt.timeoutMs }),
+  },
+});
+
+/** The closed error of a snapshot: an open error's further fields stay in the event. */
+const wireError = (error: NonNullable<RunView['error']>) => ({
+  code: error.code,
+  message: error.message,
+  ...(error.details !== undefined && { details: error.details }),
+});
+
+function cost(view: RunView) {
+  const { usage, startedAt } = view;
+  return {
+    usd: usage.costUsd,
+    tokens: { input: usage.inputTokens, output: usage.outputTokens },
+    ...(usage.model !== null && { model: usage.model }),
+    ...(usage.provider !== null && { provider: usage.provider }),
+    ...(startedAt !== null && { duration_ms: Math.max(0, (view.endedAt ?? view.lastAt) - startedAt) }),
+  };
+}
+
+function nodeStates(nodes: RunView['nodeStates']): Record<string, Json> {
+  const states: Record<string, Json> = {};
+  for (const nodeId of Object.keys(nodes)) put(states, nodeId, nodeState(nodes[nodeId] as NodeView));
+  return states;
+}
+
+const nodeState = (node: NodeView): JsonObject => ({
+  status: node.status,
+  ...(node.typeId !== null && { typeId: node.typeId }),
+  attempt: node.attempt,
+  visit: Math.max(0, node.visit),
+  ...(node.startedAt !== null && { startedAt: isoTime(node.startedAt) }),
+  ...(node.endedAt !== null && { endedAt: isoTime(node.endedAt) }),
+  ...(node.outputs !== null && { outputs: node.outputs }),
+  ...(node.error !== null && { error: node.error as JsonObject }),
+});

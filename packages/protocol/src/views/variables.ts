@@ -1,0 +1,21 @@
+/** The variables of a run: seeded once from its start, then changed by name. */
+import type { Json, JsonObject } from '../json.ts';
+import { put } from './dictionary.ts';
+
+export type Variables = Record<string, Json>;
+
+/** A dictionary of its own, so that later changes never reach the event it came from. */
+export function seedVariables(seed: JsonObject | undefined): Variables {
+  const variables: Variables = {};
+  if (seed !== undefined) for (const name of Object.keys(seed)) put(variables, name, seed[name] as Json);
+  return variables;
+}
+
+/** The new value replaces the old one; a change without a value removes the variable. */
+export function changeVariable(
+  variables: Variables,
+  change: { readonly name: string; readonly next?: Json | undefined },
+): void {
+  if (change.next === undefined) delete variables[change.name];
+  else put(variables, change.name, change.next);
+}
