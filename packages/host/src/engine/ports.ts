@@ -44,3 +44,6 @@ export type Report = (notice: {
   readonly facts?: Readonly<Record<string, unknown>>;
   readonly error?: unknown;
 }) => void;
+
+/** sha256 of a text's UTF-8 bytes. */
+export type Sha256 = (text: string, encoding: 'hex' | 'base64url') => string;

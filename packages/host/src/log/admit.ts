@@ -124,10 +124,12 @@ function stamp(append: Append, slot: RunSlot, cursor: number): Admitted {
   const rows: Row[] = [];
   const changes = new Map<string, InterruptRecord>();
   for (const row of append.rows) {
-    invariant(row.at >= at, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
+    // A decision was made at an instant its writer knows; a fact may come from a node whose clock is behind.
+    const instant = append.at === undefined ? Math.max(row.at, at) : row.at;
+    invariant(instant >= at, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
     seq += 1;
     place += 1;
-    at = row.at;
+    at = instant;
     const { type, audience, payload, task } = row;
     const body = { seq, contextId, at, type, nodeId: row.nodeId ?? null, cause: row.cause ?? null, audience };
     const own = rowHash({ ...body, payload, task });

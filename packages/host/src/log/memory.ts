@@ -41,7 +41,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     follow: (listener) => memory.followers.add(listener),
     head: async (runId) => {
       const slot = memory.open().get(runId)?.slot;
-      return slot === undefined ? null : { record: slot.record, seq: slot.seq, hash: slot.hash, fence: slot.fence };
+      return slot === undefined
+        ? null
+        : { record: slot.record, seq: slot.seq, hash: slot.hash, fence: slot.fence, owner: slot.owner };
     },
     list: async (query) => memory.list(query),
     interrupts: async (runId) => [...(memory.open().get(runId)?.interrupts.values() ?? [])],

@@ -12,7 +12,7 @@ import type { Audience, Cause, ContextId, RunId, RunStatus } from '@cairn/protoc
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {
-  /** Instant in ms; the writer's clock, never decreasing within a run. */
+  /** Instant in ms by the writer's clock; never decreasing within a run (a fact that comes late is moved up by the store). */
   readonly at: number;
   readonly type: string;
   readonly nodeId?: string | undefined;
@@ -151,6 +151,8 @@ export interface RunHead {
   readonly seq: number;
   readonly hash: string;
   readonly fence: number;
+  /** Who holds the lease; null when nobody does. */
+  readonly owner: string | null;
 }
 
 export interface RunQuery {

@@ -43,8 +43,8 @@ function record(store: () => Store): void {
 
   it('follows the run to its end', async () => {
     await store().log.append(creation(runA));
-    await store().log.append({ runId: runA, rows: [row('node.started', { nodeId: 'n1' })] });
-    expect((await store().log.head(runA))?.record.currentNodeId).toBe('n1');
+    await store().log.append({ runId: runA, rows: [row('node.started', { nodeId: 'n1' }), asked('i1')] });
+    expect((await store().log.head(runA))?.record.currentNodeId).toBe('gate');
     const payload = JSON.stringify({ error: { code: 'run_timeout', message: 'too long' } });
     await store().log.append({ runId: runA, rows: [row('run.failed', { at: 5_000, payload })] });
     const ended = { status: 'failed', errorCode: 'run_timeout', errorMessage: 'too long', endedAt: 5_000 };

@@ -60,10 +60,6 @@ export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
   switch (row.type) {
     case 'run.started':
       return changed(index, started(JSON.parse(row.payload) as JsonObject));
-    case 'node.started':
-      return row.nodeId === undefined || row.nodeId === index.record.currentNodeId
-        ? index
-        : changed(index, { currentNodeId: row.nodeId });
     case 'run.paused':
       return changed(index, { status: 'paused' });
     case 'run.resumed':
@@ -176,7 +172,8 @@ function ended(index: RunIndex, row: IndexedRow): RunIndex {
 function settled(index: RunIndex): RunIndex {
   const { status } = index.record;
   if (status === 'paused' || status === 'cancelling') return index;
-  return changed(index, { status: activeStatus(index.open) });
+  const oldest = index.open.values().next().value;
+  return changed(index, { status: activeStatus(index.open), currentNodeId: oldest?.nodeId ?? null });
 }
 
 /** What a run that is neither paused nor ended shows: the oldest question it waits for, else that it runs. */

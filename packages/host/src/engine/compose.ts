@@ -1,0 +1,83 @@
+/** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
+import { isCairnError } from '@cairn/protocol';
+import type { NewRow } from '../log/port.ts';
+import { decide } from './decide.ts';
+import { type Fact, timerFired } from './facts.ts';
+import { recover } from './recover.ts';
+import { stamp } from './stamp.ts';
+import type { Decision, Draft, Effect, RunState } from './state.ts';
+import { dueTimers, nextTimer } from './timers.ts';
+import type { Workflow } from './workflow.ts';
+
+export interface Batch {
+  /** seq of the first row. */
+  readonly base: number;
+  readonly rows: readonly NewRow[];
+  /** The facts that are recorded by it (or were before). */
+  readonly facts: readonly Fact[];
+  readonly effects: readonly Effect[];
+  /** The run waits for nobody in this process: the lease can go back. */
+  readonly rest: { readonly wakeAt: number | null } | undefined;
+}
+
+export interface Moment {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly facts: readonly Fact[];
+  readonly now: number;
+  /** The lease is new: open calls are a former holder's and have to be looked at first. */
+  readonly takenOver: boolean;
+  /** A decision that could not be made or written; the run is failed with it, the host goes on. */
+  readonly broken: (error: unknown) => void;
+}
+
+/** Rows of one append: enough to share a commit, few enough to let others at the event loop in between. */
+const MAX_ROWS = 256;
+
+/** Folds as it goes: the state is ahead of the log until the batch is durable. */
+export function compose(moment: Moment): Batch {
+  const { state, workflow } = moment;
+  // A clock that jumped back must not turn a run's history around.
+  const now = Math.max(moment.now, state.now);
+  const base = state.nextSeq;
+  const rows: NewRow[] = [];
+  const effects: Effect[] = [];
+  const write = (drafts: readonly Draft[]) => {
+    for (const row of stamp(state, workflow, drafts, now)) rows.push(row);
+  };
+  const facts = moment.facts.filter((fact) => accept(fact, state, now, write));
+  if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
+  let takeOver = moment.takenOver;
+  while (rows.length < MAX_ROWS) {
+    try {
+      const decision: Decision = takeOver ? recover(state, workflow) : decide(state, workflow);
+      if (decision.drafts.length === 0 && !takeOver) break;
+      takeOver = false;
+      write(decision.drafts);
+      effects.push(...decision.effects);
+    } catch (error) {
+      if (state.failure !== null) throw error;
+      moment.broken(error);
+      const code = isCairnError(error) ? error.code : 'internal_error';
+      const message = error instanceof Error ? error.message : String(error);
+      state.failure = { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
+    }
+  }
+  const quiet = rows.length < MAX_ROWS && isEmpty(state.calls) && !state.ended;
+  return { base, rows, facts, effects, rest: quiet ? { wakeAt: nextTimer(state) } : undefined };
+}
+
+function accept(fact: Fact, state: RunState, now: number, write: (drafts: readonly Draft[]) => void): boolean {
+  try {
+    write(fact.propose(state, now));
+    return true;
+  } catch (error) {
+    fact.refused(error);
+    return false;
+  }
+}
+
+export function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
+}

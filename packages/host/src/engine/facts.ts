@@ -1,0 +1,60 @@
+/** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
+import type { JsonObject } from '@cairn/protocol';
+import type { StepResult } from './flights.ts';
+import type { Draft, RunState, Timer } from './state.ts';
+
+/** `propose` is asked again whenever another node wrote first. */
+export interface Fact {
+  /** The rows that record it, or none when it is recorded already. Throws to refuse. */
+  propose(state: RunState, now: number): readonly Draft[];
+  /** Called once its rows, and what was decided on them, are durable. */
+  recorded(state: RunState): void;
+  refused(error: unknown): void;
+  /** A result or a timer: nobody waits for an answer, so the mailbox itself tries again when the store is in trouble. */
+  readonly internal: boolean;
+}
+
+/** A fact somebody waits for; the promise gives what `answer` makes of the state once it is durable. */
+export function awaited<Answer>(
+  propose: Fact['propose'],
+  answer: (state: RunState) => Answer,
+): { readonly fact: Fact; readonly done: Promise<Answer> } {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const fact: Fact = { internal: false, propose, recorded: (state) => resolve(answer(state)), refused: reject };
+  return { fact, done: promise };
+}
+
+/** A step's result counts only for the attempt the run waits for. */
+export function stepReturned(callId: string, nodeId: string, attempt: number, result: StepResult): Fact {
+  return {
+    internal: true,
+    propose(state) {
+      const call = state.calls[callId];
+      if (call === undefined || call.attempt !== attempt || state.ended) return [];
+      const payload: JsonObject = { nodeId, callId, attempt, ...(result as JsonObject) };
+      return [{ type: 'cairn.step.returned', nodeId, cause: call.requestedSeq, audience: 'operator', payload }];
+    },
+    recorded: () => undefined,
+    refused: () => undefined,
+  };
+}
+
+export function cancelRequested(state: RunState, reason: string | undefined, by: string | undefined): readonly Draft[] {
+  if (state.ended || state.cancel !== null) return [];
+  const payload: JsonObject = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(by === undefined ? {} : { requestedBy: by }),
+  };
+  return [{ type: 'cairn.cancel.requested', audience: 'operator', payload }];
+}
+
+export function timerFired(timer: Timer): Draft {
+  const node = timer.nodeId === undefined ? {} : { nodeId: timer.nodeId };
+  return {
+    type: 'cairn.timer.fired',
+    ...node,
+    cause: timer.setSeq,
+    audience: 'operator',
+    payload: { timerId: timer.timerId, purpose: timer.purpose, ...node },
+  };
+}

@@ -1,0 +1,411 @@
+/**
+ * The one place of a run in this process through which everything is written. Facts are posted to it; it folds them,
+ * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
+ */
+import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
+import type { Append, NewRun, Store } from '../log/port.ts';
+import { type Batch, compose, isEmpty } from './compose.ts';
+import { type Fact, stepReturned } from './facts.ts';
+import { type Flight, type StepResult, takeOff } from './flights.ts';
+import type { Clock, Report, Sha256, Step } from './ports.ts';
+import type { RunLoader } from './run-loader.ts';
+import type { RunState } from './state.ts';
+import { nextTimer } from './timers.ts';
+import type { Workflow } from './workflow.ts';
+
+export interface MailboxWorld {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly loader: RunLoader;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly report: Report;
+  /** A run was given back and wants to be woken by time. */
+  readonly wakeBy: (at: number) => void;
+  /** The mailbox holds nothing any more and can be forgotten. */
+  readonly emptied: (mailbox: Mailbox) => void;
+}
+
+/** How a mailbox comes to be: for a run that is only now created, one whose lease was claimed, or one that rests. */
+export type Opening =
+  | {
+      readonly kind: 'create';
+      readonly state: RunState;
+      readonly workflow: Workflow;
+      readonly run: NewRun;
+      readonly idempotency: Append['idempotency'];
+    }
+  | { readonly kind: 'claimed'; readonly fence: number }
+  | { readonly kind: 'resting' };
+
+const CHECKPOINT_EVERY = 1_000;
+const RETRY_FROM_MS = 50;
+const RETRY_TO_MS = 5_000;
+const SET_ASIDE_MS = 60_000;
+
+export class Mailbox {
+  readonly runId: RunId;
+  readonly #world: MailboxWorld;
+  /** Set until the run exists in the log. */
+  #creating: Extract<Opening, { kind: 'create' }> | null = null;
+  #state: RunState | null = null;
+  #workflow: Workflow | null = null;
+  #tenant = '';
+  /** The lease under which this mailbox writes; null while nobody in this process holds it. */
+  #fence: number | null = null;
+  #takenOver = false;
+  #tailStale = false;
+  #facts: Fact[] = [];
+  #readers: PromiseWithResolvers<RunState>[] = [];
+  readonly #flights = new Map<string, Flight>();
+  #running: Promise<void> | null = null;
+  #closed = false;
+  #checkpointSeq = -1;
+  #retryMs = RETRY_FROM_MS;
+  #alarm: { readonly at: number; readonly off: () => void } | null = null;
+  #endPause: (() => void) | null = null;
+
+  constructor(runId: RunId, opening: Opening, world: MailboxWorld) {
+    this.runId = runId;
+    this.#world = world;
+    if (opening.kind === 'create') {
+      this.#creating = opening;
+      this.#state = opening.state;
+      this.#workflow = opening.workflow;
+      this.#tenant = opening.run.tenant;
+    } else if (opening.kind === 'claimed') {
+      this.adopt(opening.fence);
+    }
+  }
+
+  post(fact: Fact): void {
+    if (this.#closed) {
+      fact.refused(stopped(this.runId));
+      return;
+    }
+    this.#facts.push(fact);
+    this.nudge();
+  }
+
+  /** The run's state as the log has it; waits for an append that is under way. */
+  read(): Promise<RunState> {
+    if (this.#running === null && this.#state !== null && !this.#tailStale) return Promise.resolve(this.#state);
+    const reader = Promise.withResolvers<RunState>();
+    this.#readers.push(reader);
+    this.nudge();
+    return reader.promise;
+  }
+
+  /** A commit of this run was seen; beyond what is known here it is another node's. */
+  sawCommit(lastSeq: number): void {
+    if (this.#state !== null && lastSeq < this.#state.nextSeq) return;
+    this.#tailStale = true;
+    this.nudge();
+  }
+
+  /** The run was claimed for this node: by its end, its timer, or because its former holder is gone. */
+  adopt(fence: number): void {
+    this.#fence = fence;
+    this.#takenOver = this.#flights.size === 0;
+    this.#tailStale = true;
+    this.nudge();
+  }
+
+  /** Look whether there is something to do. */
+  nudge(): void {
+    if (this.#running !== null || this.#closed) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = null;
+      if (this.#facts.length > 0 || this.#readers.length > 0 || this.#tailStale) this.nudge();
+      else if (this.#fence === null) this.#forget();
+    });
+  }
+
+  /** Stops: effects under way are aborted and count as interrupted; the lease goes back so that others may go on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#endPause?.();
+    await this.#running;
+    const fence = this.#fence;
+    this.#drop(stopped(this.runId));
+    if (fence !== null) await this.#release(fence, this.#world.clock.now());
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#refresh();
+      } catch (error) {
+        if (await this.#unreadable(error)) return;
+        continue;
+      }
+      this.#serveReaders();
+      const batch = this.#compose();
+      if (batch.rows.length === 0) {
+        for (const fact of batch.facts) fact.recorded(this.#state as RunState);
+        await this.#settleDown();
+        return;
+      }
+      if (!(await this.#commit(batch))) continue;
+      this.#retryMs = RETRY_FROM_MS;
+      this.#land(batch);
+      this.#serveReaders();
+      await this.#checkpoint();
+    }
+  }
+
+  /** State in memory and level with the log. */
+  async #refresh(): Promise<void> {
+    const stale = this.#tailStale;
+    this.#tailStale = false;
+    if (this.#state === null) {
+      const loaded = await this.#world.loader.load(this.runId);
+      this.#state = loaded.state;
+      this.#workflow = loaded.workflow;
+      this.#tenant = loaded.record.tenant;
+      this.#checkpointSeq = loaded.checkpointSeq;
+    } else if (stale && this.#creating === null) {
+      await this.#world.loader.catchUp(this.#state, this.#workflow as Workflow);
+    }
+  }
+
+  #compose(): Batch {
+    const state = this.#state as RunState;
+    // Calls that are open while nobody here holds the lease are a dead holder's; the append that takes it looks at them.
+    const takenOver = (this.#takenOver || this.#fence === null) && !isEmpty(state.calls);
+    this.#takenOver = false;
+    return compose({
+      state,
+      workflow: this.#workflow as Workflow,
+      facts: this.#facts.splice(0),
+      now: this.#world.clock.now(),
+      takenOver,
+      broken: (error) => this.#report('error', 'run stopped', error),
+    });
+  }
+
+  /** True when the batch is durable. Otherwise the state is gone and the facts are back, or refused. */
+  async #commit(batch: Batch): Promise<boolean> {
+    const { clock, owner, leaseMs, store } = this.#world;
+    const now = clock.now();
+    try {
+      const appended = await store.log.append({
+        runId: this.runId,
+        rows: batch.rows,
+        at: batch.base,
+        create: this.#creating?.run,
+        idempotency: this.#creating?.idempotency,
+        fence: this.#fence ?? undefined,
+        claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
+        rest: batch.rest,
+      });
+      this.#written(batch, appended.fence);
+      return true;
+    } catch (error) {
+      if (isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held')) {
+        this.#facts.unshift(...batch.facts);
+        this.#drop(error);
+        return false;
+      }
+      const overtaken = isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
+      if (overtaken && this.#creating === null) {
+        this.#state = null;
+        this.#facts.unshift(...batch.facts);
+        return false;
+      }
+      return this.#unsure(batch, error);
+    }
+  }
+
+  #written(batch: Batch, fence: number): void {
+    this.#creating = null;
+    this.#fence = batch.rest !== undefined || endsRun(batch) ? null : fence;
+    if (typeof batch.rest?.wakeAt === 'number') this.#world.wakeBy(batch.rest.wakeAt);
+  }
+
+  /** The store failed: the rows may or may not be there. Only the log can tell. */
+  async #unsure(batch: Batch, error: unknown): Promise<boolean> {
+    const creating = this.#creating !== null;
+    this.#state = null;
+    try {
+      if (await this.#landed(batch)) {
+        await this.#refresh();
+        return true;
+      }
+    } catch (cause) {
+      this.#report('warn', 'store in trouble', cause);
+    }
+    this.#state = null;
+    for (const fact of batch.facts) {
+      if (fact.internal) this.#facts.push(fact);
+      else fact.refused(error);
+    }
+    if (creating) {
+      this.#drop(error);
+      return false;
+    }
+    this.#report('warn', 'append failed, trying again', error);
+    // The lease may be ours by an append whose answer was lost: open calls are then looked at again.
+    await this.#pause();
+    return false;
+  }
+
+  /** Whether exactly these rows stand in the log, written by this node. */
+  async #landed(batch: Batch): Promise<boolean> {
+    const { log } = this.#world.store;
+    const head = await log.head(this.runId);
+    if (head === null || head.seq < batch.base) return false;
+    const ours = this.#fence === null ? head.owner === this.#world.owner : head.fence === this.#fence;
+    if (!ours && batch.rest === undefined && !endsRun(batch)) return false;
+    const there = await log.read({ runId: this.runId, after: batch.base - 1, limit: batch.rows.length });
+    const same = batch.rows.every((row, i) => {
+      const stored = there[i];
+      return stored?.type === row.type && stored.payload === row.payload && stored.at === row.at;
+    });
+    if (same) this.#written(batch, head.fence);
+    return same;
+  }
+
+  /** The rows are durable: tell those who wait, stop what is no longer wanted, start what was asked for. */
+  #land(batch: Batch): void {
+    const state = this.#state as RunState;
+    for (const fact of batch.facts) fact.recorded(state);
+    for (const [callId, flight] of this.#flights) {
+      if (state.calls[callId]?.attempt === flight.attempt) continue;
+      flight.abort('The run no longer waits for this step.');
+      this.#flights.delete(callId);
+    }
+    if (this.#closed) return;
+    for (const effect of batch.effects) this.#dispatch(effect.callId);
+  }
+
+  #dispatch(callId: string): void {
+    const call = this.#state?.calls[callId];
+    if (call === undefined || this.#flights.has(callId)) return;
+    const { attempt, nodeId } = call;
+    const landed = (result: StepResult) => this.post(stepReturned(callId, nodeId, attempt, result));
+    const step = this.#world.steps.get(call.step);
+    if (step === undefined) {
+      const message = `This host has no step ${call.step}.`;
+      landed({ error: { code: 'capability_not_provided', message, retryable: false } });
+      return;
+    }
+    const world = { tenant: this.#tenant, runId: this.runId, sha256: this.#world.sha256 };
+    this.#flights.set(callId, takeOff(step, call, world, landed));
+  }
+
+  /** Nothing to write. The lease stays while effects are under way, and goes back when the run waits for others. */
+  async #settleDown(): Promise<void> {
+    const state = this.#state as RunState;
+    if (this.#fence === null) return;
+    if (!isEmpty(state.calls)) {
+      // Asked for under this lease and not under way: the append's answer was lost, its rows were not.
+      for (const callId of Object.keys(state.calls)) this.#dispatch(callId);
+      this.#setAlarm(nextTimer(state));
+      return;
+    }
+    const fence = this.#fence;
+    this.#fence = null;
+    await this.#release(fence, state.ended ? null : nextTimer(state));
+  }
+
+  async #release(fence: number, wakeAt: number | null): Promise<void> {
+    try {
+      await this.#world.store.queue.release({ runId: this.runId, fence, wakeAt });
+      if (wakeAt !== null) this.#world.wakeBy(wakeAt);
+    } catch (error) {
+      // The lease then ends with this node's session; only time is lost.
+      this.#report('warn', 'lease not released', error);
+    }
+  }
+
+  /** A timer of a run that is held: nobody else would notice it. */
+  #setAlarm(at: number | null): void {
+    if (this.#alarm !== null && this.#alarm.at === at) return;
+    this.#alarm?.off();
+    this.#alarm = null;
+    if (at === null) return;
+    const off = this.#world.clock.wakeAt(at, () => {
+      this.#alarm = null;
+      this.nudge();
+    });
+    this.#alarm = { at, off };
+  }
+
+  async #checkpoint(): Promise<void> {
+    const state = this.#state;
+    if (state === null || state.nextSeq - 1 - this.#checkpointSeq < CHECKPOINT_EVERY) return;
+    this.#checkpointSeq = state.nextSeq - 1;
+    await this.#world.loader
+      .saveCheckpoint(state)
+      .catch((error: unknown) => this.#report('warn', 'checkpoint not saved', error));
+  }
+
+  /** True when this mailbox is done for: the run is unknown, or this host cannot step it. */
+  async #unreadable(error: unknown): Promise<boolean> {
+    this.#state = null;
+    const fence = this.#fence;
+    if (isCairnError(error) && error.retryable && fence !== null) {
+      this.#report('warn', 'run not readable', error);
+      await this.#pause();
+      return false;
+    }
+    this.#drop(error);
+    if (fence !== null) {
+      // Its code is gone or its rows are damaged: it must not stop the others, nor be tried without a pause.
+      this.#report('error', 'run set aside', error);
+      await this.#release(fence, this.#world.clock.now() + SET_ASIDE_MS);
+    }
+    return true;
+  }
+
+  async #pause(): Promise<void> {
+    const { clock } = this.#world;
+    const pause = Promise.withResolvers<void>();
+    const off = clock.wakeAt(clock.now() + this.#retryMs, pause.resolve);
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_TO_MS);
+    this.#endPause = pause.resolve;
+    await pause.promise;
+    this.#endPause = null;
+    off();
+  }
+
+  #serveReaders(): void {
+    for (const reader of this.#readers.splice(0)) reader.resolve(this.#state as RunState);
+  }
+
+  /** Lets go of everything. What is refused here is for another holder, or for the caller to send again. */
+  #drop(error: unknown): void {
+    this.#closed = true;
+    this.#fence = null;
+    this.#state = null;
+    for (const flight of this.#flights.values()) flight.abort('This host no longer steps the run.');
+    this.#flights.clear();
+    for (const fact of this.#facts.splice(0)) fact.refused(error);
+    for (const reader of this.#readers.splice(0)) reader.reject(error);
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#closed = true;
+    this.#setAlarm(null);
+    this.#world.emptied(this);
+  }
+
+  #report(level: 'warn' | 'error', message: string, error: unknown): void {
+    this.#world.report({ level, message, facts: { runId: this.runId }, error });
+  }
+}
+
+const endsRun = (batch: Batch): boolean => {
+  const type = batch.rows.at(-1)?.type;
+  return type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
+};
+
+const stopped = (runId: RunId) =>
+  new RetryableError('service_unavailable', {
+    message: `This host has stopped stepping run ${runId}.`,
+    hint: 'Send the request again; another node or the restarted host will take it.',
+  });

@@ -1,0 +1,75 @@
+/** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
+import { type FoldEvent, type Json, type RunId, TerminalError } from '@cairn/protocol';
+import type { RunRecord, Store } from '../log/port.ts';
+import { evolve, newRunState } from './evolve.ts';
+import type { RunState } from './state.ts';
+import type { Workflow } from './workflow.ts';
+import type { WorkflowShelf } from './workflow-shelf.ts';
+
+/** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
+export const STATE_FORMAT = 'run-state/1';
+
+const PAGE = 1_000;
+
+export interface LoadedRun {
+  readonly record: RunRecord;
+  readonly workflow: Workflow;
+  readonly state: RunState;
+  /** seq of the checkpoint it started from; -1 without one. */
+  readonly checkpointSeq: number;
+}
+
+export interface RunLoader {
+  /** `not_found` when there is no such run. */
+  load(runId: RunId): Promise<LoadedRun>;
+  /** Fold whatever the log holds beyond the state. */
+  catchUp(state: RunState, workflow: Workflow): Promise<void>;
+  saveCheckpoint(state: RunState): Promise<void>;
+}
+
+export const runNotFound = (runId: string) =>
+  new TerminalError('not_found', {
+    message: `There is no run ${runId}.`,
+    hint: 'Check the id, and that the key belongs to the tenant that started the run.',
+    details: { runId },
+  });
+
+export function createRunLoader(store: Store, shelf: WorkflowShelf): RunLoader {
+  const catchUp = async (state: RunState, workflow: Workflow) => {
+    for (;;) {
+      const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
+      for (const row of rows) {
+        const event: FoldEvent = {
+          seq: row.seq,
+          at: row.at,
+          type: row.type,
+          nodeId: row.nodeId ?? undefined,
+          cause: row.cause ?? undefined,
+          payload: JSON.parse(row.payload) as Json,
+        };
+        evolve(state, workflow, event);
+      }
+      if (rows.length < PAGE) return;
+    }
+  };
+  return {
+    catchUp,
+    async load(runId) {
+      const head = await store.log.head(runId);
+      if (head === null) throw runNotFound(runId);
+      const workflow = await shelf.byHash(head.record.definitionHash);
+      const checkpoint = await store.records.checkpoint(runId);
+      const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
+      const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
+      await catchUp(state, workflow);
+      return { record: head.record, workflow, state, checkpointSeq: usable ? checkpoint.seq : -1 };
+    },
+    saveCheckpoint: (state) =>
+      store.records.putCheckpoint({
+        runId: state.runId,
+        seq: state.nextSeq - 1,
+        format: STATE_FORMAT,
+        body: JSON.stringify(state),
+      }),
+  };
+}

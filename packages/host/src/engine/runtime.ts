@@ -1,0 +1,194 @@
+/** The engine at work: keeps one mailbox for each run it steps, and turns commands into facts posted to them. */
+import { type ContextId, contextId, type RunId, type RunSnapshot, runId, runSnapshot } from '@cairn/protocol';
+import { isCairnError } from '@cairn/protocol';
+import type { Store } from '../log/port.ts';
+import { answerDrafts } from './answers.ts';
+import type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine.ts';
+import { newRunState } from './evolve.ts';
+import { awaited, cancelRequested, type Fact } from './facts.ts';
+import type { HostLimits } from './limits.ts';
+import { Mailbox, type MailboxWorld, type Opening } from './mailbox.ts';
+import { createCatalog } from './nodes/catalog.ts';
+import { appendOutside } from './outside.ts';
+import type { Clock, Report, Sha256, Step, UniqueId } from './ports.ts';
+import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
+import { Scheduler } from './scheduler.ts';
+import { startedDraft } from './start-run.ts';
+import type { RunState } from './state.ts';
+import { createWorkflowShelf, type WorkflowShelf } from './workflow-shelf.ts';
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly uniqueId: UniqueId;
+  readonly sha256: Sha256;
+  /** Names this node among those that share the store; a new name for each start of the process. */
+  readonly owner: string;
+  readonly steps: readonly Step[];
+  readonly limits: HostLimits;
+  readonly report: Report;
+  /** How long a silent node keeps its runs. Default 30,000. */
+  readonly leaseMs?: number;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  return new Runtime(options);
+}
+
+class Runtime implements Engine {
+  readonly #options: EngineOptions;
+  readonly #mailboxes = new Map<RunId, Mailbox>();
+  readonly #shelf: WorkflowShelf;
+  readonly #loader: RunLoader;
+  readonly #world: MailboxWorld;
+  readonly #scheduler: Scheduler;
+  readonly #unfollow: () => void;
+
+  constructor(options: EngineOptions) {
+    const { store, clock, sha256, owner, report, leaseMs = 30_000 } = options;
+    this.#options = options;
+    this.#shelf = createWorkflowShelf(store, createCatalog(options.steps), clock, sha256);
+    this.#loader = createRunLoader(store, this.#shelf);
+    this.#world = {
+      store,
+      clock,
+      sha256,
+      owner,
+      leaseMs,
+      report,
+      loader: this.#loader,
+      steps: new Map(options.steps.map((step) => [step.typeId, step])),
+      wakeBy: (at) => this.#scheduler.wakeBy(at),
+      emptied: (mailbox) => {
+        if (this.#mailboxes.get(mailbox.runId) === mailbox) this.#mailboxes.delete(mailbox.runId);
+      },
+    };
+    this.#scheduler = new Scheduler({
+      store,
+      clock,
+      owner,
+      leaseMs,
+      report,
+      held: () => this.#mailboxes.size,
+      adopt: (run, fence) => this.#adopt(run, fence),
+    });
+    this.#unfollow = store.log.follow((commit) => {
+      const last = commit.rows.at(-1);
+      if (last !== undefined) this.#mailboxes.get(commit.runId)?.sawCommit(last.seq);
+    });
+  }
+
+  open(): Promise<void> {
+    return this.#scheduler.open();
+  }
+
+  async close(): Promise<void> {
+    await this.#scheduler.close();
+    this.#unfollow();
+    await Promise.all([...this.#mailboxes.values()].map((mailbox) => mailbox.close()));
+  }
+
+  async start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
+    const { uniqueId, limits, clock } = this.#options;
+    const workflow = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
+    const draft = startedDraft({ workflow, request, limits });
+    const id = runId(uniqueId());
+    const context: ContextId = request.contextId ?? contextId(uniqueId());
+    const { idempotency } = request;
+    const { fact, done } = awaited(
+      () => [draft],
+      (state) => ({ runId: id, status: state.view.status }),
+    );
+    const mailbox = this.#open(id, {
+      kind: 'create',
+      state: newRunState(id),
+      workflow,
+      run: { tenant: request.tenant, contextId: context, originRunId: id },
+      idempotency: idempotency && {
+        tenant: request.tenant,
+        endpoint: idempotency.endpoint,
+        key: idempotency.key,
+        requestDigest: idempotency.requestDigest,
+        at: clock.now(),
+        ...idempotency.answer(id),
+      },
+    });
+    mailbox.post(fact);
+    return done;
+  }
+
+  async answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
+    await this.#ofTenant(request.tenant, request.runId);
+    let interruptId = '';
+    let nodeId = '';
+    const propose: Fact['propose'] = (state, now) => {
+      const answer = answerDrafts(state, request, now);
+      interruptId = answer.interruptId;
+      nodeId = answer.nodeId;
+      return answer.drafts;
+    };
+    const status = await this.#write(request.runId, propose, () => interruptId);
+    return { nodeId, status };
+  }
+
+  async cancel(request: CancelRun): Promise<{ status: RunSnapshot['status'] }> {
+    await this.#ofTenant(request.tenant, request.runId);
+    const propose: Fact['propose'] = (state) => cancelRequested(state, request.reason, request.principal);
+    return { status: await this.#write(request.runId, propose) };
+  }
+
+  async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
+    const mailbox = this.#mailboxes.get(id);
+    if (mailbox !== undefined) {
+      const state = await mailbox.read().catch(() => null);
+      if (state !== null) return ofTenant(state, tenant, id);
+    }
+    return ofTenant((await this.#loader.load(id)).state, tenant, id);
+  }
+
+  register(tenant: string, definition: Parameters<Engine['register']>[1]) {
+    return this.#shelf.register(tenant, definition);
+  }
+
+  async workflow(tenant: string, workflowId: string, version?: string) {
+    return (await this.#shelf.byName(tenant, workflowId, version)).definition;
+  }
+
+  /** Writes a fact for whoever sent it: through the mailbox here, or past it when another node holds the run. */
+  async #write(id: RunId, propose: Fact['propose'], answers?: () => string): Promise<RunSnapshot['status']> {
+    const { fact, done } = awaited(propose, (state) => state.view.status);
+    const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting' });
+    mailbox.post(fact);
+    try {
+      return await done;
+    } catch (error) {
+      if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
+    }
+    const { store, clock } = this.#options;
+    const status = await appendOutside({ store, loader: this.#loader, now: clock.now(), runId: id, propose, answers });
+    this.#scheduler.nudge();
+    return status;
+  }
+
+  #open(id: RunId, opening: Opening): Mailbox {
+    const mailbox = new Mailbox(id, opening, this.#world);
+    this.#mailboxes.set(id, mailbox);
+    return mailbox;
+  }
+
+  #adopt(id: RunId, fence: number): void {
+    const mailbox = this.#mailboxes.get(id);
+    if (mailbox === undefined) this.#open(id, { kind: 'claimed', fence });
+    else mailbox.adopt(fence);
+  }
+
+  async #ofTenant(tenant: string, id: RunId): Promise<void> {
+    const head = await this.#options.store.log.head(id);
+    if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
+  }
+}
+
+function ofTenant(state: RunState, tenant: string, id: RunId): RunSnapshot {
+  if (state.view.owner?.tenant !== tenant) throw runNotFound(id);
+  return runSnapshot(state.view);
+}
