@@ -121,7 +121,13 @@ function guards(log: () => EventLog): void {
     await log().append(creation(runA));
     await expect(log().append({ runId: runA, rows: [] })).rejects.toMatchObject({ code: 'internal_error' });
     const early = [row('a', { at: 999 })];
-    await expect(log().append({ runId: runA, rows: early })).rejects.toMatchObject({ code: 'internal_error' });
+    await expect(log().append({ runId: runA, rows: early, at: 1 })).rejects.toMatchObject({ code: 'internal_error' });
+  });
+
+  it('moves a fact from a node whose clock is behind up to the last event', async () => {
+    await log().append(creation(runA));
+    await log().append({ runId: runA, rows: [row('a', { at: 999 })] });
+    expect((await log().read({ runId: runA, after: -1, limit: 9 })).map((stored) => stored.at)).toEqual([1_000, 1_000]);
   });
 
   it('lets an open interrupt be answered once', async () => {
