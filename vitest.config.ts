@@ -10,5 +10,11 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', 'scripts/lint-fixtures/**'],
     testTimeout: 30_000,
     maxWorkers: 2,
+    coverage: {
+      provider: 'v8',
+      include: ['packages/*/src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/*.contract.ts', '**/*.test-d.ts'],
+      reporter: ['text-summary', 'html', 'json-summary'],
+    },
   },
 });
