@@ -1,0 +1,85 @@
+/** The processes of one comparison: the host, the load generator, and the hollow server that does the least possible. */
+import { join } from 'node:path';
+import { Child } from './child.ts';
+import type { Durability } from './figure.ts';
+import type { HollowCommands } from './hollow-server.ts';
+import type { HostCommands } from './host.ts';
+import type { LoadCommands, Target } from './load.ts';
+import { freshFolder, type Plan } from './plan.ts';
+import { type RunShape, readRowShape, runShape } from './run-shape.ts';
+
+/** CPU and commits of a server while something was done to it, and the flushes of the device meanwhile. */
+export interface Cost extends Durability {
+  readonly cpuMs: number;
+  readonly ms: number;
+}
+
+export interface Arena extends AsyncDisposable {
+  readonly host: Child<HostCommands>;
+  readonly hostTarget: Target;
+  readonly hostFolder: string;
+  readonly load: Child<LoadCommands>;
+}
+
+export async function openArena(plan: Plan): Promise<Arena> {
+  const stack = new AsyncDisposableStack();
+  const host = stack.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url)));
+  const load = stack.use(new Child<LoadCommands>(new URL('./load.ts', import.meta.url)));
+  const hostFolder = freshFolder(plan, 'host');
+  const hostTarget = await host.ask('serve', { folder: hostFolder });
+  return { host, hostTarget, hostFolder, load, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export interface Hollow extends AsyncDisposable {
+  readonly server: Child<HollowCommands>;
+  readonly target: Target;
+  readonly shape: RunShape;
+}
+
+/** A hollow server for one workflow: a real run of it is made first, and its rows and frames are copied. */
+export async function openHollow(plan: Plan, arena: Arena, workflowId: string): Promise<Hollow> {
+  const stream = await oneRun(arena.hostTarget, workflowId);
+  const shape = runShape(readRowShape(join(arena.hostFolder, 'cairn.db')), stream);
+  const server = new Child<HollowCommands>(new URL('./hollow-server.ts', import.meta.url));
+  const port = await server.ask('serve', { folder: freshFolder(plan, 'hollow'), shape });
+  return { server, target: { port, key: 'none' }, shape, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** Runs a workflow until it ends or waits for a person, and gives the frames of it. */
+async function oneRun({ port, key }: Target, workflowId: string): Promise<string> {
+  const url = `http://127.0.0.1:${port}/v1/runs`;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const created = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ workflowId, inputs: {} }) });
+  const { runId } = (await created.json()) as { readonly runId: string };
+  const events = await fetch(`${url}/${runId}/events`, { headers: { ...headers, accept: 'text/event-stream' } });
+  let text = '';
+  for await (const part of events.body!.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.includes('\nevent: node.suspended\n') && text.endsWith('\n\n')) break;
+  }
+  return text;
+}
+
+/** What it cost a server to have something done to it. */
+export async function costOf<T>(
+  plan: Plan,
+  server: { ask(name: 'usage', input: undefined): Promise<{ readonly cpuMs: number; readonly commits: number }> },
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly cost: Cost }> {
+  const before = await server.ask('usage', undefined);
+  const flushes = plan.flushes.read();
+  const begin = performance.now();
+  const result = await work();
+  const ms = performance.now() - begin;
+  const flushed = plan.flushes.read() - flushes;
+  const after = await server.ask('usage', undefined);
+  return {
+    result,
+    cost: { cpuMs: after.cpuMs - before.cpuMs, commits: after.commits - before.commits, flushes: flushed, ms },
+  };
+}
+
+export function totalDurability(parts: readonly Durability[]): Durability {
+  const sum = (pick: (part: Durability) => number) => parts.reduce((all, part) => all + pick(part), 0);
+  return { commits: sum((part) => part.commits), flushes: sum((part) => part.flushes) };
+}

@@ -1,0 +1,101 @@
+/** A figure: what was measured, the limit measured beside it, and whether it reaches its bar. */
+import { availableParallelism } from 'node:os';
+import { median } from './statistics.ts';
+
+/** What a figure must reach: its value, or its ratio to the limit, at least or at most (or strictly under) an amount. */
+export interface Bar {
+  readonly of: 'value' | 'ratio';
+  readonly is: '>=' | '<=' | '<';
+  readonly amount: number;
+}
+
+/** One round: the figure and its limit, taken next to each other in time. */
+export interface Sample {
+  readonly value: number;
+  readonly limit: number;
+}
+
+/** Commits that were acknowledged while a figure was taken, and cache flushes the device completed meanwhile. */
+export interface Durability {
+  readonly commits: number;
+  readonly flushes: number;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly limitName: string;
+  readonly bar: Bar;
+  readonly samples: readonly Sample[];
+  /** Present for figures that claim durability: they fail when the device flushed less often than was committed. */
+  readonly durability?: Durability;
+  /** What a reader must know to judge the number, e.g. that the load generator had no core left. */
+  readonly notes?: readonly string[];
+}
+
+/** One line of output. */
+export interface FigureLine {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly limitName: string;
+  readonly limitValue: number;
+  readonly ratio: number;
+  readonly bar: string;
+  readonly pass: boolean;
+  /** Lowest and highest round of what the bar judges. */
+  readonly range: readonly [number, number];
+  readonly flushes?: number;
+  readonly commits?: number;
+  readonly flushesPerCommit?: number;
+  readonly notes?: readonly string[];
+  readonly node: string;
+  readonly cores: number;
+  readonly rounds: number;
+}
+
+/** Medians over the rounds; the ratio is the median of each round's own ratio, so that drift between rounds cancels. */
+export function figureLine(figure: Figure): FigureLine {
+  const { bar, samples, durability } = figure;
+  const judged = samples.map((sample) => (bar.of === 'value' ? sample.value : sample.value / sample.limit));
+  const reached = reaches(median(judged), bar);
+  const durable = durability === undefined || durability.flushes >= durability.commits;
+  const notes = [...(figure.notes ?? []), ...(durable ? [] : ['fewer device flushes than commits: not durable'])];
+  return {
+    name: figure.name,
+    value: rounded(median(samples.map((sample) => sample.value))),
+    unit: figure.unit,
+    limitName: figure.limitName,
+    limitValue: rounded(median(samples.map((sample) => sample.limit))),
+    ratio: rounded(median(samples.map((sample) => sample.value / sample.limit))),
+    bar: `${bar.of} ${bar.is} ${bar.amount}`,
+    pass: reached && durable,
+    range: [rounded(Math.min(...judged)), rounded(Math.max(...judged))],
+    ...(durability && {
+      flushes: durability.flushes,
+      commits: durability.commits,
+      flushesPerCommit: rounded(durability.flushes / durability.commits),
+    }),
+    ...(notes.length > 0 && { notes }),
+    node: process.version,
+    cores: availableParallelism(),
+    rounds: samples.length,
+  };
+}
+
+/** NaN reaches nothing: a figure that could not be measured fails. */
+function reaches(amount: number, bar: Bar): boolean {
+  switch (bar.is) {
+    case '>=':
+      return amount >= bar.amount;
+    case '<=':
+      return amount <= bar.amount;
+    case '<':
+      return amount < bar.amount;
+  }
+}
+
+/** Four significant digits: more would claim a precision that a shared machine does not have. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}

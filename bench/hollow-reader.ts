@@ -1,0 +1,51 @@
+/** The limit of reading: the rows of a store's own file, spliced into frames and sent, with nothing else done. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { serveCommands } from './child.ts';
+
+type FrameRow = readonly [seq: number, at: number, type: string, payload: string];
+
+const PAGE = 500;
+
+const doc = ([seq, at, type, payload]: FrameRow): string =>
+  `{"eventId":"run:${seq}","runId":"run","type":"${type}","payload":${payload},"timestamp":"${at}","sequence":${seq}}`;
+
+const frame = (row: FrameRow): string => `id: ${row[0]}\nevent: ${row[2]}\ndata: ${doc(row)}\n\n`;
+
+/** Serves one run: all of it as a stream at `/events`, what follows a seq at `/after/<seq>`. */
+async function serve({ file, runId }: { readonly file: string; readonly runId: string }): Promise<number> {
+  const db = new DatabaseSync(file, { readOnly: true });
+  const run = Number(db.prepare('SELECT key FROM runs WHERE id = ?').get(runId)?.key);
+  const page = db.prepare(
+    `SELECT seq, at, type, payload FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
+  );
+  page.setReturnArrays(true);
+  const after = (seq: number) => page.all(run, seq) as unknown as readonly FrameRow[];
+
+  const stream = async (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let rows = after(-1); rows.length > 0; rows = after(rows.at(-1)![0])) {
+      if (!response.write(rows.map(frame).join(''))) await once(response, 'drain');
+    }
+    response.end();
+  };
+
+  const server = createServer((request, response) => {
+    const [, kind, seq] = request.url!.split('/');
+    if (kind === 'events') return void stream(response);
+    const body = `{"events":[${after(Number(seq)).map(doc).join(',')}]}`;
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+      .end(body);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return (server.address() as AddressInfo).port;
+}
+
+const commands = { serve };
+
+export type ReaderCommands = typeof commands;
+
+serveCommands(commands);

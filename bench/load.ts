@@ -1,0 +1,138 @@
+/** The load generator: a process of its own that drives a server in closed loop and checks what comes back. */
+import { TerminalError } from '@cairn/protocol';
+import { cpuMs, serveCommands } from './child.ts';
+import { HttpConnection, type Reply, requestText } from './http-connection.ts';
+import { percentile } from './statistics.ts';
+
+export interface Target {
+  readonly port: number;
+  readonly key: string;
+}
+
+interface RunLoad {
+  readonly target: Target;
+  readonly workflowId: string;
+  readonly concurrency: number;
+  readonly count: number;
+}
+
+export interface LoadResult {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Cores the load generator used; near 1 it was the limit itself. */
+  readonly clientCores: number;
+}
+
+const DATA_LINE = Buffer.from('\ndata: ');
+
+const commands = {
+  /** Create a run and read its events until the terminal one; `count` times. */
+  runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
+    closedLoop(target, concurrency, count, async (connection) => {
+      const runId = await createRun(connection, target, workflowId);
+      const path = `/v1/runs/${runId}/events`;
+      const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
+      const reply = expectStatus(await connection.send(request), 200, path);
+      if (!reply.body.includes('\nevent: run.completed\n')) {
+        throw unexpected(`the stream of ${runId} ended without run.completed: ${reply.body.slice(-300)}`);
+      }
+    }),
+
+  /** Only create runs. */
+  creates: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
+    closedLoop(target, concurrency, count, async (connection) => {
+      await createRun(connection, target, workflowId);
+    }),
+
+  /** The same GET again and again, one at a time; gives the last body so that the caller can check it. */
+  reads: async (load: { readonly target: Target; readonly path: string; readonly count: number }) => {
+    const request = requestText({ method: 'GET', path: load.path, key: load.target.key });
+    let body = '';
+    const result = await closedLoop(load.target, 1, load.count, async (connection) => {
+      body = expectStatus(await connection.send(request), 200, load.path).body;
+    });
+    return { ...result, body };
+  },
+
+  /** Read one stream to its end as fast as it comes, counting events. */
+  stream: async ({ target, path }: { readonly target: Target; readonly path: string }) => {
+    const connection = new HttpConnection(target.port);
+    const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
+    const counter = countMarks(DATA_LINE);
+    const cpu = cpuMs();
+    const begin = performance.now();
+    expectStatus(await connection.send(request, counter.take), 200, path);
+    const ms = performance.now() - begin;
+    connection.close();
+    return { events: counter.count(), ms, clientCores: (cpuMs() - cpu) / ms };
+  },
+};
+
+export type LoadCommands = typeof commands;
+
+async function createRun(connection: HttpConnection, target: Target, workflowId: string): Promise<string> {
+  const body = JSON.stringify({ workflowId, inputs: {} });
+  const request = requestText({ method: 'POST', path: '/v1/runs', key: target.key, body });
+  const reply = expectStatus(await connection.send(request), 201, '/v1/runs');
+  return (JSON.parse(reply.body) as { readonly runId: string }).runId;
+}
+
+/** `concurrency` connections, each beginning its next piece of work when its last one is done. */
+async function closedLoop(
+  target: Target,
+  concurrency: number,
+  count: number,
+  work: (connection: HttpConnection) => Promise<void>,
+): Promise<LoadResult> {
+  const latencies: number[] = [];
+  let left = count;
+  const cpu = cpuMs();
+  const begin = performance.now();
+  const client = async () => {
+    const connection = new HttpConnection(target.port);
+    while (left-- > 0) {
+      const started = performance.now();
+      await work(connection);
+      latencies.push(performance.now() - started);
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: concurrency }, client));
+  const ms = performance.now() - begin;
+  return {
+    perSecond: (count / ms) * 1000,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+    clientCores: (cpuMs() - cpu) / ms,
+  };
+}
+
+/** Counts a byte sequence in a stream, also where it lies across two pieces. */
+function countMarks(mark: Buffer): { take(bytes: Buffer): void; count(): number } {
+  let carry = Buffer.alloc(0);
+  let found = 0;
+  const scan = (bytes: Buffer) => {
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) found += 1;
+  };
+  return {
+    take(bytes) {
+      scan(Buffer.concat([carry, bytes.subarray(0, mark.length - 1)]));
+      scan(bytes);
+      const tail = bytes.length >= mark.length ? bytes : Buffer.concat([carry, bytes]);
+      carry = Buffer.from(tail.subarray(-(mark.length - 1)));
+    },
+    count: () => found,
+  };
+}
+
+function expectStatus(reply: Reply, status: number, path: string): Reply {
+  if (reply.status === status) return reply;
+  throw unexpected(`${path} answered ${reply.status} instead of ${status}: ${reply.body.slice(0, 300)}`);
+}
+
+function unexpected(message: string): TerminalError {
+  return new TerminalError('internal_error', { message, hint: 'See what the server wrote on stderr.' });
+}
+
+serveCommands(commands);

@@ -1,0 +1,62 @@
+/** What a real run looks like on disk and on the wire, so that the hollow programs move the same bytes. */
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { TerminalError } from '@cairn/protocol';
+
+/** Rows of the store's event table, and the statements that make that table. */
+export interface RowShape {
+  readonly schema: readonly string[];
+  readonly columns: readonly string[];
+  /** Values in the order of `columns`. */
+  readonly rows: readonly (readonly SQLOutputValue[])[];
+}
+
+/** The rows of a run in the commits it needs, each with the frames a client gets of it. */
+export interface RunShape {
+  readonly rows: RowShape;
+  readonly commits: readonly { readonly from: number; readonly to: number; readonly frames: string }[];
+}
+
+/** Reads the newest run's rows from a store's file; the store may be open. */
+export function readRowShape(file: string): RowShape {
+  using db = new DatabaseSync(file, { readOnly: true });
+  const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'events' AND sql IS NOT NULL").all();
+  const select = db.prepare('SELECT * FROM events WHERE run = (SELECT max(run) FROM events) ORDER BY seq');
+  const columns = select.columns().map((column) => column.name ?? '');
+  select.setReturnArrays(true);
+  const rows = select.all() as unknown as SQLOutputValue[][];
+  for (const column of ['cursor', 'run', 'seq', 'type']) {
+    if (columns.includes(column)) continue;
+    throw new TerminalError('internal_error', {
+      message: `The event table of ${file} has no column ${column}; it has ${columns.join(', ')}.`,
+      hint: 'The benchmarks copy the shape of that table: bring bench/run-shape.ts up to date with the store.',
+    });
+  }
+  return { schema: schema.map((row) => String(row.sql)), columns, rows };
+}
+
+/**
+ * Cuts a run into the fewest commits that still make every step's request durable before its effect begins:
+ * one to create it, then one per step. `stream` is what a client reads of the run.
+ */
+export function runShape(rows: RowShape, stream: string): RunShape {
+  const frames = framesBySequence(stream);
+  const typeAt = rows.columns.indexOf('type');
+  const commits: { from: number; to: number; frames: string }[] = [];
+  let from = 0;
+  rows.rows.forEach((row, seq) => {
+    const last = seq === rows.rows.length - 1;
+    if (row[typeAt] !== 'cairn.step.requested' && !last) return;
+    const text = Array.from({ length: seq + 1 - from }, (_, index) => frames.get(from + index) ?? '').join('');
+    commits.push({ from, to: seq + 1, frames: text });
+    from = seq + 1;
+  });
+  return { rows, commits };
+}
+
+function framesBySequence(stream: string): ReadonlyMap<number, string> {
+  const frames = new Map<number, string>();
+  for (const frame of stream.match(/^id: \d+\n(?:.+\n)+\n/gm) ?? []) {
+    frames.set(Number(/^id: (\d+)/.exec(frame)?.[1]), frame);
+  }
+  return frames;
+}
