@@ -1,6 +1,7 @@
 /** The public surface of @cairn/protocol. Everything here is meant for others; nothing else is. */
 export { type AgentRef, agentRef, modelClasses } from './agent-ref.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
+export { parsePosition } from './cursor.ts';
 export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
@@ -63,6 +64,7 @@ export {
 } from './run-options.ts';
 export { isTerminalStatus, type RunSnapshot, type RunStatus, runSnapshotSchema, runStatuses } from './run-snapshot.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
+export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { foldRun } from './views/run.ts';

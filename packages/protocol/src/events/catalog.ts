@@ -1,7 +1,6 @@
 /** Every event type this version knows, with its payload, its audience, and whether it ends a run. */
 import { z } from 'zod';
 import type { Audience } from '../event.ts';
-import type { Json } from '../json.ts';
 import { agentPayloads } from './agent.ts';
 import { clientPayloads, operatorPayloads } from './cairn.ts';
 import { enginePayloads } from './engine.ts';
@@ -64,8 +63,3 @@ export type TerminalType = (typeof terminalTypes)[number];
 
 export const isTerminalType = (type: string): type is TerminalType =>
   type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
-
-/** A payload of a known type, checked; of an unknown type, as it came. */
-export function parsePayload(type: string, payload: Json): Json {
-  return isEventType(type) ? (eventPayloads[type].parse(payload) as Json) : payload;
-}

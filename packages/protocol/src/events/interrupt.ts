@@ -2,14 +2,7 @@
 import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
 import { interruptKind, interruptRequested } from '../interrupts.ts';
-
-const refineFeedback = z.looseObject({
-  scope: z.enum(['whole', 'section', 'items']),
-  sectionPath: z.string().optional(),
-  itemIds: z.array(z.string()).optional(),
-  tags: z.array(z.string()).optional(),
-  text: z.string().optional(),
-});
+import { refineFeedback } from '../resume-values.ts';
 
 export const interruptPayloads = {
   'interrupt.requested': interruptRequested,

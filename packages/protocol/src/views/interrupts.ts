@@ -3,7 +3,6 @@ import type { PayloadOf } from '../events/catalog.ts';
 import type { InterruptKind } from '../interrupts.ts';
 import type { JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
-import { type WaitCounts, waitingStatus } from './status.ts';
 
 /** A decision of one approver at a gate that needs several. */
 export interface VoteView {
@@ -36,9 +35,27 @@ export interface Interrupts {
   /** The open ones, by id. */
   interrupts: Record<string, InterruptView>;
   resolvedInterrupts: Record<string, InterruptEnd>;
-  /** Of the open ones whose node is suspended. */
-  waits: WaitCounts;
+  /** How many of the open ones have their node suspended. */
+  waits: number;
+  /** Ids in the order their nodes were suspended; closed ones leave late, so that none has to be searched for. */
+  waitOrder: string[];
 }
+
+/** The question that has waited longest: what the run shows while it waits. */
+export function oldestWait(view: Interrupts): InterruptView | undefined {
+  const order = view.waitOrder;
+  for (;;) {
+    const first = order[0];
+    if (first === undefined) return undefined;
+    const interrupt = own(view.interrupts, first);
+    if (interrupt !== undefined) return interrupt;
+    order.shift();
+  }
+}
+
+/** All questions that wait, the oldest first. */
+export const openWaits = (view: Interrupts): InterruptView[] =>
+  view.waitOrder.flatMap((interruptId) => own(view.interrupts, interruptId) ?? []);
 
 export function openInterrupt(
   view: Interrupts,
@@ -67,13 +84,18 @@ export function suspendOn(view: Interrupts, interruptId: string): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined || interrupt.suspended) return;
   interrupt.suspended = true;
-  view.waits[waitingStatus(interrupt.kind)] += 1;
+  view.waits += 1;
+  view.waitOrder.push(interruptId);
+  // One question that nobody answers must not keep the ids of all later ones.
+  if (view.waitOrder.length > 2 * view.waits + 32) {
+    view.waitOrder = view.waitOrder.filter((id) => Object.hasOwn(view.interrupts, id));
+  }
 }
 
 export function closeInterrupt(view: Interrupts, interruptId: string, how: InterruptEnd): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined) return;
-  if (interrupt.suspended) view.waits[waitingStatus(interrupt.kind)] -= 1;
+  if (interrupt.suspended) view.waits -= 1;
   delete view.interrupts[interruptId];
   put(view.resolvedInterrupts, interruptId, how);
 }
@@ -88,4 +110,5 @@ export function recordVote(view: Interrupts, interruptId: string, received: Payl
 /** A run that ended asks nothing any more. */
 export function closeAll(view: Interrupts): void {
   for (const interruptId of Object.keys(view.interrupts)) closeInterrupt(view, interruptId, 'cancelled');
+  view.waitOrder = [];
 }

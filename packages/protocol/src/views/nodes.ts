@@ -39,8 +39,6 @@ export interface Nodes extends Interrupts {
   nodeStates: Record<string, NodeView>;
   /** Nodes that have started and not ended. */
   activeNodes: number;
-  /** The node the run is at: one it waits on while it waits, else the one started last. */
-  currentNodeId: string | null;
   /** The agent that acted last. */
   agent: AgentRef | null;
 }
@@ -91,7 +89,6 @@ export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'nod
   node.endedAt = null;
   node.outputs = null;
   node.error = null;
-  view.currentNodeId = nodeId;
   if (started.agent !== undefined) view.agent = started.agent;
 }
 
@@ -132,7 +129,6 @@ export function suspendNode(view: Nodes, nodeId: string, interruptId: string, at
   node.status = 'suspended';
   node.suspendedAt = at;
   node.interruptId = interruptId;
-  view.currentNodeId = nodeId;
 }
 
 export function resumeNode(view: Nodes, nodeId: string): void {

@@ -6,7 +6,6 @@ import type { JsonObject } from '../json.ts';
 import type { RunStatus } from '../run-snapshot.ts';
 import type { Channels } from './channels.ts';
 import type { Nodes } from './nodes.ts';
-import { noWaits } from './status.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
@@ -18,6 +17,8 @@ export interface RunView extends Nodes {
   workflowVersion: string | null;
   owner: Owner | null;
   status: RunStatus;
+  /** The node whose question has waited longest, while the run waits. */
+  currentNodeId: string | null;
   startedAt: number | null;
   endedAt: number | null;
   variables: Variables;
@@ -63,7 +64,8 @@ export const newRunView = (runId: RunId): RunView => ({
   outputs: null,
   interrupts: {},
   resolvedInterrupts: {},
-  waits: noWaits(),
+  waits: 0,
+  waitOrder: [],
   usage: noUsage(),
   parentRunId: null,
   parentNodeId: null,

@@ -5,10 +5,10 @@ import type { Json, JsonObject } from '../json.ts';
 import { isTerminalStatus, type RunStatus } from '../run-snapshot.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { own } from './dictionary.ts';
-import { closeAll, closeInterrupt, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
+import { closeAll, closeInterrupt, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
 import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
-import { statusOf } from './status.ts';
+import { waitingStatus } from './status.ts';
 import { addUsage } from './usage.ts';
 import { changeVariable, seedVariables } from './variables.ts';
 
@@ -33,7 +33,8 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       view.status = 'paused';
       break;
     case 'run.resumed':
-      view.status = statusOf(view.waits);
+      view.status = 'running';
+      refresh(view);
       break;
     case 'cairn.cancel.requested':
       view.status = 'cancelling';
@@ -172,24 +173,16 @@ function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
   refresh(view);
 }
 
-/** Show the run as waiting or running, as its open interrupts say, unless it is paused, cancelling or not yet started. */
+/** Show what the oldest open question says, unless the run is paused, cancelling or not yet started. */
 function refresh(view: RunView): void {
+  const wait = view.waits === 0 ? undefined : oldestWait(view);
+  view.currentNodeId = wait?.nodeId ?? null;
   if (view.status === 'paused' || view.status === 'cancelling' || view.status === 'pending') return;
-  view.status = statusOf(view.waits);
-  if (view.status === 'running') return;
-  const current = view.currentNodeId === null ? undefined : own(view.nodeStates, view.currentNodeId);
-  if (current?.status === 'suspended') return;
-  for (const interruptId in view.interrupts) {
-    const interrupt = view.interrupts[interruptId];
-    if (interrupt?.suspended) {
-      view.currentNodeId = interrupt.nodeId;
-      return;
-    }
-  }
+  view.status = wait === undefined ? 'running' : waitingStatus(wait.kind);
 }
 
 /** As `refresh`, for the two events that also show the change in the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  setTaskStatus(view, statusOf(view.waits) === 'running' ? 'working' : 'waiting-input', seq);
+  setTaskStatus(view, view.waits === 0 ? 'working' : 'waiting-input', seq);
 }

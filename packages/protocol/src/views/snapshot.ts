@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { RunSnapshot } from '../run-snapshot.ts';
 import { channelValues } from './channels.ts';
 import { put } from './dictionary.ts';
-import type { InterruptView } from './interrupts.ts';
+import { type InterruptView, oldestWait } from './interrupts.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 
@@ -15,7 +15,7 @@ export const isoTime = (at: number): string => new Date(at).toISOString();
 
 /** A RunSnapshot of its own: later events change the view, never a snapshot taken before. */
 export function runSnapshot(view: RunView): RunSnapshot {
-  const waiting = firstWait(view);
+  const waiting = oldestWait(view);
   return {
     runId: view.runId,
     workflowId: view.workflowId,
@@ -40,17 +40,6 @@ export function runSnapshot(view: RunView): RunSnapshot {
     ...(view.outputs !== null && { outputs: view.outputs }),
     ...(waiting !== undefined && { interrupt: interruptOf(waiting) }),
   };
-}
-
-/** Of several waits, the one at the node the run reports. */
-function firstWait(view: RunView): InterruptView | undefined {
-  let first: InterruptView | undefined;
-  for (const interrupt of Object.values(view.interrupts)) {
-    if (!interrupt.suspended) continue;
-    if (interrupt.nodeId === view.currentNodeId) return interrupt;
-    first ??= interrupt;
-  }
-  return first;
 }
 
 const interruptOf = (interrupt: InterruptView) => ({

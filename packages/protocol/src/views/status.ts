@@ -38,16 +38,3 @@ export function waitingStatus(kind: InterruptKind | undefined): WaitingStatus {
       return 'waiting-input';
   }
 }
-
-/** How many open interrupts hold the run in each waiting status. */
-export type WaitCounts = Record<WaitingStatus, number>;
-
-export const noWaits = (): WaitCounts => ({ 'waiting-approval': 0, 'waiting-input': 0, 'waiting-external': 0 });
-
-/** The status of a run that is neither paused, cancelling nor over: a person's decision is shown before a system's. */
-export function statusOf(waits: WaitCounts): RunStatus {
-  if (waits['waiting-approval'] > 0) return 'waiting-approval';
-  if (waits['waiting-input'] > 0) return 'waiting-input';
-  if (waits['waiting-external'] > 0) return 'waiting-external';
-  return 'running';
-}

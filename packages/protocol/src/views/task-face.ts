@@ -4,7 +4,7 @@ import type { PayloadOf } from '../events/catalog.ts';
 import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
-import type { InterruptView } from './interrupts.ts';
+import { type InterruptView, openWaits } from './interrupts.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
@@ -119,8 +119,7 @@ function retryError(view: RunView, event: FoldEvent): JsonObject {
 
 function taskStatus(view: RunView): JsonObject {
   if (view.taskStatus !== 'waiting-input') return { kind: 'task-status', status: view.taskStatus };
-  const waits = Object.values(view.interrupts).filter((interrupt) => interrupt.suspended);
-  const pending = waits.map((interrupt) => ({ type: 'input', id: interrupt.interruptId }));
+  const pending = openWaits(view).map((interrupt) => ({ type: 'input', id: interrupt.interruptId }));
   return { kind: 'task-status', status: 'waiting-input', metadata: { blockedBy: 'user', pending } };
 }
 

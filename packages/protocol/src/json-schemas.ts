@@ -1,0 +1,60 @@
+/** The JSON Schemas of every public shape, made from the same definitions that give the types and the parsers. */
+import { z } from 'zod';
+import { agentRef } from './agent-ref.ts';
+import { createRun, runCreated } from './create-run.ts';
+import { discovery } from './discovery.ts';
+import { errorEnvelope } from './error-envelope.ts';
+import { type EventType, eventPayloads } from './events/catalog.ts';
+import { interruptPayload } from './interrupts.ts';
+import { eventsAnswer, pollAnswer } from './poll.ts';
+import {
+  answerInterrupt,
+  cancelRun,
+  interruptAnswered,
+  runCancelled,
+  runList,
+  workflowRegistered,
+} from './requests.ts';
+import { approvalAnswer, clarificationAnswer, externalAnswer } from './resume-values.ts';
+import { runEventDoc } from './run-event-doc.ts';
+import { runOptions } from './run-options.ts';
+import { runSnapshotSchema } from './run-snapshot.ts';
+import { workflowDefinition } from './workflow-definition.ts';
+
+const shapes = {
+  AgentRef: agentRef,
+  AnswerInterrupt: answerInterrupt,
+  ApprovalAnswer: approvalAnswer,
+  CancelRun: cancelRun,
+  ClarificationAnswer: clarificationAnswer,
+  CreateRun: createRun,
+  Discovery: discovery,
+  ErrorEnvelope: errorEnvelope,
+  EventsAnswer: eventsAnswer,
+  ExternalAnswer: externalAnswer,
+  InterruptAnswered: interruptAnswered,
+  InterruptPayload: interruptPayload,
+  PollAnswer: pollAnswer,
+  RunCancelled: runCancelled,
+  RunCreated: runCreated,
+  RunEventDoc: runEventDoc,
+  RunList: runList,
+  RunOptions: runOptions,
+  RunSnapshot: runSnapshotSchema,
+  WorkflowDefinition: workflowDefinition,
+  WorkflowRegistered: workflowRegistered,
+} as const satisfies Record<string, z.ZodType>;
+
+export type ShapeName = keyof typeof shapes;
+export const shapeNames = Object.keys(shapes) as readonly ShapeName[];
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** The JSON Schema (2020-12) of one shape, by name. */
+export const shapeSchema = (name: ShapeName): JsonSchema => z.toJSONSchema(shapes[name], options);
+
+/** The JSON Schema of the payload of one event type. */
+export const payloadSchema = (type: EventType): JsonSchema => z.toJSONSchema(eventPayloads[type], options);
+
+/** Refinements have no counterpart in JSON Schema; the parser still applies them. */
+const options = { target: 'draft-2020-12', unrepresentable: 'any' } as const;

@@ -1,0 +1,27 @@
+/** Turns unknown values into typed ones at the edges, or says what is wrong with them by path. */
+import type { z } from 'zod';
+import { TerminalError } from './errors.ts';
+import { type WorkflowDefinition, workflowDefinition } from './workflow-definition.ts';
+
+/** Most problems that one refusal lists. */
+const MAX_PROBLEMS = 20;
+
+/** The typed value, or `validation_error` with every problem by its path. `what` begins the message: "The answer". */
+export function parseShape<Shape>(shape: z.ZodType<Shape>, value: unknown, what: string): Shape {
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    problem: issue.message,
+  }));
+  const [first] = problems;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  throw new TerminalError('validation_error', {
+    message: `${what} is not valid: ${where}${first?.problem ?? 'unknown problem'}.`,
+    hint: 'Correct what details.problems lists and send it again.',
+    details: { problems: problems.slice(0, MAX_PROBLEMS) },
+  });
+}
+
+export const parseWorkflowDefinition = (value: unknown): WorkflowDefinition =>
+  parseShape(workflowDefinition, value, 'The workflow definition');
