@@ -1,0 +1,35 @@
+/** Time and chance as the client needs them, so that tests decide both. */
+
+export interface Timers {
+  /** Calls `wake` once after so many milliseconds; gives the way to call it off. */
+  after(ms: number, wake: () => void): () => void;
+  /** A number in [0, 1), for the jitter between reconnects. */
+  random(): number;
+}
+
+export const realTimers: Timers = {
+  after(ms, wake) {
+    const timer = setTimeout(wake, ms);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
+
+/** Resolves after so many milliseconds; rejects with the signal's reason when it is aborted first. */
+export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const abort = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = timers.after(ms, () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+/** Starts the command line: from the sources in a checkout, from the build in an installed package. */
+import { existsSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+
+const [major] = process.versions.node.split('.');
+if (Number(major) < 24) {
+  process.stderr.write(`cairn needs Node 24 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
+
+const source = new URL('../src/cli/main.ts', import.meta.url);
+if (existsSync(source)) {
+  // The packages of this repository offer their sources under a condition of their own.
+  nodeModule.registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: [...(context.conditions ?? []), '@cairn/source'] }),
+  });
+  await import(source.href);
+} else {
+  await import(new URL('../dist/cli/main.js', import.meta.url).href);
+}

@@ -1,0 +1,46 @@
+/** `cairn dev`: a host to try things with, in the folder `.cairn`, with a key made on the first start. */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TerminalError } from '@cairn/protocol';
+import { scopes } from '../server/auth.ts';
+import { readConfig } from '../server/config-sources.ts';
+import { demoWorkflow } from './demo-workflow.ts';
+import { serve } from './serve.ts';
+import type { Terminal } from './terminal.ts';
+
+const FOLDER = '.cairn';
+
+export async function dev(terminal: Terminal, flags: Readonly<Record<string, unknown>>): Promise<void> {
+  const folder = String(flags.data ?? terminal.env.CAIRN_DATA ?? FOLDER);
+  const key = await developerKey(folder);
+  const config = await readConfig({
+    env: terminal.env,
+    flags,
+    defaults: { data: folder, keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes] }] },
+  });
+  const host = await serve(terminal, config, { workflows: [demoWorkflow] });
+  terminal.tell(`
+key      ${key}   (kept in ${join(folder, 'key')})
+try it   curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
+           -H 'Content-Type: application/json' -d '{"workflowId":"${demoWorkflow.id}","inputs":{"name":"Ada"}}'
+`);
+}
+
+/** Only this user can read the file; it is made once, so that a restart keeps clients working. */
+async function developerKey(folder: string): Promise<string> {
+  const file = join(folder, 'key');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(file, `cairn_dev_${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await chmod(file, 0o600);
+  }
+  const key = (await readFile(file, 'utf8')).trim();
+  if (key.length >= 16) return key;
+  throw new TerminalError('config_invalid', {
+    message: `${file} does not hold a key of at least 16 characters.`,
+    hint: 'Delete the file; the next start makes a new key.',
+  });
+}

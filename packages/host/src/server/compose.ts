@@ -1,0 +1,53 @@
+/** The real world behind the ports: the clock, fresh ids, hashes, timers, the log to stderr. The only file that builds them. */
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { isCairnError } from '@cairn/protocol';
+import { destination, type Logger, pino } from 'pino';
+import type { Clock, Report, Sha256, UniqueId } from '../engine/ports.ts';
+import type { Timers } from './timers.ts';
+
+/** Longest span a Node timer can wait. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wakeAt(at, wake) {
+    let timer: NodeJS.Timeout;
+    // The wall clock may have been set back, or the instant may be further away than a timer reaches: look again.
+    const arm = () => {
+      const rest = at - Date.now();
+      timer = setTimeout(() => (Date.now() >= at ? wake() : arm()), Math.min(Math.max(rest, 0), LONGEST_TIMER_MS));
+    };
+    arm();
+    return () => clearTimeout(timer);
+  },
+};
+
+export const systemTimers: Timers = {
+  after(ms, wake) {
+    const timer = setTimeout(wake, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export const uniqueId: UniqueId = () => randomUUIDv7();
+
+export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
+
+/** Lines of JSON on stderr; stdout belongs to the one line that says the host is ready. */
+export function stderrReport(level: 'info' | 'warn' | 'error' = 'info'): Report {
+  return reportTo(pino({ level, base: null }, destination({ fd: 2, sync: true })));
+}
+
+function reportTo(logger: Logger): Report {
+  return ({ level, message, facts, error }) => {
+    const err = error === undefined ? {} : { err: errorFacts(error) };
+    logger[level]({ ...facts, ...err }, message);
+  };
+}
+
+function errorFacts(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { message, stack, cause } = error;
+  const code = isCairnError(error) ? { code: error.code, hint: error.hint, details: error.details } : {};
+  return { ...code, message, stack, ...(cause === undefined ? {} : { cause: errorFacts(cause) }) };
+}

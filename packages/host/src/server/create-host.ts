@@ -1,0 +1,173 @@
+/** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
+import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { Engine } from '../engine/engine.ts';
+import type { Report, Step } from '../engine/ports.ts';
+import { createEngine } from '../engine/runtime.ts';
+import { LiveFeed } from '../log/feed.ts';
+import type { Store } from '../log/port.ts';
+import { openSqliteStore } from '../log/sqlite/open.ts';
+import { createAuthenticate } from './auth.ts';
+import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
+import { discoveryDocument } from './discovery.ts';
+import { createCheckHost } from './host-header.ts';
+import { createServer, type Server } from './http.ts';
+import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
+import { hostVersion } from './version.ts';
+import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
+
+export interface HostOptions {
+  /** What `cairn.json` would say. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
+  readonly config?: ConfigInput;
+  /** Functions of `defineStep` that workflows may name. */
+  readonly steps?: readonly Step[];
+  /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
+  readonly workflows?: readonly WorkflowDefinition[];
+  /** Serve HTTP. Default true; false gives an engine for this process only. */
+  readonly http?: boolean;
+  /** Use this store instead of a database in `config.data`; the host closes it. */
+  readonly store?: Store;
+  /** Where notices go. Default: JSON lines on stderr. */
+  readonly report?: Report;
+}
+
+export interface Host {
+  /** Where it serves; null without HTTP. */
+  readonly url: string | null;
+  readonly engine: Engine;
+  /** Ends streams, lets requests finish, stops the engine and closes the store: within ten seconds. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The tenant of a host that has no keys. */
+export const LOCAL_TENANT = 'local';
+
+/** How long requests that are under way may take once the host stops. */
+const CLOSE_WITHIN_MS = 8_000;
+
+/** How often outcomes of old requests are forgotten. */
+const EXPIRE_EVERY_MS = 3_600_000;
+
+/** Starts a host from options in code. Resolves once it serves. */
+export function createHost(options: HostOptions = {}): Promise<Host> {
+  return startHost(parseConfig(options.config ?? {}, 'config', process.env), options);
+}
+
+/** Starts a host from a checked configuration. */
+export async function startHost(config: HostConfig, options: Omit<HostOptions, 'config'> = {}): Promise<Host> {
+  const report = options.report ?? stderrReport();
+  const { http = true } = options;
+  if (http && config.keys.length === 0) {
+    throw new TerminalError('config_invalid', {
+      message: 'The configuration has no keys: nobody could call this host.',
+      hint: 'Add "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "…" }], or run "cairn dev", which makes one.',
+    });
+  }
+  const workflows = [
+    ...(await readWorkflowFolders(config.workflows)),
+    ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
+  ];
+  const store = options.store ?? (await openSqliteStore({ folder: config.data }));
+  const engine = createEngine({
+    store,
+    clock: systemClock,
+    uniqueId,
+    sha256,
+    owner: `${config.hostId}/${uniqueId()}`,
+    steps: options.steps ?? [],
+    limits: {
+      maxNodeExecutions: config.limits.maxNodeExecutions,
+      maxRunDurationMs: config.limits.maxRunDurationMs ?? null,
+    },
+    report,
+  });
+  try {
+    await registerWorkflows(engine, tenantsOf(config), workflows);
+    await engine.open();
+    const server = http ? await serve(config, { engine, store, report, workflows }) : null;
+    const stopExpiring = expireRecords(store, report);
+    return hostOf(engine, server, async () => {
+      stopExpiring();
+      await server?.http.close(CLOSE_WITHIN_MS);
+      await engine.close();
+      await store.close();
+    });
+  } catch (error) {
+    await engine.close();
+    await store.close();
+    throw error;
+  }
+}
+
+const tenantsOf = (config: HostConfig): readonly string[] =>
+  config.keys.length === 0 ? [LOCAL_TENANT] : [...new Set(config.keys.map((key) => key.tenant))];
+
+interface Serving {
+  readonly url: string;
+  readonly http: Server;
+}
+
+interface Served {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly report: Report;
+  readonly workflows: readonly FoundWorkflow[];
+}
+
+async function serve(config: HostConfig, { engine, store, report, workflows }: Served): Promise<Serving> {
+  const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
+  const http = createServer({
+    engine,
+    store,
+    feed: new LiveFeed(store.log),
+    authenticate: createAuthenticate(config.keys),
+    checkHost: createCheckHost(config.bind, config.publicUrl),
+    discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
+    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+    timers: systemTimers,
+    uniqueId,
+    report,
+  });
+  const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
+    throw notListening(error, config);
+  });
+  const name = config.bind.includes(':') ? `[${config.bind}]` : config.bind;
+  return { url: `http://${name}:${port}`, http };
+}
+
+function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void>): Host {
+  let stopped: Promise<void> | null = null;
+  const close = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  return { url: server?.url ?? null, engine, close, [Symbol.asyncDispose]: close };
+}
+
+function expireRecords(store: Store, report: Report): () => void {
+  const expire = () => {
+    store.records.expireIdempotency(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
+      report({ level: 'warn', message: 'Old idempotency records could not be removed.', error });
+    });
+  };
+  const timer = setInterval(expire, EXPIRE_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function notListening(error: unknown, { bind, port }: HostConfig): unknown {
+  const code = (error as { code?: unknown }).code;
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program uses it',
+    EACCES: 'this user may not use it',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+  };
+  const reason = typeof code === 'string' ? why[code] : undefined;
+  if (reason === undefined) return error;
+  return new TerminalError('config_invalid', {
+    message: `Cannot serve on ${bind}:${port}: ${reason}.`,
+    hint: 'Choose another with --port or --bind; --port 0 takes a free port.',
+    cause: error,
+  });
+}

@@ -1,0 +1,96 @@
+/** Every refusal and failure leaves as the closed error envelope, whoever raised it: us, the framework or a defect. */
+import {
+  type CairnError,
+  type ErrorCode,
+  errorKinds,
+  isCairnError,
+  RetryableError,
+  TerminalError,
+  toEnvelope,
+} from '@cairn/protocol';
+import type { FastifyReply } from 'fastify';
+import type { Report, UniqueId } from '../engine/ports.ts';
+
+export interface ErrorWorld {
+  readonly report: Report;
+  readonly uniqueId: UniqueId;
+  readonly maxRequestBodyBytes: number;
+}
+
+/** Answers a request with an error. What the caller cannot repair is reported under an id that the answer names. */
+export function sendError(reply: FastifyReply, thrown: unknown, world: ErrorWorld): void {
+  const error = publicError(isCairnError(thrown) ? thrown : frameworkError(thrown, world), world);
+  const status = errorKinds[error.code].status;
+  reply.code(status).header('content-type', 'application/json; charset=utf-8');
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 503) reply.header('retry-after', '1');
+  reply.send(JSON.stringify(toEnvelope(error)));
+}
+
+/** An envelope for a connection that never became a request (malformed HTTP): the whole response as text. */
+export function rawErrorResponse(error: CairnError): string {
+  const body = JSON.stringify(toEnvelope(error));
+  const status = errorKinds[error.code].status;
+  return [
+    `HTTP/1.1 ${status} ${status === 413 ? 'Payload Too Large' : 'Bad Request'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Failures of the host keep their particulars (paths, invariants) in its log; the caller gets an id to ask by. */
+function publicError(error: CairnError, world: ErrorWorld): CairnError {
+  const status = errorKinds[error.code].status;
+  if (status !== 500 && status !== 503) return error;
+  const correlationId = world.uniqueId();
+  world.report({ level: 'error', message: error.message, facts: { correlationId, code: error.code }, error });
+  if (status === 503) {
+    return new RetryableError('service_unavailable', {
+      message: `The host cannot do this at the moment (${error.code}).`,
+      hint: 'Try again in a moment.',
+      details: { correlationId, reason: error.code },
+    });
+  }
+  return new TerminalError('internal_error', {
+    message: 'The host failed while it handled this request.',
+    hint: 'Ask its operator with the correlation id.',
+    details: { correlationId },
+  });
+}
+
+/** The framework's refusals by their own codes; anything else that is thrown is a defect. */
+const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'validation_error',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'validation_error',
+  FST_ERR_BAD_URL: 'validation_error',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_ASYNC_CONSTRAINT: 'validation_error',
+};
+
+function frameworkError(thrown: unknown, world: ErrorWorld): CairnError {
+  const name = (thrown as { code?: unknown } | null)?.code;
+  const code = typeof name === 'string' ? frameworkCodes[name] : undefined;
+  switch (code) {
+    case undefined:
+      return new TerminalError('internal_error', { message: messageOf(thrown), cause: thrown });
+    case 'payload_too_large':
+      return new TerminalError(code, {
+        message: `The body is larger than ${world.maxRequestBodyBytes} bytes.`,
+        details: { maxRequestBodyBytes: world.maxRequestBodyBytes },
+      });
+    case 'unsupported_media_type':
+      return new TerminalError(code, {
+        message: 'The body has a media type this host does not read.',
+        hint: 'Send JSON with the header "Content-Type: application/json".',
+      });
+    default:
+      return new TerminalError(code, { message: `${messageOf(thrown)}.` });
+  }
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,0 +1,94 @@
+/** Open SSE responses: keepalives for the living, an end for those that stopped reading, all of them ended when the host stops. */
+import type { ServerResponse } from 'node:http';
+import type { LiveFeed, Subscription } from '../log/feed.ts';
+import type { RunRows } from '../log/port.ts';
+import type { Timers } from './timers.ts';
+
+/** Between two keepalives; the wire asks for one at least every 30 s. */
+export const KEEPALIVE_MS = 20_000;
+
+/** A client that took nothing for this many keepalives in a row is gone: 60 s and a part of the next span. */
+const STALLED_TICKS = 4;
+
+interface Stream {
+  readonly response: ServerResponse;
+  subscription: Subscription | null;
+  stalled: boolean;
+  stalledTicks: number;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // Proxies of the nginx family would otherwise hold frames back.
+  'x-accel-buffering': 'no',
+};
+
+export class EventStreams {
+  readonly #open = new Set<Stream>();
+  readonly #feed: LiveFeed;
+  readonly #timers: Timers;
+  #cancelTick: (() => void) | null = null;
+
+  constructor(feed: LiveFeed, timers: Timers) {
+    this.#feed = feed;
+    this.#timers = timers;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Writes the run's events after a position to the response, then whatever follows, until the terminal one. */
+  serve(response: ServerResponse, range: Pick<RunRows, 'runId' | 'after' | 'audience'>): void {
+    const stream: Stream = { response, subscription: null, stalled: false, stalledTicks: 0 };
+    this.#open.add(stream);
+    this.#cancelTick ??= this.#timers.after(KEEPALIVE_MS, () => this.#tick());
+    response.on('close', () => this.#drop(stream));
+    response.on('drain', () => {
+      stream.stalled = false;
+      stream.stalledTicks = 0;
+      stream.subscription?.resume();
+    });
+    response.writeHead(200, HEADERS);
+    // Sent at once: a client that waits for the first event must learn that it is connected.
+    response.flushHeaders();
+    stream.subscription = this.#feed.subscribe(range, {
+      write: (chunk) => {
+        const more = response.write(chunk);
+        if (!more) stream.stalled = true;
+        return more;
+      },
+      end: () => void response.end(),
+    });
+    if (response.destroyed) this.#drop(stream);
+  }
+
+  /** Ends every stream; clients come back with their last id when the host does. */
+  close(): void {
+    for (const stream of [...this.#open]) {
+      this.#drop(stream);
+      stream.response.end();
+    }
+  }
+
+  #drop(stream: Stream): void {
+    stream.subscription?.close();
+    this.#open.delete(stream);
+    if (this.#open.size > 0) return;
+    this.#cancelTick?.();
+    this.#cancelTick = null;
+  }
+
+  #tick(): void {
+    this.#cancelTick = this.#timers.after(KEEPALIVE_MS, () => this.#tick());
+    for (const stream of [...this.#open]) {
+      if (!stream.stalled) {
+        stream.stalled = !stream.response.write(':keepalive\n\n');
+      } else {
+        stream.stalledTicks += 1;
+        if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/** A run's events: the whole log as JSON, or a stream that goes on where the client was. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { quoted, TerminalError } from '@cairn/protocol';
+import { docText } from '../log/frame.ts';
+import type { EventLog, Row, RunRows } from '../log/port.ts';
+import type { EventStreams } from './event-streams.ts';
+import { integerParam, visibleRun } from './params.ts';
+import { type Call, queryParam, type Route } from './routes.ts';
+
+export interface EventSurface {
+  readonly log: EventLog;
+  readonly streams: EventStreams;
+}
+
+/** Rows read at a time for the JSON form: bounds what a long run holds in memory. */
+const PAGE_ROWS = 500;
+
+export function eventRoutes(surface: EventSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/runs/:runId/events',
+      scope: 'runs:read',
+      handle: (call) => events(call, surface),
+    },
+  ];
+}
+
+/** Parameters are checked before the form is negotiated, and both before the run is looked up. */
+async function events(call: Call, { log, streams }: EventSurface): Promise<string | undefined> {
+  checkStreamMode(queryParam(call, 'streamMode'));
+  integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: 0 });
+  const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
+  const after = wantsStream ? lastEventId(call.request.headers['last-event-id']) : -1;
+  const { record } = await visibleRun(call, log);
+  const range = { runId: record.runId, after, audience: call.caller.audience };
+  if (wantsStream) {
+    call.reply.hijack();
+    streams.serve(call.reply.raw, range);
+    return undefined;
+  }
+  const first = await log.read({ ...range, limit: PAGE_ROWS });
+  if (first.length < PAGE_ROWS) return `{"events":[${first.map(docText).join()}]}`;
+  call.reply.hijack();
+  await writePages(call.reply.raw, log, range, first);
+  return undefined;
+}
+
+/** Page by page, at the pace of the client; a client that goes away ends the reading. */
+async function writePages(
+  response: ServerResponse,
+  log: EventLog,
+  range: Omit<RunRows, 'limit'>,
+  first: readonly Row[],
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+  response.write('{"events":[');
+  try {
+    for (let page = first, lead = ''; page.length > 0; lead = ',') {
+      if (!response.write(lead + page.map(docText).join())) await drained(response);
+      if (response.destroyed) return;
+      page = await log.read({ ...range, after: page.at(-1)?.seq ?? 0, limit: PAGE_ROWS });
+    }
+    response.end(']}');
+  } catch (error) {
+    // The status is out; only a broken connection can still say that this is not the whole log.
+    response.destroy();
+    throw error;
+  }
+}
+
+/** Resolves when there is room again, or when nobody reads any more. */
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const settled = new AbortController();
+  const { signal } = settled;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
+    settled.abort(),
+  );
+}
+
+/** Only the whole stream is offered so far: its name is `debug`. */
+function checkStreamMode(mode: string | undefined): void {
+  if (mode === undefined || mode === 'debug') return;
+  throw new TerminalError('unsupported_stream_mode', {
+    message: `This host does not stream in mode ${quoted(mode, 60)}.`,
+    hint: 'Leave streamMode out, or ask for debug: every event is streamed.',
+    details: { supported: ['debug'] },
+  });
+}
+
+function lastEventId(header: string | readonly string[] | undefined): number {
+  if (header === undefined || header === '') return -1;
+  const text = typeof header === 'string' ? header : header[0];
+  return integerParam(text, { name: 'Last-Event-ID', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
+}

@@ -1,0 +1,102 @@
+/** Parses request bodies strictly: what two readers could understand differently is refused before anything acts on it. */
+import { isUtf8 } from 'node:buffer';
+import { type Json, quoted, TerminalError } from '@cairn/protocol';
+
+/** Deepest nesting of arrays and objects in a request. */
+export const MAX_JSON_DEPTH = 100;
+
+/** Gives the body's value. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys and deep nesting. */
+export function parseJsonBody(bytes: Buffer): Json {
+  if (!isUtf8(bytes)) throw refusal('The body is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  const members = scan(text);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw refusal(`The body is not JSON: ${(error as Error).message}.`);
+  }
+  // A repeated key leaves fewer members in the value than the text has: two counts find it without a set per object.
+  if (countMembers(value) !== members) throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
+  return value;
+}
+
+/** Counts the members of all objects in the text, and refuses text that nests too deep. Malformed text is left to the parser. */
+function scan(text: string): number {
+  let members = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    switch (text.charCodeAt(i)) {
+      case 0x22: // "
+        i = endOfString(text, i);
+        break;
+      case 0x3a: // :
+        members += 1;
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        if (depth > MAX_JSON_DEPTH) throw refusal(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth -= 1;
+        break;
+    }
+  }
+  return members;
+}
+
+/** Index of the quote that ends the string starting at `start`; the text's length when none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes += 1;
+    if (escapes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) members += countMembers(item);
+    return members;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (key === '__proto__') throw refusal('The body has a key "__proto__", which no object of ours may have.');
+    members += 1 + countMembers(member);
+  }
+  return members;
+}
+
+/** The first key that an object of the (well-formed) text has twice; only reached when there is one. */
+function repeatedKey(text: string): string {
+  const open: (Set<string> | null)[] = [];
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i];
+    if (char === '{') open.push(new Set());
+    else if (char === '[') open.push(null);
+    else if (char === '}' || char === ']') open.pop();
+    else if (char === '"') {
+      const end = endOfString(text, i);
+      if (/^\s*:/.test(text.slice(end + 1, end + 64))) {
+        const key = JSON.parse(text.slice(i, end + 1)) as string;
+        const keys = open.at(-1);
+        if (keys?.has(key)) return key;
+        keys?.add(key);
+      }
+      i = end;
+    }
+  }
+  return '';
+}
+
+const refusal = (message: string): TerminalError =>
+  new TerminalError('validation_error', {
+    message,
+    hint: 'Send one JSON value in UTF-8, each key once in its object.',
+  });

@@ -1,0 +1,29 @@
+/** "Did you mean": the known name closest to one that is not known. */
+
+/** The nearest of the names within a third of the word's length; null when none is close enough to be meant. */
+export function nearest(word: string, names: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const name of names) {
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
+    if (distance < least) {
+      least = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions and replacements that turn one word into the other. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

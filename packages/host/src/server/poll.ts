@@ -1,0 +1,69 @@
+/** Long poll: the events after a position, or a wait for the next one. */
+import { isTerminalStatus } from '@cairn/protocol';
+import { docText } from '../log/frame.ts';
+import type { EventLog, Row } from '../log/port.ts';
+import type { CommitWaiters } from './commit-waiters.ts';
+import { integerParam, visibleRun } from './params.ts';
+import { type Call, queryParam, type Route } from './routes.ts';
+
+export interface PollSurface {
+  readonly log: EventLog;
+  readonly waiters: CommitWaiters;
+}
+
+/** Most events of one answer; the next poll gives the next ones. */
+const MAX_EVENTS = 500;
+
+export function pollRoutes(surface: PollSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/runs/:runId/events/poll',
+      scope: 'runs:read',
+      handle: (call) => poll(call, surface),
+    },
+  ];
+}
+
+async function poll(call: Call, { log, waiters }: PollSurface): Promise<string> {
+  // `since` is what earlier clients of the protocol call it.
+  const position = queryParam(call, 'lastSequence') ?? queryParam(call, 'since');
+  const after = integerParam(position, { name: 'lastSequence', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
+  const seconds = integerParam(queryParam(call, 'timeout'), { name: 'timeout', min: 1, max: 60 }) ?? 30;
+  const { record } = await visibleRun(call, log);
+  const range = { runId: record.runId, after, audience: call.caller.audience, limit: MAX_EVENTS };
+  // Before the read: a commit between the two must not be missed.
+  const wait = waiters.wait(range, seconds * 1000);
+  const abort = () => wait.cancel();
+  call.reply.raw.on('close', abort);
+  try {
+    let rows = await log.read(range);
+    if (rows.length === 0 && !(await isOver(log, range.runId)) && (await wait.woken) === 'commit') {
+      rows = await log.read(range);
+    }
+    return await answer(call, log, rows, after);
+  } finally {
+    call.reply.raw.off('close', abort);
+    wait.cancel();
+  }
+}
+
+async function isOver(log: EventLog, runId: Row['runId']): Promise<boolean> {
+  const head = await log.head(runId);
+  return head !== null && isTerminalStatus(head.record.status);
+}
+
+/** The head is read after the rows, so that an answer never claims to be complete when a row came between. */
+async function answer(call: Call, log: EventLog, rows: readonly Row[], after: number): Promise<string> {
+  const { record, seq } = await visibleRun(call, log);
+  const isTerminal = isTerminalStatus(record.status);
+  const lastEventSeq = rows.at(-1)?.seq ?? after;
+  const rest = JSON.stringify({
+    runId: record.runId,
+    isComplete: isTerminal && lastEventSeq >= seq,
+    lastEventSeq,
+    runStatus: record.status,
+    isTerminal,
+  });
+  return `{"events":[${rows.map(docText).join()}],${rest.slice(1)}`;
+}

@@ -1,0 +1,41 @@
+/** Workflows: register, list, read. */
+import { parseWorkflowDefinition } from '@cairn/protocol';
+import type { Engine } from '../engine/engine.ts';
+import type { Records } from '../log/port.ts';
+import { type Call, pathParam, queryParam, type Route } from './routes.ts';
+
+export interface WorkflowSurface {
+  readonly engine: Engine;
+  readonly records: Records;
+}
+
+export function workflowRoutes({ engine, records }: WorkflowSurface): readonly Route[] {
+  return [
+    { method: 'POST', path: '/v1/workflows', scope: 'manifest:write', handle: (call) => register(call, engine) },
+    { method: 'GET', path: '/v1/workflows', scope: 'manifest:read', handle: (call) => list(call, records) },
+    { method: 'GET', path: '/v1/workflows/:workflowId', scope: 'manifest:read', handle: (call) => get(call, engine) },
+  ];
+}
+
+/** The same definition again is the same answer: registration is idempotent by content. */
+async function register(call: Call, engine: Engine): Promise<string> {
+  const definition = parseWorkflowDefinition(call.request.body);
+  const { workflowId, version } = await engine.register(call.caller.tenant, definition);
+  call.reply.code(201).header('location', `/v1/workflows/${workflowId}`);
+  return JSON.stringify({ workflowId, version });
+}
+
+async function list(call: Call, records: Records): Promise<string> {
+  const found = await records.workflows(call.caller.tenant);
+  const workflows = found.map(({ workflowId, version, registeredAt }) => ({
+    workflowId,
+    version,
+    registeredAt: new Date(registeredAt).toISOString(),
+  }));
+  return JSON.stringify({ workflows });
+}
+
+async function get(call: Call, engine: Engine): Promise<string> {
+  const version = queryParam(call, 'version');
+  return JSON.stringify(await engine.workflow(call.caller.tenant, pathParam(call, 'workflowId'), version));
+}
