@@ -1,0 +1,51 @@
+/** What a human might answer: values that fit a question, values that do not, each with a mark to find it again by. */
+import type { InterruptView, Json } from '@cairn/protocol';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+
+export interface DrawnAnswer {
+  readonly value: Json;
+  /** Whether the mark is in the value, so that the log can be searched for it. */
+  readonly marked: boolean;
+}
+
+export function rightAnswer(interrupt: InterruptView, mark: string, random: Random): DrawnAnswer {
+  switch (interrupt.kind) {
+    case 'approval':
+      return marked(
+        random.pick<Json>([
+          { action: 'accept', feedback: mark },
+          { action: 'accept', feedback: mark },
+          { action: 'reject', feedback: mark },
+          { action: 'refine', refineFeedback: { scope: 'whole', text: mark } },
+        ]),
+      );
+    case 'clarification':
+      return marked(random.pick<Json>([{ answers: { q1: mark } }, { answers: [{ id: 'q1', answer: mark }] }]));
+    case 'external-event':
+      return marked({ eventPayload: { note: mark } });
+    default:
+      return interrupt.data.customKind === 'cairn.step.interrupted' ? verdict(mark, random) : marked({ note: mark });
+  }
+}
+
+/** What the host's own question about an interrupted write may be answered with. */
+function verdict(mark: string, random: Random): DrawnAnswer {
+  const action = random.pick(['retry', 'use', 'fail'] as const);
+  return action === 'use' ? marked({ action, result: { note: mark } }) : { value: { action }, marked: false };
+}
+
+/** A value the question's own rules refuse. External events and free questions take anything, so they have none. */
+export function wrongAnswer(interrupt: InterruptView): Json | null {
+  switch (interrupt.kind) {
+    case 'approval':
+      return { action: 'explode' };
+    case 'clarification':
+      return { answers: { q1: 7 } };
+    case 'custom':
+      return interrupt.data.customKind === 'cairn.step.interrupted' ? { action: 'perhaps' } : null;
+    default:
+      return null;
+  }
+}
+
+const marked = (value: Json): DrawnAnswer => ({ value, marked: true });

@@ -1,0 +1,117 @@
+/** Watches every commit of the shared store and, at the end of a seed, everything that must be true of the whole. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  foldRun,
+  type Json,
+  newRunView,
+  type RunId,
+  type RunSnapshot,
+  type RunView,
+  runSnapshot,
+} from '@cairn/protocol';
+import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+import { foldEvent, RunAudit } from './run-audit.ts';
+
+export interface AuditorWorld {
+  readonly base: Store;
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+  readonly note: (text: string) => void;
+  /** Told of each row after it was checked. */
+  readonly onRow: (row: Row) => void;
+}
+
+export class Auditor {
+  readonly runs = new Map<RunId, RunAudit>();
+  readonly #world: AuditorWorld;
+  readonly #contexts = new Map<string, number>();
+
+  constructor(world: AuditorWorld) {
+    this.#world = world;
+    world.base.log.follow((commit) => this.#take(commit));
+  }
+
+  #take(commit: Commit): void {
+    const { complain, count, note } = this.#world;
+    let run = this.runs.get(commit.runId);
+    if (run === undefined) {
+      run = new RunAudit(commit.runId, { complain, count, exists: (eventId) => this.#exists(eventId) });
+      this.runs.set(commit.runId, run);
+    }
+    for (const row of commit.rows) {
+      note(
+        `row ${row.runId} ${row.seq} ${row.type}${row.nodeId === null ? '' : ` ${row.nodeId}`} at ${row.at} ${row.hash.slice(0, 12)}`,
+      );
+      run.take(row);
+      if (row.cursor <= (this.#contexts.get(row.contextId) ?? 0)) {
+        complain('cursors increase in a context', { contextId: row.contextId, cursor: row.cursor });
+      }
+      this.#contexts.set(row.contextId, row.cursor);
+      this.#world.onRow(row);
+    }
+  }
+
+  #exists(eventId: string): boolean {
+    const colon = eventId.lastIndexOf(':');
+    const run = this.runs.get(eventId.slice(0, colon) as RunId);
+    return run !== undefined && Number(eventId.slice(colon + 1)) < run.rows.length;
+  }
+
+  /** A snapshot must be the fold of a prefix that was committed, at least as long as when it was asked for. */
+  checkSnapshot(runId: RunId, snapshot: RunSnapshot, atLeast: number): void {
+    const run = this.runs.get(runId);
+    if (run === undefined) {
+      this.#world.complain('a snapshot shows a run that exists', { runId });
+      return;
+    }
+    this.#world.count('snapshot compared');
+    const shown: unknown = JSON.parse(JSON.stringify(snapshot));
+    const view = newRunView(runId);
+    let closest: unknown = null;
+    for (const row of run.rows) {
+      foldRun(view, foldEvent(row, JSON.parse(row.payload) as Json));
+      if (row.seq < atLeast) continue;
+      closest = JSON.parse(JSON.stringify(runSnapshot(view)));
+      if (isDeepStrictEqual(closest, shown)) return;
+    }
+    this.#world.complain('a snapshot is the fold of what is durable', { runId, atLeast, shown, closest });
+  }
+
+  /** What must be true of the whole, once nothing moves any more. */
+  async checkAll(random: Random): Promise<void> {
+    const { base, complain } = this.#world;
+    for (const run of this.runs.values()) {
+      const { runId } = run;
+      const stored = await base.log.read({ runId, after: -1, limit: run.rows.length + 10 });
+      if (!isDeepStrictEqual(stored, run.rows)) complain('the log keeps what it told', { runId });
+      const cut = random.between(0, run.rows.length);
+      if (!isDeepStrictEqual(foldInTwo(run, cut), plain(run.view))) {
+        complain('view of prefix and suffix is the view of all', { runId, cut });
+      }
+      const head = await base.log.head(runId);
+      if (head?.record.status !== run.view.status || head.seq !== run.rows.length - 1) {
+        complain('the run list agrees with the fold', { runId, listed: head?.record, status: run.view.status });
+      }
+      const open = (await base.log.interrupts(runId)).filter((record) => record.open).map((r) => r.interruptId);
+      if (!isDeepStrictEqual(open.sort(), Object.keys(run.view.interrupts).sort())) {
+        complain('the inbox agrees with the fold', { runId, open, folded: Object.keys(run.view.interrupts) });
+      }
+    }
+    const { repaired } = await base.log.rebuild();
+    if (repaired > 0) complain('the index is what its rows say', { repaired });
+  }
+}
+
+const plain = (view: RunView): unknown => JSON.parse(JSON.stringify(view));
+
+function foldInTwo(run: RunAudit, cut: number): unknown {
+  let view = newRunView(run.runId);
+  for (const row of run.rows) {
+    if (row.seq === cut) view = JSON.parse(JSON.stringify(view)) as RunView;
+    foldRun(view, foldEvent(row, JSON.parse(row.payload) as Json));
+  }
+  return plain(view);
+}

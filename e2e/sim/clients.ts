@@ -1,0 +1,248 @@
+/** People and programs outside: they start, answer, cancel and look, at either node, and remember what they were told. */
+import { type InterruptView, isCairnError, type Json, type JsonObject, type RunId } from '@cairn/protocol';
+import type { Row, Store } from '../../packages/host/src/log/port.ts';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import { rightAnswer, wrongAnswer } from './answers.ts';
+import type { Auditor } from './auditor.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+import { Promises } from './promises.ts';
+import type { RunAudit } from './run-audit.ts';
+import type { Life } from './sim-node.ts';
+
+export const TENANT = 'acme';
+const ENDPOINT = 'POST /v1/runs';
+
+export interface ClientWorld {
+  readonly random: Random;
+  readonly auditor: Auditor;
+  readonly base: Store;
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+  readonly note: (text: string) => void;
+  readonly workflowIds: readonly string[];
+  readonly runs: number;
+}
+
+export class Clients {
+  readonly promises: Promises;
+  readonly #world: ClientWorld;
+  readonly #underWay = new Map<number, string>();
+  readonly #read = new Map<RunId, number>();
+  #requests = 0;
+  #started = 0;
+
+  constructor(world: ClientWorld) {
+    this.#world = world;
+    this.promises = new Promises(world);
+  }
+
+  /** Requests nobody has answered yet, at nodes that live. */
+  get waiting(): number {
+    return this.#underWay.size;
+  }
+
+  /** Requests at a node that died get no answer. */
+  forget(life: string): void {
+    for (const [id, at] of this.#underWay) if (at === life) this.#underWay.delete(id);
+  }
+
+  onRow(row: Row): void {
+    this.promises.onRow(row);
+  }
+
+  /** One request, any request, at any of the nodes that serve. */
+  act(lives: readonly Life[]): void {
+    const { random, runs, auditor } = this.#world;
+    if (lives.length === 0) return;
+    const life = random.pick(lives);
+    if (this.#started < runs && (this.#started === 0 || random.chance(0.3))) {
+      this.#start(life, lives);
+      return;
+    }
+    const audits = [...auditor.runs.values()];
+    if (audits.length === 0) return;
+    const open = audits.filter((run) => run.ended === null);
+    const run = open.length > 0 && !random.chance(0.1) ? random.pick(open) : random.pick(audits);
+    switch (random.weighted({ answer: 10, cancel: 0.7, snapshot: 3, read: 2 })) {
+      case 'answer':
+        this.#answer(run, life, lives);
+        return;
+      case 'cancel':
+        this.#cancel(run, life);
+        return;
+      case 'snapshot':
+        this.#snapshot(run, life);
+        return;
+      default:
+        this.#resume(run, life);
+        return;
+    }
+  }
+
+  /** In the kind world every open question gets a proper answer. True when there was one to give. */
+  answerAll(life: Life): boolean {
+    let any = false;
+    for (const run of this.#world.auditor.runs.values()) {
+      if (run.ended !== null) continue;
+      for (const interrupt of Object.values(run.view.interrupts)) {
+        any = true;
+        this.#give(run, interrupt, life);
+      }
+    }
+    return any;
+  }
+
+  #start(life: Life, lives: readonly Life[]): void {
+    const { random, workflowIds } = this.#world;
+    this.#started += 1;
+    const key = `key-${this.#started}`;
+    const inputs: JsonObject = random.chance(0.5) ? { flag: random.chance(0.5), count: random.below(4) } : {};
+    const request = {
+      tenant: TENANT,
+      principal: 'ann',
+      workflowId: random.pick(workflowIds),
+      inputs,
+      options: { tags: [key], configurable: drawLimits(random) },
+    };
+    const idempotency = {
+      endpoint: ENDPOINT,
+      key,
+      requestDigest: key,
+      answer: (runId: RunId) => ({ status: 201, body: JSON.stringify({ runId }) }),
+    };
+    const once = random.chance(0.4);
+    const send = (at: Life): void => {
+      this.#send(
+        at,
+        `start ${request.workflowId} ${key}`,
+        at.engine.start(once ? { ...request, idempotency } : request),
+        {
+          done: ({ runId }) => this.promises.started(runId, once ? key : null),
+          refused: (error) => this.promises.notStarted(error, key),
+        },
+      );
+    };
+    send(life);
+    if (once && random.chance(0.6)) {
+      this.#world.count('start repeated with the same key');
+      send(random.pick(lives));
+    }
+  }
+
+  #answer(run: RunAudit, life: Life, lives: readonly Life[]): void {
+    const { random, count } = this.#world;
+    const open = Object.values(run.view.interrupts);
+    const closed = Object.keys(run.view.resolvedInterrupts);
+    if (closed.length > 0 && (open.length === 0 || random.chance(0.1))) {
+      const interruptId = random.pick(closed);
+      const mark = this.promises.newMark(run.runId, interruptId);
+      this.#sendAnswer(run, { interruptId }, { note: mark }, mark, life);
+      return;
+    }
+    if (open.length === 0) {
+      this.#snapshot(run, life);
+      return;
+    }
+    const interrupt = random.pick(open);
+    const wrong = random.chance(0.15) ? wrongAnswer(interrupt) : null;
+    if (wrong !== null) {
+      this.#sendAnswer(run, interrupt, wrong, null, life);
+      return;
+    }
+    this.#give(run, interrupt, life);
+    if (!random.chance(0.25)) return;
+    count('answer given twice at once');
+    this.#give(run, interrupt, random.pick(lives));
+  }
+
+  #give(run: RunAudit, interrupt: InterruptView, life: Life): void {
+    const mark = this.promises.newMark(run.runId, interrupt.interruptId);
+    const { value, marked } = rightAnswer(interrupt, mark, this.#world.random);
+    this.#sendAnswer(run, interrupt, value, marked ? mark : null, life);
+  }
+
+  #sendAnswer(
+    { runId }: RunAudit,
+    to: { readonly interruptId: string; readonly nodeId?: string },
+    value: Json,
+    mark: string | null,
+    life: Life,
+  ): void {
+    const byNode = to.nodeId !== undefined && this.#world.random.chance(0.5);
+    const place = byNode ? { nodeId: to.nodeId } : { interruptId: to.interruptId };
+    const request = { tenant: TENANT, principal: 'bob', runId, value, ...place };
+    this.#send(life, `answer ${runId} ${JSON.stringify(place)} ${JSON.stringify(value)}`, life.engine.answer(request), {
+      done: () => this.promises.answered(mark),
+      refused: (error) => this.promises.notAnswered(error, mark),
+    });
+  }
+
+  #cancel({ runId }: RunAudit, life: Life): void {
+    this.#send(life, `cancel ${runId}`, life.engine.cancel({ tenant: TENANT, runId, reason: 'enough' }), {
+      done: ({ status }) => this.promises.cancelled(runId, status),
+      refused: () => undefined,
+    });
+  }
+
+  #snapshot({ runId, rows }: RunAudit, life: Life): void {
+    const atLeast = rows.length - 1;
+    this.#send(life, `snapshot ${runId}`, life.engine.snapshot(TENANT, runId), {
+      done: (snapshot) => this.#world.auditor.checkSnapshot(runId, snapshot, atLeast),
+      refused: (error) => {
+        if (!isCairnError(error) || !error.retryable) this.#world.complain('a run can be looked at', { runId, error });
+      },
+    });
+  }
+
+  /** A reader comes back with the last seq it saw: what it gets continues there, without a hole or a repeat. */
+  #resume({ runId }: RunAudit, life: Life): void {
+    const { random, complain, count } = this.#world;
+    const after = this.#read.get(runId) ?? -1;
+    const limit = random.between(1, 20);
+    this.#send(life, `read ${runId} after ${after}`, life.line.log.read({ runId, after, limit }), {
+      done: (rows) => {
+        if (after >= 0) count('stream resumed');
+        const dense = rows.every((row, i) => row.seq === after + 1 + i && row.runId === runId);
+        if (!dense || rows.length > limit) {
+          complain('a reader that resumes misses nothing and sees nothing twice', { runId, after, limit });
+        }
+        this.#read.set(runId, Math.max(this.#read.get(runId) ?? -1, after + rows.length));
+      },
+      refused: () => undefined,
+    });
+  }
+
+  #send<Answer>(
+    life: Life,
+    label: string,
+    answer: Promise<Answer>,
+    { done, refused }: { readonly done: (answer: Answer) => void; readonly refused: (error: unknown) => void },
+  ): void {
+    const { note, complain } = this.#world;
+    this.#requests += 1;
+    const id = this.#requests;
+    this.#underWay.set(id, life.name);
+    note(`#${id} at ${life.name}: ${label}`);
+    answer.then(
+      (value) => {
+        this.#underWay.delete(id);
+        note(`#${id} done`);
+        done(value);
+      },
+      (error: unknown) => {
+        this.#underWay.delete(id);
+        note(`#${id} refused: ${isCairnError(error) ? error.code : String(error)}`);
+        if (!isCairnError(error) || error.code === 'internal_error') {
+          complain('a request ends with an answer or an error of the closed list', { label, error });
+        }
+        refused(error);
+      },
+    );
+  }
+}
+
+const drawLimits = (random: Random): JsonObject => ({
+  ...(random.chance(0.1) ? { recursionLimit: random.between(1, 6) } : {}),
+  ...(random.chance(0.12) ? { runTimeoutMs: random.between(200, 30_000) } : {}),
+});

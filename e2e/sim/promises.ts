@@ -1,0 +1,139 @@
+/** What clients were told, held against the log: an acknowledgement is a promise, and so is a refusal. */
+import { isCairnError, isTerminalStatus, type RunId, type RunStatus } from '@cairn/protocol';
+import type { Row } from '../../packages/host/src/log/port.ts';
+import type { Auditor } from './auditor.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+
+export interface PromiseWorld {
+  readonly auditor: Auditor;
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+}
+
+/** An answer somebody sent, found again in the log by its mark. */
+interface Mark {
+  readonly runId: RunId;
+  readonly interruptId: string;
+  seen: number;
+  told: 'nothing' | 'accepted' | 'refused';
+}
+
+/** Refusals that say the request had no effect; any other error leaves that open. */
+const definite = new Set([
+  'validation_error',
+  'not_found',
+  'forbidden',
+  'interrupt_not_found',
+  'interrupt_already_resolved',
+  'interrupt_expired',
+  'interrupt_cancelled',
+  'run_terminal',
+]);
+
+const refusals: Readonly<Record<string, Interesting>> = {
+  validation_error: 'answer refused: wrong value',
+  interrupt_already_resolved: 'answer refused: already given',
+  interrupt_expired: 'answer refused: too late',
+};
+
+export class Promises {
+  readonly #world: PromiseWorld;
+  readonly #marks = new Map<string, Mark>();
+  readonly #keys = new Map<string, RunId>();
+  readonly #runsOfKey = new Map<string, RunId>();
+  readonly #toEndCancelled = new Set<RunId>();
+
+  constructor(world: PromiseWorld) {
+    this.#world = world;
+  }
+
+  newMark(runId: RunId, interruptId: string): string {
+    const mark = `mark-${this.#marks.size + 1}-`;
+    this.#marks.set(mark, { runId, interruptId, seen: 0, told: 'nothing' });
+    return mark;
+  }
+
+  onRow(row: Row): void {
+    const { complain } = this.#world;
+    if (row.type === 'run.started') {
+      const { tags } = JSON.parse(row.payload) as { tags?: readonly string[] };
+      this.#oneRunForKey(tags?.[0] ?? '', row.runId);
+    }
+    if (row.type !== 'interrupt.resolved') return;
+    for (const [text] of row.payload.matchAll(/mark-\d+-/g)) {
+      const mark = this.#marks.get(text);
+      if (mark === undefined) continue;
+      mark.seen += 1;
+      const facts = { runId: row.runId, seq: row.seq, mark: text };
+      if (mark.seen > 1) complain('an answer is recorded once', facts);
+      if (mark.told === 'refused') complain('an answer that was refused is not recorded', facts);
+    }
+  }
+
+  started(runId: RunId, key: string | null): void {
+    const { auditor, complain } = this.#world;
+    if (!auditor.runs.has(runId)) complain('a run that was acknowledged exists', { runId });
+    if (key === null) return;
+    const before = this.#keys.get(key) ?? runId;
+    if (before !== runId) complain('one key starts one run', { key, runId, before });
+    this.#keys.set(key, runId);
+  }
+
+  notStarted(error: unknown, key: string): void {
+    if (isCairnError(error) && error.code === 'validation_error') {
+      this.#world.complain('a proper start is accepted', { key, error });
+    }
+  }
+
+  answered(mark: string | null): void {
+    const { complain, count } = this.#world;
+    count('answer accepted');
+    const known = mark === null ? undefined : this.#marks.get(mark);
+    if (known === undefined) return;
+    known.told = 'accepted';
+    if (known.seen !== 1) complain('an answer that was accepted is in the log', { mark, ...known });
+  }
+
+  notAnswered(error: unknown, mark: string | null): void {
+    const { complain, count } = this.#world;
+    const code = isCairnError(error) ? error.code : '';
+    if (!definite.has(code)) {
+      count('answer outcome unknown');
+      return;
+    }
+    const name = refusals[code];
+    if (name !== undefined) count(name);
+    const known = mark === null ? undefined : this.#marks.get(mark);
+    if (known === undefined) return;
+    known.told = 'refused';
+    if (known.seen > 0) complain('an answer that was refused is not recorded', { mark, code, ...known });
+  }
+
+  cancelled(runId: RunId, status: RunStatus): void {
+    const { auditor, complain } = this.#world;
+    const ended = auditor.runs.get(runId)?.ended ?? null;
+    if (isTerminalStatus(status) && ended !== `run.${status}`) {
+      complain('a run that is said to have ended has', { runId, status, ended });
+    } else if (!isTerminalStatus(status) && status !== 'cancelling') {
+      complain('a cancel that was accepted shows', { runId, status });
+    }
+    if (status === 'cancelling') this.#toEndCancelled.add(runId);
+  }
+
+  /** Once every run has ended. */
+  checkAll(): void {
+    const { auditor, complain } = this.#world;
+    for (const runId of this.#toEndCancelled) {
+      const ended = auditor.runs.get(runId)?.ended;
+      if (ended !== 'run.cancelled') complain('a cancel that was accepted ends the run cancelled', { runId, ended });
+    }
+  }
+
+  /** Every start carries its key as a tag; only those sent with `idempotency` come twice. */
+  #oneRunForKey(key: string, runId: RunId): void {
+    const before = this.#runsOfKey.get(key);
+    if (before !== undefined) this.#world.complain('one key starts one run', { key, runId, before });
+    this.#runsOfKey.set(key, runId);
+  }
+}

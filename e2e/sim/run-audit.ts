@@ -1,0 +1,190 @@
+/** One run as the log has it: every committed row is checked against the promises as it arrives, once. */
+import { hash as digest } from 'node:crypto';
+import {
+  type FoldEvent,
+  foldRun,
+  isTerminalType,
+  type Json,
+  newRunView,
+  type RunId,
+  type RunView,
+} from '@cairn/protocol';
+import type { Row } from '../../packages/host/src/log/port.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+
+/** A call as its rows tell it. */
+export interface AuditedCall {
+  readonly safety: string;
+  readonly nodeId: string;
+  attempt: number;
+  returned: boolean;
+  /** Human verdicts that let it run again. */
+  verdicts: number;
+}
+
+type Payload = { readonly [key: string]: Json | undefined };
+
+const sha256 = (text: string): string => digest('sha256', text, 'hex');
+
+export class RunAudit {
+  readonly runId: RunId;
+  readonly rows: Row[] = [];
+  readonly view: RunView;
+  readonly calls = new Map<string, AuditedCall>();
+  ended: string | null = null;
+  #hash: string;
+  #lastAt = 0;
+  #lastCursor = 0;
+  readonly #resolved = new Set<string>();
+  /** The call an interrupt of an interrupted write is about. */
+  readonly #questions = new Map<string, string>();
+  readonly #timers = new Map<string, number>();
+  readonly #complain: Complain;
+  readonly #count: (name: Interesting) => void;
+  readonly #exists: (eventId: string) => boolean;
+
+  constructor(
+    runId: RunId,
+    world: { complain: Complain; count: (name: Interesting) => void; exists: (eventId: string) => boolean },
+  ) {
+    this.runId = runId;
+    this.view = newRunView(runId);
+    this.#hash = sha256(runId);
+    this.#complain = world.complain;
+    this.#count = world.count;
+    this.#exists = world.exists;
+  }
+
+  take(row: Row): void {
+    this.#checkPlace(row);
+    this.#checkChain(row);
+    const payload = JSON.parse(row.payload) as Json;
+    const open = Object.keys(this.view.interrupts).length;
+    if (row.type === 'cairn.cancel.requested') this.#countCancel();
+    foldRun(this.view, foldEvent(row, payload));
+    this.rows.push(row);
+    this.#checkCalls(row, payload as Payload);
+    this.#checkInterrupts(row, payload as Payload);
+    this.#countEvent(row, payload as Payload);
+    if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
+    if (isTerminalType(row.type)) this.ended = row.type;
+  }
+
+  #checkPlace(row: Row): void {
+    const { runId, seq, at, cursor, cause } = row;
+    const where = { runId, seq, type: row.type };
+    if (seq !== this.rows.length) this.#complain('seq is dense', { ...where, expected: this.rows.length });
+    if (this.ended !== null) this.#complain('the terminal event is the last', { ...where, ended: this.ended });
+    if (seq === 0 && row.type !== 'run.started') this.#complain('a run begins with run.started', where);
+    if (at < this.#lastAt) this.#complain('time never decreases in a run', { ...where, at, before: this.#lastAt });
+    if (cursor <= this.#lastCursor) this.#complain('cursors increase', { ...where, cursor, before: this.#lastCursor });
+    const known = cause === null || (typeof cause === 'number' ? cause >= 0 && cause < seq : this.#exists(cause));
+    if (!known) this.#complain('a cause exists and is earlier', { ...where, cause });
+    this.#lastAt = at;
+    this.#lastCursor = cursor;
+  }
+
+  /** The recipe written out a second time: a change of the store's own would go unnoticed otherwise. */
+  #checkChain(row: Row): void {
+    const columns = [row.seq, row.contextId, row.at, row.type, row.nodeId, row.cause, row.audience];
+    const own = sha256(`${JSON.stringify(columns)}\n${row.payload}\n${row.task ?? ''}`);
+    this.#hash = sha256(this.#hash + own);
+    if (own !== row.rowHash || this.#hash !== row.hash) {
+      this.#complain('the hash chain holds', { runId: row.runId, seq: row.seq });
+    }
+  }
+
+  #checkCalls(row: Row, payload: Payload): void {
+    const callId = String(payload.callId);
+    const attempt = Number(payload.attempt);
+    const call = this.calls.get(callId);
+    const where = { runId: this.runId, seq: row.seq, callId, attempt };
+    if (row.type === 'cairn.step.requested') {
+      if (call === undefined) {
+        const nodeId = String(payload.nodeId);
+        this.calls.set(callId, { safety: String(payload.safety), nodeId, attempt, returned: false, verdicts: 0 });
+        if (attempt !== 1) this.#complain('the first attempt of a call is 1', where);
+        return;
+      }
+      this.#count('step asked for again');
+      if (call.returned) this.#complain('a call with a result is not asked for again', where);
+      if (attempt !== call.attempt + 1) this.#complain('attempts count up', { ...where, before: call.attempt });
+      if (call.safety === 'write' && call.verdicts < attempt - 1) {
+        this.#complain('a write is asked for again only by a human', where);
+      }
+      call.attempt = attempt;
+    } else if (row.type === 'cairn.step.returned') {
+      if (call === undefined) this.#complain('a result answers a request', where);
+      else {
+        if (call.returned) this.#complain('a call has one result', where);
+        if (attempt !== call.attempt) this.#complain('the latest attempt returns', { ...where, asked: call.attempt });
+        call.returned = true;
+      }
+      if (payload.error !== undefined) this.#count('step returned an error');
+    }
+  }
+
+  #checkInterrupts(row: Row, payload: Payload): void {
+    const interruptId = String(payload.interruptId);
+    if (row.type === 'interrupt.requested') {
+      const data = payload.data as { customKind?: string; payload?: { callId?: string } } | undefined;
+      if (data?.customKind === 'cairn.step.interrupted') {
+        this.#count('interrupted write left to a human');
+        this.#questions.set(interruptId, String(data.payload?.callId));
+      }
+    } else if (row.type === 'interrupt.resolved') {
+      if (this.#resolved.has(interruptId)) {
+        this.#complain('an interrupt is resolved once', { runId: this.runId, seq: row.seq, interruptId });
+      }
+      this.#resolved.add(interruptId);
+      if (payload.reason === 'timeout') this.#count('interrupt expired');
+      const call = this.calls.get(this.#questions.get(interruptId) ?? '');
+      if (call !== undefined && (payload.resumeValue as { action?: string } | undefined)?.action === 'retry') {
+        this.#count('human let a write run again');
+        call.verdicts += 1;
+      }
+    }
+  }
+
+  #countCancel(): void {
+    if (this.view.status.startsWith('waiting')) this.#count('cancel while suspended');
+    if ([...this.calls.values()].some((call) => !call.returned)) this.#count('cancel while a step runs');
+  }
+
+  #countEvent(row: Row, payload: Payload): void {
+    const simple = eventNames[row.type];
+    if (simple !== undefined) this.#count(simple);
+    if (row.type === 'cairn.timer.set') this.#timers.set(String(payload.timerId), Date.parse(String(payload.fireAt)));
+    if (row.type === 'cairn.timer.fired') {
+      if (payload.purpose === 'delay') this.#count('delay fired');
+      const fireAt = this.#timers.get(String(payload.timerId));
+      if (fireAt !== undefined && row.at > fireAt + 1000) this.#count('timer fired late');
+      if (payload.purpose === 'node-timeout') this.#count('node timed out');
+      if (payload.purpose === 'run-timeout') this.#count('run timed out');
+    }
+    if (row.type === 'cap.breached' && payload.kind === 'node-executions') this.#count('execution limit');
+    if (row.type === 'node.started' && Number(payload.visit) > 0) this.#count('loop turned');
+    if (row.type === 'run.completed' && this.rows.some(({ type }) => type === 'node.failed')) {
+      this.#count('branch survived a failure');
+    }
+  }
+}
+
+const eventNames: Readonly<Record<string, Interesting>> = {
+  'node.retried': 'node retried',
+  'node.skipped': 'node skipped',
+  'workflow.loopback-limit': 'back edge limit',
+  'run.completed': 'run completed',
+  'run.failed': 'run failed',
+  'run.cancelled': 'run cancelled',
+};
+
+export const foldEvent = (row: Row, payload: Json): FoldEvent => ({
+  seq: row.seq,
+  at: row.at,
+  type: row.type,
+  nodeId: row.nodeId ?? undefined,
+  cause: row.cause ?? undefined,
+  payload,
+});

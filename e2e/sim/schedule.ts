@@ -1,0 +1,66 @@
+/** Everything that is under way and could happen next; the seed alone decides in which order it does. */
+import type { Random } from '../../packages/host/test/kit/random.ts';
+
+/** A write on its way to the store, an answer on its way back, word of a commit on its way to a node, a step's end. */
+export const pendingKinds = ['write', 'reply', 'notice', 'step'] as const;
+export type PendingKind = (typeof pendingKinds)[number];
+
+export interface Pending {
+  readonly kind: PendingKind;
+  /** The life of a node it belongs to; a crash of that node drops it. */
+  readonly life: string;
+  readonly label: string;
+  readonly happen: () => void;
+}
+
+export class Schedule {
+  readonly #pending: Record<PendingKind, Pending[]> = { write: [], reply: [], notice: [], step: [] };
+
+  add(pending: Pending): void {
+    this.#pending[pending.kind].push(pending);
+  }
+
+  count(kind: PendingKind): number {
+    return this.#pending[kind].length;
+  }
+
+  has(kind: PendingKind, life: string): boolean {
+    return this.#pending[kind].some((pending) => pending.life === life);
+  }
+
+  get size(): number {
+    return pendingKinds.reduce((sum, kind) => sum + this.#pending[kind].length, 0);
+  }
+
+  /** Takes any one out: the order in which things were asked for means nothing, except that notices stay in order. */
+  take(kind: PendingKind, random: Random): Pending | null {
+    const list = this.#pending[kind];
+    if (list.length === 0) return null;
+    const chosen = list[random.below(list.length)]!;
+    const place = kind === 'notice' ? list.findIndex(({ life }) => life === chosen.life) : list.indexOf(chosen);
+    return list.splice(place, 1)[0]!;
+  }
+
+  /** The oldest of all, for a world in which nothing overtakes. */
+  takeOldest(): Pending | null {
+    for (const kind of pendingKinds) {
+      const first = this.#pending[kind].shift();
+      if (first !== undefined) return first;
+    }
+    return null;
+  }
+
+  /** Takes out all of one kind that belong to one life. */
+  takeAll(kind: PendingKind, life: string): readonly Pending[] {
+    const list = this.#pending[kind];
+    const taken = list.filter((pending) => pending.life === life);
+    if (taken.length > 0) this.#pending[kind] = list.filter((pending) => pending.life !== life);
+    return taken;
+  }
+
+  remove(pending: Pending): void {
+    const list = this.#pending[pending.kind];
+    const place = list.indexOf(pending);
+    if (place >= 0) list.splice(place, 1);
+  }
+}

@@ -1,0 +1,114 @@
+/** A node of the world: an engine over its own line to the store, that can crash, stop in order, and come back. */
+import { hash as digest } from 'node:crypto';
+import type { Engine } from '../../packages/host/src/engine/engine.ts';
+import type { UniqueId } from '../../packages/host/src/engine/ports.ts';
+import { createEngine } from '../../packages/host/src/engine/runtime.ts';
+import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
+import type { Complain } from './breach.ts';
+import type { StepLedger } from './sim-steps.ts';
+import { StoreLine, type StoreWorld } from './sim-store.ts';
+
+/** Short, so that takeovers happen within a few hundred steps. */
+export const LEASE_MS = 6_000;
+
+/** Above what any generated workflow needs, save those that are given a smaller limit on purpose. */
+const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
+
+export interface NodeWorld {
+  readonly store: StoreWorld;
+  readonly ledger: StepLedger;
+  readonly uniqueId: UniqueId;
+  readonly complain: Complain;
+  readonly note: (text: string) => void;
+  readonly time: () => number;
+}
+
+/** One life of a node, from boot to crash or stop. */
+export interface Life {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly line: StoreLine;
+  readonly clock: VirtualClock;
+  stopping: boolean;
+}
+
+export class SimNode {
+  readonly name: string;
+  life: Life | null = null;
+  /** How far this node's clock is off. */
+  skew = 0;
+  readonly #world: NodeWorld;
+  #lives = 0;
+
+  constructor(name: string, world: NodeWorld) {
+    this.name = name;
+    this.#world = world;
+  }
+
+  get serving(): boolean {
+    return this.life !== null && !this.life.stopping;
+  }
+
+  boot(): void {
+    const { store, ledger, uniqueId, complain, note } = this.#world;
+    this.#lives += 1;
+    const name = `${this.name}${this.#lives}`;
+    const line = new StoreLine(name, store);
+    const clock = new VirtualClock(this.#world.time() + this.skew);
+    const engine = createEngine({
+      store: line,
+      clock,
+      uniqueId,
+      sha256: (text, encoding) => digest('sha256', text, encoding),
+      owner: name,
+      steps: ledger.steps(name),
+      limits,
+      leaseMs: LEASE_MS,
+      report: ({ level, message, facts, error }) => {
+        note(
+          `${name} reports ${level}: ${message} ${JSON.stringify(facts ?? {})} ${error instanceof Error ? error.message : ''}`,
+        );
+        if (level === 'error')
+          complain('no run is stopped by a fault of the engine', { node: name, message, facts, error });
+      },
+    });
+    this.life = { name, engine, line, clock, stopping: false };
+    note(`${name} boots`);
+    engine.open().catch((error: unknown) => complain('an engine opens', { node: name, error }));
+  }
+
+  /** All that lived in memory is gone. */
+  crash(): void {
+    const { life } = this;
+    if (life === null) return;
+    this.#world.note(`${life.name} crashes`);
+    life.line.kill();
+    life.clock.forget();
+    this.#world.ledger.forget(life.name);
+    this.life = null;
+  }
+
+  /** The end an operator asks for; it may take as long as writes that were accepted do. */
+  stop(): void {
+    const { life } = this;
+    if (life === null || life.stopping) return;
+    const { complain, note, ledger } = this.#world;
+    life.stopping = true;
+    note(`${life.name} stops`);
+    life.engine.close().then(
+      () => {
+        note(`${life.name} stopped`);
+        if (life.clock.waiting > 0) complain('a closed engine waits for nothing', { node: life.name });
+        life.line.retire();
+        ledger.forget(life.name);
+        if (this.life === life) this.life = null;
+      },
+      (error: unknown) => complain('an engine closes', { node: life.name, error }),
+    );
+  }
+
+  /** Brings the node's clock to the world's time. */
+  tick(): void {
+    this.life?.clock.set(this.#world.time() + this.skew);
+  }
+}

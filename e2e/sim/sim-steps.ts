@@ -1,0 +1,132 @@
+/** Steps whose functions end when the scheduler says so, and a ledger of every time one was entered. */
+import { type Json, type JsonObject, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
+import type { Step, StepContext, StepSafety } from '../../packages/host/src/engine/ports.ts';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+import type { LeaseWatch } from './lease-watch.ts';
+import type { RunAudit } from './run-audit.ts';
+import type { Pending, Schedule } from './schedule.ts';
+
+export const safeties = ['pure', 'read', 'write', 'idempotent'] as const satisfies readonly StepSafety[];
+
+/** What a step's function does, given as its input `behaviour`. */
+export const behaviours = ['quick', 'slow', 'flaky', 'fails', 'throws', 'hangs', 'deaf'] as const;
+export type Behaviour = (typeof behaviours)[number];
+
+export const stepTypeId = (safety: StepSafety): string => `sim.${safety}`;
+
+export interface StepWorld {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly leases: LeaseWatch;
+  readonly audit: (runId: RunId) => RunAudit | undefined;
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+  readonly note: (text: string) => void;
+}
+
+/** Every entry into a step's function, in all lives of all nodes. */
+export class StepLedger {
+  readonly #entered = new Map<string, number>();
+  readonly #world: StepWorld;
+  #hanging: Pending[] = [];
+
+  constructor(world: StepWorld) {
+    this.#world = world;
+  }
+
+  /** The steps as one life of a node holds them. */
+  steps(life: string): readonly Step[] {
+    return safeties.map((safety) => ({
+      typeId: stepTypeId(safety),
+      safety,
+      run: (input, context) => this.#enter(life, safety, input, context),
+    }));
+  }
+
+  /** Lets steps that hang end at last. */
+  release(): void {
+    for (const pending of this.#hanging.splice(0)) this.#world.schedule.add(pending);
+  }
+
+  forget(life: string): void {
+    this.#hanging = this.#hanging.filter((pending) => pending.life !== life);
+  }
+
+  #enter(life: string, safety: StepSafety, input: JsonObject, context: StepContext): Promise<Json> {
+    this.#check(life, safety, context);
+    const { random, note } = this.#world;
+    const behaviour = input.behaviour as Behaviour;
+    note(`${life} enters ${context.runId} ${context.callId} attempt ${context.attempt} (${safety}, ${behaviour})`);
+    const fails = behaviour === 'fails' || (behaviour === 'flaky' && random.chance(0.6));
+    if (behaviour === 'throws') throw new Error('thrown before the first await');
+    if (behaviour === 'quick') return Promise.resolve({ value: random.below(4), call: context.callId });
+    return new Promise<Json>((resolve, reject) => {
+      const pending: Pending = {
+        kind: 'step',
+        life,
+        label: `step ${context.runId} ${context.callId}#${context.attempt}`,
+        happen: () => {
+          this.#returned(life, context);
+          if (fails) reject(failure(behaviour));
+          else resolve({ value: random.below(4), call: context.callId });
+        },
+      };
+      if (behaviour === 'hangs') this.#hanging.push(pending);
+      else this.#world.schedule.add(pending);
+      context.signal.addEventListener('abort', () => this.#aborted(behaviour, pending, reject));
+    });
+  }
+
+  #aborted(behaviour: Behaviour, pending: Pending, reject: (error: unknown) => void): void {
+    this.#world.count('step aborted');
+    // A deaf step goes on regardless; its result must then have no effect.
+    if (behaviour === 'deaf') return;
+    this.#hanging = this.#hanging.filter((other) => other !== pending);
+    this.#world.schedule.remove(pending);
+    reject(new Error('aborted'));
+  }
+
+  #returned(life: string, context: StepContext): void {
+    const holder = this.#world.leases.holder(context.runId);
+    if (holder !== life) this.#world.count('step returned after its node lost the lease');
+  }
+
+  #check(life: string, safety: StepSafety, { runId, callId, attempt, nodeId }: StepContext): void {
+    const { complain, leases, count } = this.#world;
+    const where = { life, runId, callId, attempt, safety };
+    const run = this.#world.audit(runId);
+    const call = run?.calls.get(callId);
+    if (run === undefined || call === undefined || call.attempt < attempt) {
+      complain('an effect starts only after its request is durable', where);
+      return;
+    }
+    const key = `${runId} ${callId} ${attempt}`;
+    if (this.#entered.has(key)) complain('an attempt is entered once', where);
+    this.#entered.set(key, 1);
+    const holds = leases.holder(runId) === life;
+    if (!holds) count('step entered by a node that lost the lease');
+    if (call.returned && holds) complain('a call with a result is not entered again', where);
+    if (safety === 'write') this.#checkWrite(run, call.verdicts, { ...where, nodeId });
+  }
+
+  /** Earlier entries whose end nobody recorded may have done their work: only a human may let a write go again. */
+  #checkWrite(
+    run: RunAudit,
+    verdicts: number,
+    where: { readonly callId: string; readonly nodeId: string; readonly attempt: number },
+  ): void {
+    const { complain } = this.#world;
+    if (where.attempt - 1 > verdicts) complain('a write is entered again only after a human said so', where);
+    for (const [callId, other] of run.calls) {
+      if (callId === where.callId || other.nodeId !== where.nodeId || other.returned) continue;
+      complain('a write is not entered while the end of an earlier one is unknown', { ...where, earlier: callId });
+    }
+  }
+}
+
+const failure = (behaviour: Behaviour): Error =>
+  behaviour === 'flaky'
+    ? new RetryableError('node_execution_failed', { message: 'The other side was busy.' })
+    : new TerminalError('node_execution_failed', { message: 'The other side said no.' });

@@ -1,0 +1,256 @@
+/** The one store of the world as each node sees it: over a line on which writes wait, fail, and lose their answers. */
+import { isCairnError, RetryableError } from '@cairn/protocol';
+import type { Append, Appended, Commit, EventLog, Queue, Records, Store } from '../../packages/host/src/log/port.ts';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+import type { LeaseWatch } from './lease-watch.ts';
+import type { Profile } from './profile.ts';
+import type { Schedule } from './schedule.ts';
+
+/** What all lines share. */
+export interface StoreWorld {
+  readonly base: Store;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly leases: LeaseWatch;
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+  readonly note: (text: string) => void;
+  /** One at a time, so that `leases` hears of writes in the order in which they were made. */
+  readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
+  profile: Profile;
+  diskFull: boolean;
+}
+
+/** Runs what it is given one after the other, whether or not the one before failed. */
+export function oneAtATime(): StoreWorld['inOrder'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (write) => {
+    const next = last.then(write, write);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** Never settles: what a dead process learns of its own requests. */
+const silence = <Value>(): Promise<Value> => new Promise<Value>(() => undefined);
+
+const failed = (what: string): RetryableError =>
+  new RetryableError('store_failed', { message: `The store failed: ${what}.`, hint: 'Try again.' });
+
+const full = (): RetryableError =>
+  new RetryableError('store_full', { message: 'The disk is full.', hint: 'Make room.' });
+
+/** One life of a node's connection. */
+export class StoreLine implements Store {
+  readonly life: string;
+  readonly log: EventLog;
+  readonly queue: Queue;
+  readonly records: Records;
+  /** The node is alive but cannot reach the store for a while. */
+  cutOff = false;
+  /** How often the node renewed its session. */
+  renewals = 0;
+  #dead = false;
+  #retired = false;
+  readonly #world: StoreWorld;
+  readonly #listeners = new Set<(commit: Commit) => void>();
+  readonly #stopListening: () => void;
+  readonly #doubt = new Map<() => void, () => void>();
+
+  constructor(life: string, world: StoreWorld) {
+    this.life = life;
+    this.#world = world;
+    this.#stopListening = world.base.log.follow((commit) => this.#hear(commit));
+    this.log = this.#makeLog();
+    this.queue = this.#makeQueue();
+    this.records = this.#makeRecords();
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
+    this.#listeners.clear();
+  }
+
+  /** The node stopped in order: from now on it must not touch the store any more. */
+  retire(): void {
+    void this.close();
+    this.#retired = true;
+  }
+
+  /** The node is gone. A write already on its way may still arrive; nobody will hear of it. */
+  kill(): void {
+    const { schedule, random, count } = this.#world;
+    this.#dead = true;
+    this.#stopListening();
+    this.#listeners.clear();
+    const underWay = schedule.takeAll('write', this.life);
+    if (underWay.length > 0) count('crash while writes were under way');
+    for (const write of underWay) if (random.chance(0.5)) write.happen();
+    for (const kind of ['reply', 'notice', 'step'] as const) schedule.takeAll(kind, this.life);
+  }
+
+  /** The transaction that carries all held appends of this line dies half-written. */
+  tear(): void {
+    const torn = this.#world.schedule.takeAll('write', this.life);
+    for (const write of torn) {
+      const reject = this.#doubt.get(write.happen);
+      if (reject === undefined) this.#world.schedule.add(write);
+      else {
+        this.#doubt.delete(write.happen);
+        this.#world.count('write torn');
+        reject();
+      }
+    }
+  }
+
+  #makeLog(): EventLog {
+    const { base } = this.#world;
+    return {
+      append: (append) => this.#write(`append ${append.runId} ${append.rows[0]?.type}`, () => this.#append(append)),
+      read: (range) => this.#read(() => base.log.read(range)),
+      head: (runId) => this.#read(() => base.log.head(runId)),
+      list: (query) => this.#read(() => base.log.list(query)),
+      interrupts: (runId) => this.#read(() => base.log.interrupts(runId)),
+      rebuild: () => this.#read(() => base.log.rebuild()),
+      follow: (listener) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  #makeQueue(): Queue {
+    const { base, leases } = this.#world;
+    return {
+      claim: (request) =>
+        this.#write(`claim ${request.owner}`, async () => {
+          const claims = await base.queue.claim(request);
+          leases.claimed(request, claims);
+          return claims;
+        }),
+      renew: (request) =>
+        this.#write(`renew ${request.owner}`, async () => {
+          this.renewals += 1;
+          await base.queue.renew(request);
+          leases.renewed(request.owner, request.until);
+        }),
+      release: (request) =>
+        this.#write(`release ${request.runId}`, async () => {
+          await base.queue.release(request);
+          leases.released(request.runId, request.fence);
+        }),
+      due: () => this.#read(() => base.queue.due()),
+    };
+  }
+
+  #makeRecords(): Records {
+    const { records } = this.#world.base;
+    return {
+      putDefinition: (hash, body) => this.#write('definition', () => records.putDefinition(hash, body)),
+      definition: (hash) => this.#read(() => records.definition(hash)),
+      putWorkflow: (record) => this.#write('workflow', () => records.putWorkflow(record)),
+      workflow: (tenant, id, version) => this.#read(() => records.workflow(tenant, id, version)),
+      workflows: (tenant) => this.#read(() => records.workflows(tenant)),
+      putCheckpoint: (checkpoint) => this.#write('checkpoint', () => records.putCheckpoint(checkpoint)),
+      checkpoint: (runId) => this.#read(() => records.checkpoint(runId)),
+      idempotency: (tenant, endpoint, key) => this.#read(() => records.idempotency(tenant, endpoint, key)),
+      expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
+    };
+  }
+
+  async #append(append: Append): Promise<Appended> {
+    const { base, leases, count } = this.#world;
+    try {
+      const appended = await base.log.append(append);
+      leases.appended(append, appended);
+      return appended;
+    } catch (error) {
+      if (isCairnError(error, 'conflict')) count('decision lost a conflict');
+      if (isCairnError(error, 'lease_lost')) count('write refused for its lease');
+      throw error;
+    }
+  }
+
+  #write<Value>(label: string, perform: () => Promise<Value>): Promise<Value> {
+    const { profile, random, schedule, count } = this.#world;
+    if (this.#retired) this.#world.complain('a closed engine writes no more', { life: this.life, label });
+    if (this.#dead) return silence();
+    const lost = random.chance(profile.lostReply);
+    const late = random.chance(profile.lateReply);
+    const fails = random.chance(profile.failedWrite);
+    const held = random.chance(profile.heldWrite);
+    const act = async (): Promise<Value> => {
+      if (!this.#dead && this.cutOff) throw failed('no connection');
+      if (this.#world.diskFull) throw full();
+      if (fails) {
+        count('write failed');
+        throw failed('commit refused');
+      }
+      const value = await this.#world.inOrder(perform);
+      if (this.#dead) count('write landed after the crash of its node');
+      if (lost) {
+        count('reply lost');
+        this.#world.note(`lost reply: ${label}`);
+        throw failed('connection reset after the request was sent');
+      }
+      return value;
+    };
+    if (!held) return this.#deliver(act(), late);
+    count('write held');
+    return new Promise<Value>((resolve, reject) => {
+      const happen = (): void => {
+        this.#doubt.delete(happen);
+        this.#deliver(act(), late).then(resolve, reject);
+      };
+      if (label.startsWith('append')) this.#doubt.set(happen, () => reject(failed('the batch was torn')));
+      schedule.add({ kind: 'write', life: this.life, label, happen });
+    });
+  }
+
+  async #read<Value>(perform: () => Promise<Value>): Promise<Value> {
+    const { profile, random, count } = this.#world;
+    if (this.#dead) return silence();
+    if (this.cutOff) throw failed('no connection');
+    if (random.chance(profile.failedRead)) {
+      count('read failed');
+      throw failed('read refused');
+    }
+    return this.#deliver(perform(), random.chance(profile.heldRead));
+  }
+
+  /** Hands the outcome to the caller: at once, or when the scheduler says so, or never when the caller died meanwhile. */
+  #deliver<Value>(outcome: Promise<Value>, late: boolean): Promise<Value> {
+    const { schedule, count } = this.#world;
+    return new Promise<Value>((resolve, reject) => {
+      const settle = (give: () => void): void => {
+        if (this.#dead) return;
+        if (!late) {
+          give();
+          return;
+        }
+        count('reply late');
+        schedule.add({ kind: 'reply', life: this.life, label: 'reply', happen: give });
+      };
+      outcome.then(
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => reject(error)),
+      );
+    });
+  }
+
+  #hear(commit: Commit): void {
+    const { profile, random, schedule, count } = this.#world;
+    const tell = (): void => {
+      for (const listener of this.#listeners) listener(commit);
+    };
+    const behind = schedule.has('notice', this.life);
+    if (!behind && !random.chance(profile.lateNotice)) {
+      tell();
+      return;
+    }
+    count('notice late');
+    schedule.add({ kind: 'notice', life: this.life, label: `notice ${commit.runId}`, happen: tell });
+  }
+}

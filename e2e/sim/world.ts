@@ -1,0 +1,329 @@
+/** One simulated world: two nodes, one store, clients, and a seed that decides all that happens. */
+import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
+import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
+import { Auditor } from './auditor.ts';
+import { type Breach, Complaints } from './breach.ts';
+import { Clients, TENANT } from './clients.ts';
+import { type Coverage, type Interesting, newCoverage } from './coverage.ts';
+import { LeaseWatch } from './lease-watch.ts';
+import { drawProfile, kindProfile } from './profile.ts';
+import { Schedule } from './schedule.ts';
+import { LEASE_MS, type Life, SimNode } from './sim-node.ts';
+import { StepLedger } from './sim-steps.ts';
+import { oneAtATime, type StoreWorld } from './sim-store.ts';
+import { Trace } from './trace.ts';
+import { drawWorkflow } from './workflows.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly steps: number;
+  /** Gets every line of the trace. */
+  readonly sink?: ((line: string) => void) | undefined;
+}
+
+export interface WorldResult {
+  readonly seed: number;
+  readonly steps: number;
+  readonly trace: string;
+  readonly rows: number;
+  readonly runs: number;
+  readonly coverage: Coverage;
+  readonly breach: (Breach & { readonly step: number; readonly last: readonly string[] }) | null;
+}
+
+const START = Date.UTC(2030, 0, 1);
+/** Rounds the kind world gets to bring every run to its end; a tenth of it is ample. */
+const KIND_ROUNDS = 6_000;
+const WORKFLOWS = 3;
+
+/** Lets everything that is ready in the process run; the only real waiting there is. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export async function simulate(options: WorldOptions): Promise<WorldResult> {
+  const world = new World(options);
+  return world.run();
+}
+
+class World {
+  readonly #options: WorldOptions;
+  readonly #random: Random;
+  readonly #trace: Trace;
+  readonly #complaints = new Complaints();
+  readonly #coverage = newCoverage();
+  readonly #schedule = new Schedule();
+  readonly #store: StoreWorld;
+  readonly #auditor: Auditor;
+  readonly #ledger: StepLedger;
+  readonly #nodes: readonly SimNode[];
+  readonly #clients: Clients;
+  #time = START;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#trace = new Trace(options.sink);
+    this.#random = createRandom(options.seed);
+    const profile = drawProfile(this.#random.fork('profile'));
+    const { complain } = this.#complaints;
+    const count = (name: Interesting): void => {
+      this.#coverage[name] += 1;
+    };
+    const note = (text: string): void => this.#trace.write(text);
+    const base = memoryStore({ onFault: (error) => complain('a listener does not throw', { error }) });
+    const leases = new LeaseWatch(complain, count, (owner) => this.#nodes.some((node) => node.life?.name === owner));
+    const common = { base, schedule: this.#schedule, leases, complain, count, note };
+    this.#auditor = new Auditor({ ...common, onRow: (row) => this.#clients.onRow(row) });
+    const random = (label: string): Random => this.#random.fork(label);
+    this.#store = {
+      ...common,
+      random: random('store'),
+      inOrder: oneAtATime(),
+      profile: kindProfile(profile),
+      diskFull: false,
+    };
+    const audit = this.#auditor.runs.get.bind(this.#auditor.runs);
+    this.#ledger = new StepLedger({ ...common, random: random('steps'), audit });
+    const uniqueId = countedIds();
+    const nodeWorld = { ...common, store: this.#store, ledger: this.#ledger, uniqueId, time: () => this.#time };
+    this.#nodes = ['a', 'b'].map((name) => new SimNode(name, nodeWorld));
+    const workflowIds = Array.from({ length: WORKFLOWS }, (_, i) => `wf-${i}`);
+    const { runs } = profile;
+    this.#clients = new Clients({ ...common, random: random('clients'), auditor: this.#auditor, workflowIds, runs });
+    this.#profile = profile;
+  }
+
+  readonly #profile: ReturnType<typeof drawProfile>;
+
+  async run(): Promise<WorldResult> {
+    const { steps } = this.#options;
+    await this.#begin();
+    this.#store.profile = this.#profile;
+    while (this.#trace.step < steps && this.#complaints.first === null) {
+      this.#trace.step += 1;
+      this.#step();
+      await settle();
+    }
+    if (this.#complaints.first === null) await this.#end();
+    const { first } = this.#complaints;
+    let rows = 0;
+    for (const run of this.#auditor.runs.values()) rows += run.rows.length;
+    return {
+      seed: this.#options.seed,
+      steps: this.#trace.step,
+      trace: this.#trace.digest(),
+      rows,
+      runs: this.#auditor.runs.size,
+      coverage: this.#coverage,
+      breach: first === null ? null : { ...first, step: this.#trace.step, last: [...this.#trace.last] },
+    };
+  }
+
+  async #begin(): Promise<void> {
+    for (const node of this.#nodes) node.boot();
+    await settle();
+    const random = this.#random.fork('workflows');
+    for (let i = 0; i < WORKFLOWS; i += 1) {
+      const definition = drawWorkflow(random, `wf-${i}`);
+      this.#trace.write(`workflow ${JSON.stringify(definition)}`);
+      await this.#nodes[0]!.life!.engine.register(TENANT, definition).catch((error: unknown) =>
+        this.#complaints.complain('a legal workflow registers', { definition, error }),
+      );
+    }
+    await settle();
+  }
+
+  #step(): void {
+    if (this.#misfortune()) return;
+    const random = this.#random;
+    const profile = this.#profile;
+    const due = this.#nodes.filter((node) => (node.life?.clock.due().length ?? 0) > 0);
+    const choice = random.weighted({
+      write: Math.min(this.#schedule.count('write'), 3) * 2,
+      reply: Math.min(this.#schedule.count('reply'), 2) * 2,
+      notice: Math.min(this.#schedule.count('notice'), 2),
+      step: Math.min(this.#schedule.count('step'), 3),
+      timer: due.length * 2,
+      time: profile.timeWeight,
+      client: profile.clientWeight,
+    });
+    switch (choice) {
+      case 'timer':
+        this.#fire(random.pick(due).life!);
+        return;
+      case 'time':
+        this.#advance();
+        return;
+      case 'client':
+        this.#clients.act(this.#serving());
+        return;
+      case null:
+        return;
+      default: {
+        const pending = this.#schedule.take(choice, random)!;
+        this.#trace.write(`${pending.life} ${pending.label}`);
+        pending.happen();
+      }
+    }
+  }
+
+  /** What goes wrong, or gets better again. True when something did. */
+  #misfortune(): boolean {
+    const random = this.#random;
+    const profile = this.#profile;
+    const node = random.pick(this.#nodes);
+    const { life } = node;
+    if (life === null) {
+      if (!random.chance(0.1)) return false;
+      this.#coverage['node restarted'] += 1;
+      node.boot();
+      return true;
+    }
+    if (random.chance(profile.crash)) return this.#crash(node, life);
+    if (random.chance(profile.stop) && !life.stopping) {
+      this.#coverage['node stopped in order'] += 1;
+      node.stop();
+      return true;
+    }
+    if (random.chance(profile.tornBatch) && this.#schedule.count('write') > 0) {
+      this.#trace.write(`${life.name} tears a batch`);
+      life.line.tear();
+      return true;
+    }
+    return this.#troubleWithStore(life) || this.#jump(node);
+  }
+
+  #crash(node: SimNode, life: Life): boolean {
+    this.#coverage['node crashed'] += 1;
+    this.#clients.forget(life.name);
+    node.crash();
+    return true;
+  }
+
+  #troubleWithStore(life: Life): boolean {
+    const random = this.#random;
+    const cuts = random.chance(life.line.cutOff ? 0.1 : this.#profile.cutOff);
+    const fills = random.chance(this.#store.diskFull ? 0.1 : this.#profile.diskFull);
+    if (cuts) {
+      life.line.cutOff = !life.line.cutOff;
+      if (life.line.cutOff) this.#coverage['node cut off'] += 1;
+      this.#trace.write(`${life.name} is ${life.line.cutOff ? 'cut off from' : 'back at'} the store`);
+    } else if (fills) {
+      this.#store.diskFull = !this.#store.diskFull;
+      if (this.#store.diskFull) this.#coverage['disk full'] += 1;
+      this.#trace.write(`disk ${this.#store.diskFull ? 'full' : 'has room'}`);
+    }
+    return cuts || fills;
+  }
+
+  #jump(node: SimNode): boolean {
+    const random = this.#random;
+    if (!random.chance(this.#profile.clockJump)) return false;
+    const before = node.skew;
+    node.skew = random.between(-40_000, 40_000);
+    this.#coverage[node.skew < before ? 'clock jumped back' : 'clock jumped ahead'] += 1;
+    this.#trace.write(`clock of ${node.name} is off by ${node.skew}`);
+    node.tick();
+    return true;
+  }
+
+  #fire({ name, clock }: Life): void {
+    const wake = this.#random.pick(clock.due());
+    this.#trace.write(`${name} wakes for ${wake.at}`);
+    clock.fire(wake);
+  }
+
+  #advance(): void {
+    const random = this.#random;
+    const next = this.#nextWake();
+    const how = random.weighted({ next: next === null ? 0 : 7, little: 2, far: 1 });
+    if (how === 'next') this.#moveTo(next!);
+    else this.#moveTo(this.#time + (how === 'little' ? random.between(1, 50) : random.between(500, LEASE_MS * 2)));
+  }
+
+  /** The earliest instant, in the world's time, at which a node wants to be woken. */
+  #nextWake(): number | null {
+    let earliest: number | null = null;
+    for (const { life, skew } of this.#nodes) {
+      const next = life?.clock.next() ?? null;
+      if (next !== null && (earliest === null || next - skew < earliest)) earliest = next - skew;
+    }
+    return earliest;
+  }
+
+  #moveTo(time: number): void {
+    this.#time = Math.max(this.#time, time);
+    this.#trace.write(`time ${this.#time - START}`);
+    for (const node of this.#nodes) node.tick();
+  }
+
+  #serving(): readonly Life[] {
+    return this.#nodes.filter((node) => node.serving).map((node) => node.life!);
+  }
+
+  /** The world becomes kind: nothing fails, questions are answered, time passes. Now every run must end by itself. */
+  async #end(): Promise<void> {
+    this.#trace.write('the world becomes kind');
+    this.#store.profile = kindProfile(this.#profile);
+    this.#store.diskFull = false;
+    for (const node of this.#nodes) {
+      if (node.life !== null) node.life.line.cutOff = false;
+      node.skew = 0;
+      node.tick();
+      if (node.life === null) node.boot();
+    }
+    let rounds = 0;
+    while (this.#complaints.first === null && !this.#allDone() && rounds < KIND_ROUNDS) {
+      rounds += 1;
+      this.#kindRound();
+      await settle();
+    }
+    const forgotten = [...this.#auditor.runs.values()].filter((run) => run.ended === null);
+    const facts = { runs: forgotten.map((run) => run.runId), requests: this.#clients.waiting };
+    if (!this.#allDone()) this.#complaints.complain('no run and no request is forgotten', facts);
+    await this.#auditor.checkAll(this.#random.fork('cuts'));
+    this.#clients.promises.checkAll();
+    if (this.#complaints.first === null) await this.#checkMemory();
+  }
+
+  #kindRound(): void {
+    this.#ledger.release();
+    const pending = this.#schedule.takeOldest();
+    if (pending !== null) {
+      this.#trace.write(`${pending.life} ${pending.label}`);
+      pending.happen();
+      return;
+    }
+    for (const node of this.#nodes) if (node.life === null) node.boot();
+    const due = this.#nodes.find((node) => (node.life?.clock.due().length ?? 0) > 0);
+    if (due !== undefined) {
+      due.life!.clock.fire(due.life!.clock.due()[0]!);
+      return;
+    }
+    const [life] = this.#serving();
+    if (life !== undefined && this.#clients.waiting === 0 && this.#clients.answerAll(life)) return;
+    const next = this.#nextWake();
+    if (next !== null) this.#moveTo(next);
+  }
+
+  #allDone(): boolean {
+    if (this.#clients.waiting > 0 || this.#schedule.size > 0) return false;
+    for (const run of this.#auditor.runs.values()) if (run.ended === null) return false;
+    return true;
+  }
+
+  /** A node renews its session only while it holds a run, so silence over a whole lease means that no mailbox is left. */
+  async #checkMemory(): Promise<void> {
+    for (const node of this.#nodes) if (node.life !== null) node.life.line.renewals = 0;
+    const until = this.#time + LEASE_MS;
+    while (this.#time < until) {
+      this.#moveTo(Math.max(this.#nextWake() ?? until, this.#time + 1));
+      for (const { life } of this.#nodes) for (const wake of life?.clock.due() ?? []) life!.clock.fire(wake);
+      await settle();
+    }
+    for (const { life } of this.#nodes) {
+      const renewals = life?.line.renewals ?? 0;
+      if (renewals > 0)
+        this.#complaints.complain('no mailbox is left once every run has ended', { node: life!.name, renewals });
+    }
+  }
+}
