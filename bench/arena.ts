@@ -63,16 +63,16 @@ async function oneRun({ port, key }: Target, workflowId: string): Promise<string
 /** What it cost a server to have something done to it. */
 export async function costOf<T>(
   plan: Plan,
-  server: { ask(name: 'usage', input: undefined): Promise<{ readonly cpuMs: number; readonly commits: number }> },
+  server: { ask(name: 'usage'): Promise<{ readonly cpuMs: number; readonly commits: number }> },
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly cost: Cost }> {
-  const before = await server.ask('usage', undefined);
+  const before = await server.ask('usage');
   const flushes = plan.flushes.read();
   const begin = performance.now();
   const result = await work();
   const ms = performance.now() - begin;
   const flushed = plan.flushes.read() - flushes;
-  const after = await server.ask('usage', undefined);
+  const after = await server.ask('usage');
   return {
     result,
     cost: { cpuMs: after.cpuMs - before.cpuMs, commits: after.commits - before.commits, flushes: flushed, ms },

@@ -58,8 +58,9 @@ export interface FigureLine {
 export function figureLine(figure: Figure): FigureLine {
   const { bar, samples, durability } = figure;
   const judged = samples.map((sample) => (bar.of === 'value' ? sample.value : sample.value / sample.limit));
-  const reached = reaches(median(judged), bar);
-  const durable = durability === undefined || durability.flushes >= durability.commits;
+  // One round that could not be measured spoils the figure: a median would hide it.
+  const reached = !judged.some(Number.isNaN) && reaches(median(judged), bar);
+  const durable = durability === undefined || (durability.commits > 0 && durability.flushes >= durability.commits);
   const notes = [...(figure.notes ?? []), ...(durable ? [] : ['fewer device flushes than commits: not durable'])];
   return {
     name: figure.name,
@@ -83,7 +84,6 @@ export function figureLine(figure: Figure): FigureLine {
   };
 }
 
-/** NaN reaches nothing: a figure that could not be measured fails. */
 function reaches(amount: number, bar: Bar): boolean {
   switch (bar.is) {
     case '>=':

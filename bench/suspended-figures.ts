@@ -25,9 +25,9 @@ async function suspendedFigures(plan: Plan): Promise<readonly Figure[]> {
     concurrency: CONCURRENCY,
     count: 2_000,
   });
-  const heapBefore = await arena.host.ask('heapBytes', undefined);
+  const heapBefore = await arena.host.ask('heapBytes');
   const create = await createFigure(plan, arena, hollow, total);
-  const heapAfter = await arena.host.ask('heapBytes', undefined);
+  const heapAfter = await arena.host.ask('heapBytes');
   const value = (heapAfter - heapBefore) / total / 1000;
   plan.progress(`  heap per suspended run: ${value.toFixed(3)} kB`);
   return [

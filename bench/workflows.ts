@@ -4,8 +4,9 @@ import type { WorkflowDefinition } from '@cairn/protocol';
 type Node = WorkflowDefinition['nodes'][number];
 type Edge = WorkflowDefinition['edges'][number];
 
-/** typeId of the step the host defines: it answers at once with about 220 bytes. */
-export const STEP_TYPE = 'local.step.bench';
+/** The step the host defines: it answers at once with about 220 bytes. */
+export const STEP_NAME = 'bench';
+const STEP_TYPE = `local.step.${STEP_NAME}`;
 
 const node = (id: string, typeId: string, config: Node['config'] = {}): Node => ({
   id,

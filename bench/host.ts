@@ -1,0 +1,97 @@
+/** The host under test: the real one, in a process of its own, that can be asked what it has used. */
+import type { RunId } from '@cairn/protocol';
+import { defineStep } from '../packages/host/src/engine/define-step.ts';
+import type { Engine } from '../packages/host/src/engine/engine.ts';
+import type { Commit } from '../packages/host/src/log/port.ts';
+import { openSqliteStore, type SqliteStore } from '../packages/host/src/log/sqlite/open.ts';
+import { createHost } from '../packages/host/src/server/create-host.ts';
+import { cpuMs, serveCommands } from './child.ts';
+import type { Target } from './load.ts';
+import { STEP_NAME, workflows } from './workflows.ts';
+
+const TENANT = 'bench';
+const KEY = 'bench-key-0123456789abcdef';
+/** Steps at the end of a run whose times are given. */
+const LAST_STEPS = 150;
+
+export interface TimedRun {
+  readonly runId: RunId;
+  readonly events: number;
+  /** Those an ordinary client sees. */
+  readonly clientEvents: number;
+  /** From the call that starts it until its terminal event is durable. */
+  readonly ms: number;
+  /** Time between the results of one step and the next, for the last steps of the run. */
+  readonly lastStepsMs: readonly number[];
+}
+
+/** About 220 bytes of result, at once. */
+const step = defineStep({
+  name: STEP_NAME,
+  safety: 'idempotent',
+  run: async () => ({ text: 'x'.repeat(200) }),
+});
+
+function hostCommands() {
+  let running: { readonly store: SqliteStore; readonly engine: Engine } | undefined;
+  return {
+    serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
+      const store = await openSqliteStore({ folder });
+      const host = await createHost({
+        store,
+        steps: [step],
+        workflows,
+        config: {
+          port: 0,
+          keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }],
+          limits: { maxNodeExecutions: 1_000_000 },
+        },
+      });
+      running = { store, engine: host.engine };
+      return { port: Number(new URL(host.url!).port), key: KEY };
+    },
+
+    usage: () => ({ cpuMs: cpuMs(), commits: running!.store.stats().commits }),
+
+    /** Heap in use once everything that can be collected is. */
+    heapBytes: (): number => {
+      globalThis.gc!();
+      globalThis.gc!();
+      return process.memoryUsage().heapUsed;
+    },
+
+    timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
+      timeRun(running!.engine, running!.store, workflowId),
+  };
+}
+
+async function timeRun(engine: Engine, store: SqliteStore, workflowId: string): Promise<TimedRun> {
+  const ended = Promise.withResolvers<void>();
+  const counts = new Map<string, { events: number; clientEvents: number }>();
+  const stepTimes: number[] = [];
+  let done = 0;
+  const stop = store.log.follow((commit: Commit) => {
+    const count = counts.get(commit.runId) ?? { events: 0, clientEvents: 0 };
+    counts.set(commit.runId, count);
+    for (const row of commit.rows) {
+      count.events += 1;
+      if (row.audience === 'client') count.clientEvents += 1;
+      if (row.type === 'cairn.step.returned') stepTimes.push(performance.now());
+      if (row.type !== 'run.completed' && row.type !== 'run.failed') continue;
+      done = performance.now();
+      if (row.type === 'run.completed') ended.resolve();
+      else ended.reject(new Error(row.payload));
+    }
+  });
+  const begin = performance.now();
+  const { runId } = await engine.start({ tenant: TENANT, workflowId, inputs: {}, options: {} });
+  await ended.promise;
+  stop();
+  const last = stepTimes.slice(-LAST_STEPS - 1);
+  const lastStepsMs = last.slice(1).map((time, index) => time - last[index]!);
+  return { runId, ...counts.get(runId)!, ms: done - begin, lastStepsMs };
+}
+
+export type HostCommands = ReturnType<typeof hostCommands>;
+
+serveCommands(hostCommands());
