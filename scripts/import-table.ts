@@ -74,12 +74,13 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', `${log}/chain.ts`],
+    imports: ['protocol', 'client', `${log}/chain.ts`, 'packages/host/src/server/version.ts'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
   },
-  ...['start', 'dev'].map((command) => ({
+  // Only the commands that start a host may reach it.
+  ...['start', 'dev', 'serve'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'client', 'cli', 'server'],
@@ -98,8 +99,8 @@ export const rooms: readonly Room[] = [
   {
     name: 'host/bin',
     path: 'packages/host/bin',
-    imports: ['cli'],
-    packages: [],
+    imports: ['cli', 'packages/host/dist'],
+    packages: 'any',
     builtins: 'any',
     world: 'any',
   },

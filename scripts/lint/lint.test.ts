@@ -86,8 +86,13 @@ describe('rules about the tree', () => {
     ]);
   });
 
-  test('a path in a page exists inside the repository', () => {
-    expect(places(checkLinks(fixture('links')))).toEqual(['README.md:1', 'README.md:2', 'docs/page.md:1']);
+  test('a path that a page or a message names exists inside the repository', () => {
+    expect(places(checkLinks(fixture('links')))).toEqual([
+      'README.md:1',
+      'README.md:2',
+      'docs/page.md:1',
+      'message.ts:2',
+    ]);
   });
 });
 

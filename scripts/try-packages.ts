@@ -1,0 +1,92 @@
+/** Tries the packages as they would be published: packs them, installs them beside nothing of the sources, runs one workflow. */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = dirname(import.meta.dirname);
+const names = ['protocol', 'client', 'host'] as const;
+const key = 'a-key-for-this-trial-only';
+
+const workflow = {
+  id: 'trial',
+  name: 'Trial',
+  version: '1.0.0',
+  nodes: [{ id: 'only', typeId: 'core.noop', name: 'Only', position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+};
+
+/** Runs in the trial folder, so that its imports find the packed packages and nothing else. */
+const program = `
+import { createClient } from '@cairn/client';
+import { errorKinds } from '@cairn/protocol';
+import { createHost } from '@cairn/host';
+if (typeof createHost !== 'function' || errorKinds.not_found.status !== 404) throw new Error('An entry lacks its exports.');
+const client = createClient({ url: process.argv[1], key: ${JSON.stringify(key)} });
+const { runId } = await client.runs.create({ workflowId: 'trial' });
+for await (const event of client.follow(runId)) console.log(event.sequence, event.type);
+const { status } = await client.runs.get(runId);
+if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
+`;
+
+/** Third-party packages are linked from this checkout: what is tried is ours. */
+function install(folder: string): void {
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, '@cairn'), { recursive: true });
+  for (const entry of readdirSync(join(root, 'node_modules'))) {
+    if (entry.startsWith('.') || entry === '@cairn') continue;
+    symlinkSync(join(root, 'node_modules', entry), join(modules, entry));
+  }
+  for (const name of names) {
+    const said = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+      cwd: join(root, 'packages', name),
+      encoding: 'utf8',
+    });
+    const [packed] = JSON.parse(said) as readonly { readonly filename: string }[];
+    if (packed === undefined) throw new Error(`npm packed nothing for ${name}.`);
+    const target = join(modules, '@cairn', name);
+    mkdirSync(target);
+    execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', target, '--strip-components=1']);
+  }
+}
+
+async function serve(folder: string, use: (url: string) => void): Promise<void> {
+  mkdirSync(join(folder, 'workflows'));
+  writeFileSync(join(folder, 'workflows/trial.json'), JSON.stringify(workflow));
+  const config = { port: 0, data: 'data', workflows: ['workflows'], keys: [{ key, tenant: 'trial' }] };
+  writeFileSync(join(folder, 'cairn.json'), JSON.stringify(config));
+  const bin = join(folder, 'node_modules/@cairn/host/bin/cairn.mjs');
+  const host = spawn(process.execPath, [bin, 'start', '--config', 'cairn.json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => host.once('close', resolve));
+  try {
+    for await (const line of createInterface(host.stdout)) {
+      const url = /^cairn ready (http\S+)$/.exec(line)?.[1];
+      if (url === undefined) throw new Error(`Instead of its ready line the host said: ${line}`);
+      use(url);
+      break;
+    }
+  } finally {
+    host.kill('SIGTERM');
+  }
+  const code = await ended;
+  if (code !== 0) throw new Error(`The packed host ended with ${code}.`);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-packages-'));
+try {
+  install(folder);
+  await serve(folder, (url) => {
+    execFileSync(process.execPath, ['--input-type=module', '-e', program, url], { cwd: folder, stdio: 'inherit' });
+  });
+  process.stdout.write('The packed packages start a host, run a workflow and follow it to its end.\n');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
