@@ -54,6 +54,35 @@ export {
   interruptPayload,
 } from './interrupts.ts';
 export { type Json, type JsonObject, jsonEquals } from './json.ts';
+export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
+export { parseShape, parseWorkflowDefinition } from './parse.ts';
+export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './poll.ts';
+export {
+  type AnswerInterrupt,
+  answerInterrupt,
+  type CancelRun,
+  cancelRun,
+  type InterruptAnswered,
+  interruptAnswered,
+  type RunCancelled,
+  type RunList,
+  runCancelled,
+  runList,
+  type WorkflowRegistered,
+  workflowRegistered,
+} from './requests.ts';
+export {
+  type ApprovalAnswer,
+  approvalAnswer,
+  type ClarificationAnswer,
+  clarificationAnswer,
+  type ExternalAnswer,
+  externalAnswer,
+  parseApprovalAnswer,
+  parseClarificationAnswer,
+  parseExternalAnswer,
+} from './resume-values.ts';
+export { parseEvent, runEventDoc } from './run-event-doc.ts';
 export {
   type Configurable,
   configurable,
@@ -70,7 +99,15 @@ export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { foldRun } from './views/run.ts';
 export { newRunView, type RunView } from './views/run-view.ts';
 export { EVENT_LOG_SCHEMA_VERSION, isoTime, runSnapshot } from './views/snapshot.ts';
-export { canFollow, statusTransitions, waitingStatus } from './views/status.ts';
+export {
+  canFollow,
+  noWaits,
+  statusOf,
+  statusTransitions,
+  type WaitCounts,
+  type WaitingStatus,
+  waitingStatus,
+} from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
 export type { UsageView } from './views/usage.ts';
 export {

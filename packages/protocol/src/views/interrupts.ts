@@ -3,6 +3,7 @@ import type { PayloadOf } from '../events/catalog.ts';
 import type { InterruptKind } from '../interrupts.ts';
 import type { JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
+import { type WaitCounts, waitingStatus } from './status.ts';
 
 /** A decision of one approver at a gate that needs several. */
 export interface VoteView {
@@ -35,22 +36,16 @@ export interface Interrupts {
   /** The open ones, by id. */
   interrupts: Record<string, InterruptView>;
   resolvedInterrupts: Record<string, InterruptEnd>;
-  /** How many of the open ones have their node suspended. */
-  waits: number;
-  /** Ids in the order their nodes were suspended; closed ones leave late, so that none has to be searched for. */
+  /** Of the open ones whose node is suspended. */
+  waits: WaitCounts;
+  /** Ids in the order their nodes were suspended. The first is open; closed ones behind it leave when they get there. */
   waitOrder: string[];
 }
 
-/** The question that has waited longest: what the run shows while it waits. */
+/** The question that has waited longest: whose node the run shows while it waits. */
 export function oldestWait(view: Interrupts): InterruptView | undefined {
-  const order = view.waitOrder;
-  for (;;) {
-    const first = order[0];
-    if (first === undefined) return undefined;
-    const interrupt = own(view.interrupts, first);
-    if (interrupt !== undefined) return interrupt;
-    order.shift();
-  }
+  const first = view.waitOrder[0];
+  return first === undefined ? undefined : own(view.interrupts, first);
 }
 
 /** All questions that wait, the oldest first. */
@@ -79,15 +74,18 @@ export function openInterrupt(
   });
 }
 
+const waitCount = (waits: WaitCounts): number =>
+  waits['waiting-approval'] + waits['waiting-input'] + waits['waiting-external'];
+
 /** The node now waits for the answer. */
 export function suspendOn(view: Interrupts, interruptId: string): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined || interrupt.suspended) return;
   interrupt.suspended = true;
-  view.waits += 1;
+  view.waits[waitingStatus(interrupt.kind)] += 1;
   view.waitOrder.push(interruptId);
   // One question that nobody answers must not keep the ids of all later ones.
-  if (view.waitOrder.length > 2 * view.waits + 32) {
+  if (view.waitOrder.length > 2 * waitCount(view.waits) + 32) {
     view.waitOrder = view.waitOrder.filter((id) => Object.hasOwn(view.interrupts, id));
   }
 }
@@ -95,9 +93,11 @@ export function suspendOn(view: Interrupts, interruptId: string): void {
 export function closeInterrupt(view: Interrupts, interruptId: string, how: InterruptEnd): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined) return;
-  if (interrupt.suspended) view.waits -= 1;
+  if (interrupt.suspended) view.waits[waitingStatus(interrupt.kind)] -= 1;
   delete view.interrupts[interruptId];
   put(view.resolvedInterrupts, interruptId, how);
+  const order = view.waitOrder;
+  while (order.length > 0 && !Object.hasOwn(view.interrupts, order[0] as string)) order.shift();
 }
 
 /** A vote that settles the gate comes after the gate closed, and is not counted again. */
@@ -110,5 +110,4 @@ export function recordVote(view: Interrupts, interruptId: string, received: Payl
 /** A run that ended asks nothing any more. */
 export function closeAll(view: Interrupts): void {
   for (const interruptId of Object.keys(view.interrupts)) closeInterrupt(view, interruptId, 'cancelled');
-  view.waitOrder = [];
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts';
 import type { RunStatus } from '../run-snapshot.ts';
 import type { Channels } from './channels.ts';
 import type { Nodes } from './nodes.ts';
+import { noWaits } from './status.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
@@ -64,7 +65,7 @@ export const newRunView = (runId: RunId): RunView => ({
   outputs: null,
   interrupts: {},
   resolvedInterrupts: {},
-  waits: 0,
+  waits: noWaits(),
   waitOrder: [],
   usage: noUsage(),
   parentRunId: null,

@@ -8,7 +8,7 @@ import { own } from './dictionary.ts';
 import { closeAll, closeInterrupt, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
 import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
-import { waitingStatus } from './status.ts';
+import { canFollow, statusOf } from './status.ts';
 import { addUsage } from './usage.ts';
 import { changeVariable, seedVariables } from './variables.ts';
 
@@ -22,7 +22,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
   if (isTerminalStatus(view.status)) return;
   switch (event.type) {
     case 'run.started':
-      start(view, event.at, as<'run.started'>(event.payload));
+      if (view.status === 'pending') start(view, event.at, as<'run.started'>(event.payload));
       break;
     case 'run.completed':
     case 'run.failed':
@@ -30,11 +30,10 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       end(view, event);
       break;
     case 'run.paused':
-      view.status = 'paused';
+      if (canFollow(view.status, 'paused')) view.status = 'paused';
       break;
     case 'run.resumed':
-      view.status = 'running';
-      refresh(view);
+      if (view.status === 'paused') view.status = statusOf(view.waits);
       break;
     case 'cairn.cancel.requested':
       view.status = 'cancelling';
@@ -173,16 +172,15 @@ function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
   refresh(view);
 }
 
-/** Show what the oldest open question says, unless the run is paused, cancelling or not yet started. */
+/** Show what the open questions say, unless the run is paused, cancelling or not yet started. */
 function refresh(view: RunView): void {
-  const wait = view.waits === 0 ? undefined : oldestWait(view);
-  view.currentNodeId = wait?.nodeId ?? null;
-  if (view.status === 'paused' || view.status === 'cancelling' || view.status === 'pending') return;
-  view.status = wait === undefined ? 'running' : waitingStatus(wait.kind);
+  const status = statusOf(view.waits);
+  view.currentNodeId = status === 'running' ? null : (oldestWait(view)?.nodeId ?? null);
+  if (view.status !== 'paused' && view.status !== 'cancelling' && view.status !== 'pending') view.status = status;
 }
 
 /** As `refresh`, for the two events that also show the change in the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  setTaskStatus(view, view.waits === 0 ? 'working' : 'waiting-input', seq);
+  setTaskStatus(view, statusOf(view.waits) === 'running' ? 'working' : 'waiting-input', seq);
 }

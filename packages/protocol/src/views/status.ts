@@ -9,13 +9,13 @@ const ends = ['completed', 'failed', 'cancelled'] as const;
 
 /** The legal moves. A status may always stay as it is; a terminal one never changes. */
 export const statusTransitions = {
-  pending: ['running', 'cancelling', 'cancelled', 'failed'],
+  pending: ['running', 'cancelling', ...ends],
   running: [...open, ...ends],
-  paused: ['running', 'cancelling', 'cancelled', 'failed'],
+  paused: [...open, ...ends],
   'waiting-approval': [...open, ...ends],
   'waiting-input': [...open, ...ends],
   'waiting-external': [...open, ...ends],
-  cancelling: ['cancelled', 'failed', 'completed'],
+  cancelling: ends,
   completed: [],
   failed: [],
   cancelled: [],
@@ -37,4 +37,17 @@ export function waitingStatus(kind: InterruptKind | undefined): WaitingStatus {
     default:
       return 'waiting-input';
   }
+}
+
+/** How many open questions hold the run in each waiting status. */
+export type WaitCounts = Record<WaitingStatus, number>;
+
+export const noWaits = (): WaitCounts => ({ 'waiting-approval': 0, 'waiting-input': 0, 'waiting-external': 0 });
+
+/** The status of a run that is neither paused, cancelling nor over: a person's decision is shown before a system's. */
+export function statusOf(waits: WaitCounts): RunStatus {
+  if (waits['waiting-approval'] > 0) return 'waiting-approval';
+  if (waits['waiting-input'] > 0) return 'waiting-input';
+  if (waits['waiting-external'] > 0) return 'waiting-external';
+  return 'running';
 }
