@@ -16,10 +16,12 @@ interface Drawn {
 export function drawWorkflow(random: Random, id: string): WorkflowDefinition {
   const graph = new Graph(random);
   const size = random.between(2, 8);
+  if (random.chance(0.3)) graph.add({ typeId: 'core.start' });
   for (let i = 0; i < size; i += 1) {
     if (random.chance(0.12)) graph.addLoop();
     else graph.add(drawNode(random));
   }
+  if (random.chance(0.3)) graph.add({ typeId: 'core.end', inputs: { result: { type: 'static', value: 'done' } } });
   return {
     id,
     name: id,
@@ -177,7 +179,7 @@ function drawWaiting(random: Random): Drawn {
 
 function drawQuiet(random: Random): Drawn {
   const value = random.below(4);
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
       return { typeId: 'core.setVariable', config: { name: 'flag', value: random.chance(0.5) } };
     case 1:
@@ -193,6 +195,8 @@ function drawQuiet(random: Random): Drawn {
     case 6:
       return { typeId: 'core.merge' };
     case 7:
+      return { typeId: 'core.identity', inputs: { payload: { type: 'static', value: { note: value } } } };
+    case 8:
       return random.chance(0.5) ? { typeId: 'core.fail' } : { typeId: 'core.noop' };
     default:
       return { typeId: 'core.noop' };

@@ -1,0 +1,68 @@
+/** Where the published schemas are behind the protocol's own text, what the text says instead; applied before validating. */
+import type { Json, JsonObject } from '@cairn/protocol';
+
+export interface Amendment {
+  /** The statement that overrules the schema: a row of the table of disagreements, or a section. */
+  readonly source: string;
+  /** File name of the schema. */
+  readonly schema: string;
+  /** Path of the changed place inside it. */
+  readonly at: readonly string[];
+  /** What stands there; an amendment to a schema that has moved on is an error. */
+  readonly was: Json | undefined;
+  readonly now: Json;
+  readonly why: string;
+}
+
+const text: JsonObject = { type: 'string', minLength: 1 };
+const identity = (name: string, schema: JsonObject): Amendment => ({
+  source: 'section 4.4',
+  schema: 'suspend-request.schema.json',
+  at: ['properties', name],
+  was: undefined,
+  now: schema,
+  why: 'interrupt.requested is the InterruptPayload plus the identity the engine assigns; the closed schema names none of it',
+});
+
+export const amendments: readonly Amendment[] = [
+  {
+    source: 'row 14',
+    schema: 'run-event-payloads.schema.json',
+    at: ['$defs', 'approvalRequested', 'properties', 'actions', 'items', 'enum'],
+    was: ['accept', 'reject', 'refine', 'edit', 'ask'],
+    now: ['accept', 'reject', 'refine', 'edit', 'edit-accept', 'ask'],
+    why: 'the request lists edit-accept; only this legacy event calls it edit',
+  },
+  {
+    source: 'row 29',
+    schema: 'channel-written-payload.schema.json',
+    at: ['properties', 'reducer', 'pattern'],
+    was: '^(replace|append|merge|counter|votes|feedback|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
+    now: '^(replace|append|merge|counter|votes|feedback|message|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
+    why: 'a channel may declare the message reducer; the event that records its writes forgot it',
+  },
+  identity('runId', text),
+  identity('nodeId', text),
+  identity('interruptId', text),
+  identity('requestedAt', { type: 'string', format: 'date-time' }),
+];
+
+/** Copies of the schemas with every amendment made; throws when one does not find what it changes. */
+export function amended(schemas: ReadonlyMap<string, JsonObject>): Map<string, JsonObject> {
+  const copies = new Map([...schemas].map(([name, schema]) => [name, structuredClone(schema)]));
+  for (const amendment of amendments) apply(amendment, copies);
+  return copies;
+}
+
+function apply({ schema, at, was, now, source }: Amendment, schemas: ReadonlyMap<string, JsonObject>): void {
+  let place: Json | undefined = schemas.get(schema);
+  for (const step of at.slice(0, -1)) place = (place as JsonObject | undefined)?.[step];
+  const name = at.at(-1)!;
+  const holder = place as Record<string, Json> | undefined;
+  if (holder === undefined || JSON.stringify(holder[name]) !== JSON.stringify(was)) {
+    throw new Error(
+      `The amendment of ${source} to ${schema} at ${at.join('/')} does not fit: ${JSON.stringify(holder?.[name])}`,
+    );
+  }
+  holder[name] = now;
+}

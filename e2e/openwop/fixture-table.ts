@@ -1,0 +1,77 @@
+/** The fixtures this host does not run yet, each with the reason; every other one must register and end as the protocol says. */
+
+/** Node types of later work: the host must refuse a definition that names one, never accept it silently. */
+export const gated: Readonly<Record<string, readonly string[]>> = {
+  'core.orchestrator.supervisor and core.dispatch: orchestration is not offered': [
+    'conformance-dispatch-cross-worker-handoff',
+    'conformance-dispatch-input-mapping',
+    'conformance-dispatch-input-mapping-no-default',
+    'conformance-dispatch-loop',
+    'conformance-dispatch-output-mapping',
+    'conformance-dispatch-per-worker-override',
+    'conformance-multi-agent-confidence-escalation',
+    'conformance-multi-agent-handoff',
+    'conformance-orchestrator-dispatch',
+    'conformance-orchestrator-low-confidence',
+    'conformance-orchestrator-terminate',
+  ],
+  'core.conversationGate: conversations are not offered': [
+    'conformance-conversation-capability-negotiation',
+    'conformance-conversation-lifecycle',
+    'conformance-conversation-replay',
+    'conformance-conversation-vs-clarification',
+  ],
+  'core.subWorkflow: child runs are not offered': [
+    'conformance-interrupt-parent-child-cancel',
+    'conformance-subworkflow-input-mapping',
+    'conformance-subworkflow-input-mapping-no-default',
+    'conformance-subworkflow-mid-run-mutation',
+    'conformance-subworkflow-parent',
+  ],
+  'core.ai.* and model capabilities: models are not offered': [
+    'conformance-envelope-nl-to-format-engaged',
+    'conformance-envelope-recovery-applied',
+    'conformance-envelope-refusal',
+    'conformance-envelope-retry-attempted',
+    'conformance-envelope-retry-exhausted',
+    'conformance-envelope-truncated',
+    'conformance-envelope-truncation-cap-exhaustion',
+    'conformance-mcp-tool-roundtrip',
+    'conformance-model-capability-insufficient',
+    'conformance-phase4-nondet-tool',
+    'conformance-phase4-replay-divergence',
+    'conformance-stream-text',
+  ],
+  'core.conformance.mock-agent: agents are not offered': [
+    'conformance-agent-low-confidence',
+    'conformance-agent-reasoning',
+    'conformance-agent-reasoning-streaming',
+  ],
+  'core.a2a.invoke: peers are not offered': ['conformance-a2a-task-roundtrip'],
+  'node types of packs and samples, which are not installed': [
+    'conformance-prompt-all-four-kinds',
+    'conformance-prompt-end-to-end',
+    'conformance-wasm-pack-memory-cap-breach',
+    'conformance-wasm-pack-roundtrip',
+    'openwop-smoke-byok-roundtrip',
+    'openwop-smoke-cost-emit',
+  ],
+};
+
+/** Their node types are ours, but what they are about is not offered yet: nothing is asserted of them. */
+export const postponed: Readonly<Record<string, readonly string[]>> = {
+  'pins an agent': [
+    'conformance-agent-channel-dispatch',
+    'conformance-agent-identity',
+    'conformance-agent-memory-redaction',
+    'conformance-agent-memory-roundtrip',
+    'conformance-agent-memory-ttl',
+    'conformance-agent-pack-provenance',
+  ],
+  'needs long-term memory': ['conformance-agent-memory-cross-tenant'],
+  'needs an installed agent pack': [
+    'conformance-agent-pack-export',
+    'conformance-agent-pack-handoff-schema-validation',
+    'conformance-agent-pack-install',
+  ],
+};

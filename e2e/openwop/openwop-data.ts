@@ -1,0 +1,38 @@
+/** Finds the public OpenWOP schemas and fixtures when they lie beside this checkout; the project itself holds no copy. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '@cairn/protocol';
+
+const folder = join(import.meta.dirname, '../../../shared/openwop');
+
+export interface Fixture {
+  readonly id: string;
+  /** The file as it is: what is sent to the host. */
+  readonly text: string;
+  readonly definition: JsonObject;
+}
+
+export interface OpenwopData {
+  readonly fixtures: ReadonlyMap<string, Fixture>;
+  /** JSON Schemas by file name. */
+  readonly schemas: ReadonlyMap<string, JsonObject>;
+}
+
+/** Null when the folder is not there. */
+export function openwopData(): OpenwopData | null {
+  if (!existsSync(join(folder, 'schemas'))) return null;
+  const fixtures = filesIn('fixtures').map(({ text }) => {
+    const definition = JSON.parse(text) as JsonObject;
+    const id = String(definition.id);
+    return [id, { id, text, definition }] as const;
+  });
+  const schemas = filesIn('schemas').map(({ name, text }) => [name, JSON.parse(text) as JsonObject] as const);
+  return { fixtures: new Map(fixtures), schemas: new Map(schemas) };
+}
+
+function filesIn(part: 'fixtures' | 'schemas'): { readonly name: string; readonly text: string }[] {
+  return readdirSync(join(folder, part))
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(folder, part, name), 'utf8') }));
+}

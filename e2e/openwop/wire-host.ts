@@ -1,0 +1,166 @@
+/** A host as a black-box client meets it, over real HTTP on a real database; everything it says is validated on the way. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json, JsonObject, RunEventDoc, RunStatus } from '@cairn/protocol';
+import type { HostOptions } from '../../packages/host/src/index.ts';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
+import type { Fixture } from './openwop-data.ts';
+import type { WireSchemas } from './wire-schemas.ts';
+
+/** Who calls: two tenants, three principals of the first, and one who may only read. */
+const callers = {
+  ann: { key: 'wire-key-of-ann-0001', tenant: 'acme', principal: 'ann', audit: true },
+  bob: { key: 'wire-key-of-bob-0002', tenant: 'acme', principal: 'bob', audit: false },
+  cleo: { key: 'wire-key-of-cleo-003', tenant: 'acme', principal: 'cleo', audit: false },
+  stranger: { key: 'wire-key-of-other-04', tenant: 'globex', principal: 'zoe', audit: false },
+  reader: { key: 'wire-key-of-reader-5', tenant: 'acme', principal: 'ray', audit: false },
+} as const;
+export type CallerName = keyof typeof callers;
+
+const ordinary = [
+  'manifest:read',
+  'manifest:write',
+  'runs:create',
+  'runs:read',
+  'runs:cancel',
+  'approvals:respond',
+] as const;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: JsonObject;
+}
+
+export interface Call {
+  /** Default `ann`; null sends no key. */
+  readonly as?: CallerName | null;
+  /** JSON is serialised; text goes out as it is. */
+  readonly body?: JsonObject | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Run {
+  readonly runId: string;
+  /** Waits until the run rests at a human, an outside event, or its end. */
+  settled(): Promise<RunView>;
+  /** Waits for the terminal event. */
+  ended(): Promise<RunView>;
+  answer(nodeId: string, value: Json, as?: CallerName): Promise<Reply>;
+  cancel(): Promise<Reply>;
+}
+
+/** A run as it stands: its snapshot and every event, both validated. */
+export interface RunView {
+  readonly status: RunStatus;
+  readonly snapshot: JsonObject;
+  readonly events: readonly RunEventDoc[];
+  /** Types in order, operator rows and our own extensions left out. */
+  readonly types: readonly string[];
+  payloads(type: string): readonly JsonObject[];
+}
+
+/** Long polls end by themselves well before the test's own limit. */
+const POLL_SECONDS = 20;
+
+export class WireHost implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #folder: string;
+  readonly #schemas: WireSchemas;
+
+  private constructor(host: Host, folder: string, schemas: WireSchemas) {
+    this.#host = host;
+    this.#folder = folder;
+    this.#schemas = schemas;
+  }
+
+  static async open(schemas: WireSchemas, options: Pick<HostOptions, 'workflows'> = {}): Promise<WireHost> {
+    const folder = await mkdtemp(join(tmpdir(), 'cairn-wire-'));
+    const keys = Object.entries(callers).map(([name, { key, tenant, principal, audit }]) => ({
+      key,
+      tenant,
+      principal,
+      scopes: name === 'reader' ? ['runs:read' as const] : [...ordinary, ...(audit ? ['audit:read' as const] : [])],
+    }));
+    const limits = { maxRunDurationMs: 600_000, maxRequestBodyBytes: 262_144 };
+    const config = { port: 0, data: folder, keys, limits, conformance: true };
+    const host = await createHost({ ...options, config, report: () => undefined });
+    return new WireHost(host, folder, schemas);
+  }
+
+  async call(method: string, path: string, { as = 'ann', body, headers }: Call = {}): Promise<Reply> {
+    const response = await fetch(`${this.#host.url}${path}`, {
+      method,
+      headers: {
+        ...(as === null ? {} : { authorization: `Bearer ${callers[as].key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed = (text === '' ? {} : JSON.parse(text)) as JsonObject;
+    if (response.status >= 400) this.#schemas.checkError(parsed);
+    return { status: response.status, headers: response.headers, body: parsed };
+  }
+
+  /** Registers a fixture, byte for byte as it is published. */
+  register(fixture: Fixture, as: CallerName = 'ann'): Promise<Reply> {
+    return this.call('POST', '/v1/workflows', { body: fixture.text, as });
+  }
+
+  create(body: JsonObject, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.call('POST', '/v1/runs', { body, headers });
+  }
+
+  async start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
+    const reply = await this.create({ workflowId, ...rest });
+    if (reply.status !== 201) throw new Error(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    return this.#run(String(reply.body.runId));
+  }
+
+  #run(runId: string): Run {
+    const path = `/v1/runs/${runId}`;
+    return {
+      runId,
+      settled: () => this.#when(runId, (view) => view.status !== 'running' && view.status !== 'pending'),
+      ended: () => this.#when(runId, (view) => ['completed', 'failed', 'cancelled'].includes(view.status)),
+      answer: (nodeId, value, as) =>
+        this.call('POST', `${path}/interrupts/${nodeId}`, { body: { resumeValue: value }, ...(as ? { as } : {}) }),
+      cancel: () => this.call('POST', `${path}/cancel`, { body: {} }),
+    };
+  }
+
+  /** Looks at the run again after each new event, until it is as asked. */
+  async #when(runId: string, asked: (view: RunView) => boolean): Promise<RunView> {
+    for (;;) {
+      const view = await this.#look(runId);
+      if (asked(view)) return view;
+      const last = view.events.at(-1)?.sequence ?? 0;
+      const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
+      const { body } = await this.call('GET', path);
+      if ((body.events as readonly Json[]).length === 0) throw new Error(`Run ${runId} rests: ${view.types.join(' ')}`);
+    }
+  }
+
+  async #look(runId: string): Promise<RunView> {
+    const snapshot = (await this.call('GET', `/v1/runs/${runId}`)).body;
+    const { body } = await this.call('GET', `/v1/runs/${runId}/events`);
+    const events = body.events as unknown as readonly RunEventDoc[];
+    this.#schemas.checkSnapshot(snapshot);
+    for (const event of events) this.#schemas.checkEvent(event);
+    return {
+      status: snapshot.status as RunStatus,
+      snapshot,
+      events,
+      types: events.map((event) => event.type).filter((type) => !type.startsWith('cairn.')),
+      payloads: (type) => events.filter((event) => event.type === type).map((event) => event.payload as JsonObject),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,76 @@
+/** Validates what a host says against the published schemas, as amended; a violation names the place and the document. */
+import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { amended } from './amendments.ts';
+import type { OpenwopData } from './openwop-data.ts';
+
+export interface WireSchemas {
+  /** Envelope, and the payload by its type where the protocol defines one. */
+  checkEvent(event: RunEventDoc): void;
+  checkSnapshot(body: unknown): void;
+  checkError(body: unknown): void;
+  checkDiscovery(body: unknown): void;
+  checkDefinition(body: unknown): void;
+  /** Types of events whose payload was checked against a schema of its own. */
+  readonly checkedTypes: ReadonlySet<string>;
+}
+
+const PAYLOADS = 'run-event-payloads.schema.json';
+
+export function wireSchemas(data: OpenwopData): WireSchemas {
+  const schemas = amended(data.schemas);
+  // Strict mode polices how a schema is written; these are not ours to write.
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  addFormats.default(ajv);
+  for (const schema of schemas.values()) ajv.addSchema(schema);
+  const named = (file: string) => compiled(ajv, String(schemas.get(file)?.$id));
+  const envelope = named('run-event.schema.json');
+  const snapshot = named('run-snapshot.schema.json');
+  const error = named('error-envelope.schema.json');
+  const discovery = named('capabilities.schema.json');
+  const definition = named('workflow-definition.schema.json');
+  const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
+  const checkedTypes = new Set<string>();
+
+  return {
+    checkEvent(event) {
+      check(envelope, event, `event ${event.sequence} (${event.type})`);
+      const payload = payloads.get(event.type);
+      if (payload === undefined) return;
+      check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
+      checkedTypes.add(event.type);
+    },
+    checkSnapshot: (body) => check(snapshot, body, 'snapshot'),
+    checkError: (body) => check(error, body, 'error body'),
+    checkDiscovery: (body) => check(discovery, body, 'discovery document'),
+    checkDefinition: (body) => check(definition, body, 'workflow definition'),
+    checkedTypes,
+  };
+}
+
+function compiled(ajv: Ajv2020, id: string): ValidateFunction {
+  const validate = ajv.getSchema(id);
+  if (validate === undefined) throw new Error(`There is no schema ${id}.`);
+  return validate;
+}
+
+/** The schema file carries its own index from event type to definition. */
+function payloadValidators(ajv: Ajv2020, schema: JsonObject): ReadonlyMap<string, ValidateFunction> {
+  const definitions = schema.$defs as JsonObject;
+  const index = (definitions._typeIndex as JsonObject).properties as JsonObject;
+  return new Map(
+    Object.entries(index).map(([type, entry]) => {
+      const pointer = String((entry as JsonObject).$ref);
+      return [type, compiled(ajv, `${String(schema.$id)}${pointer}`)] as const;
+    }),
+  );
+}
+
+function check(validate: ValidateFunction, body: unknown, what: string): void {
+  if (validate(body)) return;
+  const places = (validate.errors ?? []).map(
+    (e) => `${e.instancePath || '/'} ${e.message} ${JSON.stringify(e.params)}`,
+  );
+  throw new Error(`The ${what} does not fit its schema:\n${places.join('\n')}\n${JSON.stringify(body, null, 1)}`);
+}
