@@ -5,25 +5,40 @@ import { testFile } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import { filesOf, lineAt, textOf } from './tree.ts';
 
-/** Link targets, and paths that climb (`../x`) wherever they are written; relative to the page. */
-const inPage = /\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)|(?<![\w/.])((?:\.\.\/)+[\w./-]*\w)/g;
+interface Rule {
+  readonly pattern: RegExp;
+  /** Folders that what is written may be relative to; `.` is the page's own. */
+  readonly bases: readonly string[];
+}
 
-/** Pages that comments and messages send their reader to; relative to the root. */
-const inSource = /(?<![\w/.-])(docs\/[\w./-]+\.md)\b/g;
+/** Link targets, and paths that climb (`../x`) wherever they are written. */
+const link: Rule = {
+  pattern: /\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)|(?<![\w/.])((?:\.\.\/)+[\w./-]*\w)/g,
+  bases: ['.'],
+};
+
+/** Source files, in backticks; a page about the host may name them from the host's sources. */
+const source: Rule = {
+  pattern: /`([\w-]+\/[\w./-]+\.(?:ts|mjs))`/g,
+  bases: ['', '.', 'packages', 'packages/host/src'],
+};
+
+/** Pages that comments and messages send their reader to. */
+const page: Rule = { pattern: /(?<![\w/.-])(docs\/[\w./-]+\.md)\b/g, bases: [''] };
 
 export function checkLinks(root: string): readonly Finding[] {
   return filesOf(root).flatMap((path) => {
-    if (path.endsWith('.md')) return broken(root, path, inPage, posix.dirname(path));
-    return /\.(ts|mjs)$/.test(path) && !testFile.test(path) ? broken(root, path, inSource, '') : [];
+    if (path.endsWith('.md')) return [link, source].flatMap((rule) => broken(root, path, rule));
+    return /\.(ts|mjs)$/.test(path) && !testFile.test(path) ? broken(root, path, page) : [];
   });
 }
 
-function broken(root: string, path: string, pattern: RegExp, base: string): readonly Finding[] {
+function broken(root: string, path: string, { pattern, bases }: Rule): readonly Finding[] {
   const content = textOf(root, path);
   return [...content.matchAll(pattern)].flatMap((match) => {
     const written = match[1] ?? match[2] ?? '';
-    const target = posix.join(base, written);
-    if (!target.startsWith('..') && existsSync(join(root, target))) return [];
+    const targets = bases.map((base) => posix.join(base === '.' ? posix.dirname(path) : base, written));
+    if (targets.some((target) => !target.startsWith('..') && existsSync(join(root, target)))) return [];
     const line = lineAt(content, match.index);
     return [{ file: path, line, message: `points to ${written}, which is not in this repository.` }];
   });

@@ -91,6 +91,7 @@ describe('rules about the tree', () => {
       'README.md:1',
       'README.md:2',
       'docs/page.md:1',
+      'docs/page.md:3',
       'message.ts:2',
     ]);
   });
