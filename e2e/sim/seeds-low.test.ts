@@ -1,0 +1,3 @@
+import { describeSeeds } from './seeds.contract.ts';
+
+describeSeeds(1, 250);

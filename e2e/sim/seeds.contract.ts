@@ -1,0 +1,30 @@
+/** A range of seeds as tests, in a file of its own so that the test runner's workers share the range between them. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { addCoverage, interesting, newCoverage } from './coverage.ts';
+import { renderBreach } from './render.ts';
+import { simulate } from './world.ts';
+
+const STEPS = 300;
+const SEEDS_PER_TEST = 50;
+
+/** `last` must end a full test: from, from + 49, ... */
+export function describeSeeds(first: number, last: number): void {
+  describe(`seeds ${first} to ${last}, ${STEPS} steps each`, () => {
+    const coverage = newCoverage();
+    for (let from = first; from <= last; from += SEEDS_PER_TEST) {
+      const to = from + SEEDS_PER_TEST - 1;
+      test(`keep every promise (${from} to ${to})`, { timeout: 120_000 }, async () => {
+        for (let seed = from; seed <= to; seed += 1) {
+          const result = await simulate({ seed, steps: STEPS });
+          expect(renderBreach(result, STEPS)).toBeNull();
+          addCoverage(coverage, result.coverage);
+        }
+      });
+    }
+    // After all of the range, so that it does not depend on the order of the tests above.
+    afterAll(() => {
+      const neverHappened = interesting.filter((name) => coverage[name] === 0);
+      expect(neverHappened, 'what the seeds no longer explore').toEqual([]);
+    });
+  });
+}
