@@ -1,0 +1,202 @@
+/** Holds our definitions against the published JSON Schemas, in both directions, where those lie next to the repository. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { agentRef } from './agent-ref.ts';
+import { discovery } from './discovery.ts';
+import { errorEnvelope, toEnvelope } from './error-envelope.ts';
+import { TerminalError } from './errors.ts';
+import { type EventType, eventPayloads, eventTypes } from './events/catalog.ts';
+import type { ContextId } from './ids.ts';
+import { interruptData, interruptPayload } from './interrupts.ts';
+import { payloadSchema } from './json-schemas.ts';
+import { runEventDoc } from './run-event-doc.ts';
+import { runOptions } from './run-options.ts';
+import { runSnapshotSchema } from './run-snapshot.ts';
+import { type SampledSchema, sample } from './schema-sample.contract.ts';
+import { eventDoc } from './views/event-doc.ts';
+import { legalHistory, someRun } from './views/legal-history.contract.ts';
+import { foldRun } from './views/run.ts';
+import { newRunView } from './views/run-view.ts';
+import { runSnapshot } from './views/snapshot.ts';
+import { workflowDefinition } from './workflow-definition.ts';
+
+const folder = join(import.meta.dirname, '../../../../shared/openwop');
+const site = 'https://openwop.dev/spec/v1/';
+
+interface Published extends SampledSchema {
+  readonly $id: string;
+  readonly $defs?: Readonly<Record<string, SampledSchema>>;
+}
+
+const read = (path: string): unknown => JSON.parse(readFileSync(join(folder, path), 'utf8'));
+
+/** The types whose payload this version leaves open on purpose. */
+const onlyNamed = /^(eval|deployment|roster|trigger|connector)\./;
+
+describe.runIf(existsSync(folder))('the published schemas', () => {
+  const schemas = readdirSync(join(folder, 'schemas')).filter((name) => name.endsWith('.schema.json'));
+  const published = new Map(schemas.map((name) => [name, read(`schemas/${name}`) as Published]));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  for (const schema of published.values()) ajv.addSchema(schema);
+
+  const named = (name: string): Published => published.get(`${name}.schema.json`) as Published;
+  const payloads = named('run-event-payloads').$defs as Readonly<Record<string, SampledSchema>>;
+  const typeIndex = payloads._typeIndex?.properties as Readonly<Record<string, { readonly $ref: string }>>;
+
+  const problems = (schemaId: string, value: unknown): unknown => {
+    const validate = ajv.getSchema(schemaId);
+    if (validate === undefined) throw new Error(`No schema ${schemaId}`);
+    return validate(value) ? [] : validate.errors;
+  };
+  /** Follows references from one published schema, into itself or into others. */
+  const from =
+    (base: Published) =>
+    (ref: string): SampledSchema => {
+      const [file = '', pointer] = ref.replace(site, '').replace('./', '').split('#/$defs/');
+      const schema = file === '' ? base : named(file.replace('.schema.json', ''));
+      return pointer === undefined ? schema : (schema.$defs?.[pointer] as SampledSchema);
+    };
+  const theirs = (schema: SampledSchema, base: Published, size: 'least' | 'most'): unknown =>
+    sample(schema, { size, resolve: from(base) });
+  const ours = (type: EventType, size: 'least' | 'most'): unknown => {
+    const schema = payloadSchema(type) as SampledSchema & { readonly $defs?: Record<string, SampledSchema> };
+    const resolve = (ref: string) => schema.$defs?.[ref.replace('#/$defs/', '')] as SampledSchema;
+    return sample(schema, { size, resolve });
+  };
+
+  const payloadId = (type: string) => `${named('run-event-payloads').$id}#/$defs/_typeIndex/properties/${type}`;
+  const known = eventTypes.filter((type) => !type.startsWith('cairn.'));
+  // `interrupt.requested` is compared by kind below: its published schema leaves out the place of the interrupt.
+  const readable = known.filter((type) => type !== 'interrupt.requested');
+  const defined = readable.filter((type) => !onlyNamed.test(type));
+
+  test('every published type in scope is known, and no other outside our own prefix', () => {
+    const outOfScope = /^(proposal|goal|import|voice)\./;
+    expect([...known].sort()).toEqual(
+      Object.keys(typeIndex)
+        .filter((type) => !outOfScope.test(type))
+        .sort(),
+    );
+  });
+
+  describe.each(readable)('the payload of %s', (type) => {
+    test.each(['least', 'most'] as const)('as we write it, with the %s fields, is valid there', (size) => {
+      const value = ours(type, size);
+      expect(eventPayloads[type].safeParse(value).error).toBeUndefined();
+      if (!onlyNamed.test(type)) expect(problems(payloadId(type), value)).toEqual([]);
+    });
+    test.each(['least', 'most'] as const)('as published, with the %s fields, is one we can read', (size) => {
+      const value = theirs(typeIndex[type] as SampledSchema, named('run-event-payloads'), size);
+      expect(problems(payloadId(type), value)).toEqual([]);
+      expect(eventPayloads[type].safeParse(value).error).toBeUndefined();
+    });
+  });
+
+  test.each(defined)('the payload of %s is open to further fields exactly where the published one is', (type) => {
+    const value = { ...(ours(type, 'least') as object), furtherField: 1 };
+    const isOpen = eventPayloads[type].safeParse(value).success;
+    expect(isOpen).toBe((problems(payloadId(type), value) as unknown[]).length === 0);
+  });
+
+  const dataNames = {
+    approval: 'ApprovalData',
+    clarification: 'ClarificationData',
+    'external-event': 'ExternalEventData',
+    custom: 'CustomData',
+    'conversation.start': 'ConversationStartData',
+    'conversation.exchange': 'ConversationExchangeData',
+    'conversation.close': 'ConversationCloseData',
+    'low-confidence': 'LowConfidenceData',
+  } as const;
+  test.each(Object.entries(dataNames))(
+    'a %s interrupt and its data mean the same on both sides',
+    (kind, definition) => {
+      const data = theirs(
+        named('suspend-request').$defs?.[definition] as SampledSchema,
+        named('suspend-request'),
+        'most',
+      );
+      const asked = { kind, key: 'k', data, timeoutMs: 5, resumeSchema: {} };
+      expect(interruptPayload.safeParse(asked).error).toBeUndefined();
+      expect(interruptData[kind as keyof typeof interruptData].safeParse(data).success).toBe(true);
+      expect(problems(named('suspend-request').$id, asked)).toEqual([]);
+      // The event adds its place to the closed payload, as the prose says and the schema forgot.
+      const event = { ...asked, runId: 'r', nodeId: 'n', interruptId: 'i', requestedAt: '2026-01-02T03:04:05.006Z' };
+      expect(eventPayloads['interrupt.requested'].safeParse(event).success).toBe(true);
+    },
+  );
+
+  const shapes: [string, z.ZodType][] = [
+    ['agent-ref', agentRef],
+    ['run-options', runOptions],
+    ['run-snapshot', runSnapshotSchema],
+    ['error-envelope', errorEnvelope],
+    ['run-event', runEventDoc],
+  ];
+  test.each(shapes)('a published %s is one we can read', (name, shape) => {
+    for (const size of ['least', 'most'] as const) {
+      const value = theirs(named(name), named(name), size);
+      expect(problems(named(name).$id, value)).toEqual([]);
+      expect(shape.safeParse(value).error).toBeUndefined();
+    }
+  });
+
+  test('every snapshot and every event of a random history is valid', () => {
+    const place = { runId: someRun, contextId: 'ctx_c' as ContextId, cursor: 1, audience: 'client' as const };
+    fc.assert(
+      fc.property(legalHistory, (events) => {
+        const view = newRunView(someRun);
+        for (const event of events) {
+          foldRun(view, event);
+          expect(problems(named('run-event').$id, eventDoc({ ...event, ...place, cause: 0 }))).toEqual([]);
+          expect(problems(named('run-snapshot').$id, runSnapshot(view))).toEqual([]);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('an error envelope of ours is valid', () => {
+    const error = new TerminalError('not_found', {
+      message: 'No run.',
+      hint: 'Check the id.',
+      details: { runId: 'r' },
+    });
+    expect(problems(named('error-envelope').$id, toEnvelope(error))).toEqual([]);
+  });
+
+  test('a discovery document with every field we define is valid', () => {
+    const document = {
+      protocolVersion: '1.0',
+      supportedEnvelopes: [],
+      schemaVersions: { 'clarification.request': 1 },
+      limits: {
+        clarificationRounds: 3,
+        schemaRounds: 2,
+        envelopesPerTurn: 5,
+        maxNodeExecutions: 500,
+        maxRunDurationMs: 1000,
+      },
+      implementation: { name: 'cairn', version: '0.1.0', vendor: 'cairn' },
+      supportedTransports: ['rest'],
+      configurable: { recursionLimit: { type: 'number', min: 1 } },
+      fixtures: ['conformance-noop'],
+      idempotency: { supported: true, layer1RetentionSeconds: 86_400, crossRegion: 'single-region' },
+    };
+    expect(discovery.safeParse(document).error).toBeUndefined();
+    expect(problems(named('capabilities').$id, document)).toEqual([]);
+  });
+
+  const fixtures = readdirSync(join(folder, 'fixtures')).filter((name) => name.endsWith('.json'));
+  test.each(fixtures)('the fixture %s is a workflow definition to us as it is to them', (name) => {
+    const fixture = read(`fixtures/${name}`);
+    expect(workflowDefinition.safeParse(fixture).error).toBeUndefined();
+    expect(problems(named('workflow-definition').$id, fixture)).toEqual([]);
+  });
+});
