@@ -99,7 +99,7 @@ describe('rules about the tree', () => {
 
 describe('rules that other programs check', () => {
   // In a folder of its own, because the real configuration leaves the fixtures out.
-  test('any and default exports are errors', async () => {
+  test('any, default exports and long functions are errors', async () => {
     const root = mkdtempSync(join(tmpdir(), 'cairn-lint-'));
     try {
       for (const file of ['biome.json', '.gitignore']) copyFileSync(join(repository, file), join(root, file));
@@ -107,8 +107,8 @@ describe('rules that other programs check', () => {
       expect(await biome(root)).toEqual([]);
       copyFileSync(join(fixture('biome'), 'refused.ts'), join(root, 'refused.ts'));
       const said = messages(await biome(root));
-      expect(said).toContain('noExplicitAny');
-      expect(said).toContain('noDefaultExport');
+      for (const rule of ['noExplicitAny', 'noDefaultExport', 'noExcessiveLinesPerFunction'])
+        expect(said).toContain(rule);
     } finally {
       rmSync(root, { recursive: true });
     }

@@ -1,3 +1,68 @@
 export default function anything(value: any): any {
   return value;
 }
+
+export function long(): number {
+  const line0 = 0;
+  const line1 = 1;
+  const line2 = 2;
+  const line3 = 3;
+  const line4 = 4;
+  const line5 = 5;
+  const line6 = 6;
+  const line7 = 7;
+  const line8 = 8;
+  const line9 = 9;
+  const line10 = 10;
+  const line11 = 11;
+  const line12 = 12;
+  const line13 = 13;
+  const line14 = 14;
+  const line15 = 15;
+  const line16 = 16;
+  const line17 = 17;
+  const line18 = 18;
+  const line19 = 19;
+  const line20 = 20;
+  const line21 = 21;
+  const line22 = 22;
+  const line23 = 23;
+  const line24 = 24;
+  const line25 = 25;
+  const line26 = 26;
+  const line27 = 27;
+  const line28 = 28;
+  const line29 = 29;
+  const line30 = 30;
+  const line31 = 31;
+  const line32 = 32;
+  const line33 = 33;
+  const line34 = 34;
+  const line35 = 35;
+  const line36 = 36;
+  const line37 = 37;
+  const line38 = 38;
+  const line39 = 39;
+  const line40 = 40;
+  const line41 = 41;
+  const line42 = 42;
+  const line43 = 43;
+  const line44 = 44;
+  const line45 = 45;
+  const line46 = 46;
+  const line47 = 47;
+  const line48 = 48;
+  const line49 = 49;
+  const line50 = 50;
+  const line51 = 51;
+  const line52 = 52;
+  const line53 = 53;
+  const line54 = 54;
+  const line55 = 55;
+  const line56 = 56;
+  const line57 = 57;
+  const line58 = 58;
+  const line59 = 59;
+  const line60 = 60;
+  return line0;
+}
