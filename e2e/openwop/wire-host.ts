@@ -105,6 +105,14 @@ export class WireHost implements AsyncDisposable {
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
+  /** The body of a GET as text: a stream that ends by itself. */
+  async text(path: string, headers: Readonly<Record<string, string>>, as: CallerName = 'ann'): Promise<string> {
+    const response = await fetch(`${this.#host.url}${path}`, {
+      headers: { authorization: `Bearer ${callers[as].key}`, ...headers },
+    });
+    return response.text();
+  }
+
   /** Registers a fixture, byte for byte as it is published. */
   register(fixture: Fixture, as: CallerName = 'ann'): Promise<Reply> {
     return this.call('POST', '/v1/workflows', { body: fixture.text, as });

@@ -1,0 +1,81 @@
+/** The published fixtures, registered verbatim and run over HTTP, end as the protocol says; every word is schema-valid. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gated, postponed } from './fixture-table.ts';
+import { interruptScenarios } from './interrupt-scenarios.ts';
+import { limitScenarios } from './limit-scenarios.ts';
+import { type Fixture, type OpenwopData, openwopData } from './openwop-data.ts';
+import { runScenarios } from './run-scenarios.ts';
+import type { Scenarios } from './scenario.ts';
+import { WireHost } from './wire-host.ts';
+import { type WireSchemas, wireSchemas } from './wire-schemas.ts';
+
+const data = openwopData();
+const scenarios: Scenarios = { ...runScenarios, ...limitScenarios, ...interruptScenarios };
+
+if (data === null) {
+  test('the OpenWOP fixtures are not beside this checkout, so none is compared', () => {
+    expect(openwopData()).toBeNull();
+  });
+} else {
+  describe('every fixture', () => {
+    test('is run, refused or postponed for a reason, and in one list only', () => {
+      const listed = [...Object.keys(scenarios), ...Object.values(gated).flat(), ...Object.values(postponed).flat()];
+      expect(listed.sort()).toEqual([...data.fixtures.keys()].sort());
+    });
+  });
+  accepted(data, wireSchemas(data));
+  refused(data, wireSchemas(data));
+}
+
+function accepted(data: OpenwopData, schemas: WireSchemas): void {
+  describe.each(Object.keys(scenarios))('%s', (id) => {
+    const fixture = data.fixtures.get(id) as Fixture;
+    let host: WireHost;
+    beforeAll(async () => {
+      host = await WireHost.open(schemas);
+      expect((await host.register(fixture)).status).toBe(201);
+    });
+    afterAll(() => host?.[Symbol.asyncDispose]());
+
+    test('registers verbatim, again without complaint, and is given back as it was', async () => {
+      const again = await host.register(fixture);
+      expect([200, 201]).toContain(again.status);
+      expect(again.body).toEqual({ workflowId: id, version: fixture.definition.version });
+      const { body } = await host.call('GET', `/v1/workflows/${id}`);
+      schemas.checkDefinition(body);
+      expect(body).toEqual(fixture.definition);
+    });
+
+    for (const scenario of scenarios[id]!) test(scenario.name, () => scenario.run(host));
+  });
+}
+
+function refused(data: OpenwopData, schemas: WireSchemas): void {
+  describe.each(Object.entries(gated))('%s', (_reason, ids) => {
+    let host: WireHost;
+    beforeAll(async () => {
+      host = await WireHost.open(schemas);
+    });
+    afterAll(() => host?.[Symbol.asyncDispose]());
+
+    test.each(ids)('%s is refused at registration, by node and type', async (id) => {
+      const fixture = data.fixtures.get(id) as Fixture;
+      const nodes = fixture.definition.nodes as readonly { readonly id: string; readonly typeId: string }[];
+      const reply = await host.register(fixture);
+      expect(reply.status).toBe(400);
+      expect(['capability_required', 'validation_error']).toContain(reply.body.error);
+      const details = reply.body.details as Readonly<Record<string, unknown>>;
+      expect(nodes).toContainEqual(expect.objectContaining({ id: details.nodeId, typeId: details.offendingTypeId }));
+      const required = closedMap[String(details.offendingTypeId)];
+      if (required !== undefined) expect(details.requiredCapability).toBe(required);
+      expect((await host.create({ workflowId: id })).status).toBe(404);
+    });
+  });
+}
+
+/** The capabilities the protocol itself assigns to gated node types. */
+const closedMap: Readonly<Record<string, string>> = {
+  'core.conversationGate': 'conversationPrimitive',
+  'core.orchestrator.supervisor': 'orchestrator',
+  'core.dispatch': 'dispatch',
+};
