@@ -5,7 +5,7 @@ import type { Commit } from './port.ts';
 export type ListenerFault = (error: unknown) => void;
 
 /** Nobody asked to be told, so the error surfaces as an uncaught one rather than vanish. */
-const uncaught: ListenerFault = (error) =>
+export const uncaught: ListenerFault = (error) =>
   queueMicrotask(() => {
     throw error;
   });

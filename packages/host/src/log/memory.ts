@@ -136,10 +136,14 @@ class Memory implements Surroundings {
       'runId' in range
         ? [runs.get(range.runId)?.rows ?? [], range.after + 1]
         : afterCursor(this.#contexts.get(range.contextId) ?? [], range.afterCursor);
+    const { limit, audience, maxBytes = Number.POSITIVE_INFINITY } = range;
     const found: Row[] = [];
-    for (let i = start; i < rows.length && found.length < range.limit; i += 1) {
+    let bytes = 0;
+    for (let i = start; i < rows.length && found.length < limit && bytes < maxBytes; i += 1) {
       const row = rows[i]!;
-      if (range.audience === undefined || row.audience === range.audience) found.push(row);
+      if (audience !== undefined && row.audience !== audience) continue;
+      found.push(row);
+      bytes += row.payload.length + (row.task?.length ?? 0);
     }
     return found;
   }

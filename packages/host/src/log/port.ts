@@ -135,6 +135,8 @@ export interface RunRows {
   readonly limit: number;
   /** Leave operator rows out. */
   readonly audience?: 'client' | undefined;
+  /** Stop after the row whose body takes the page past this many characters; at least one row is given. */
+  readonly maxBytes?: number | undefined;
 }
 
 export interface ContextRows {
@@ -143,6 +145,7 @@ export interface ContextRows {
   readonly afterCursor: number;
   readonly limit: number;
   readonly audience?: 'client' | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 export interface RunHead {

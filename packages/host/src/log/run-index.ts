@@ -1,5 +1,6 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
-import type { Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import { noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { InterruptRecord, NewRow, NewRun, Row, RunRecord } from './port.ts';
 
 /** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
@@ -10,14 +11,6 @@ export interface RunIndex {
 }
 
 type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
-
-/** What a run shows while it waits for an answer of this kind; kinds of our own and of vendors show `waiting-input`. */
-const waitingStatus: ReadonlyMap<string, RunStatus> = new Map([
-  ['approval', 'waiting-approval'],
-  ['low-confidence', 'waiting-approval'],
-  ['conversation.exchange', 'waiting-approval'],
-  ['external-event', 'waiting-external'],
-]);
 
 /** Interrupts that are told, not asked: nobody answers them. */
 const toldKinds: ReadonlySet<string> = new Set(['conversation.start', 'conversation.close']);
@@ -66,6 +59,11 @@ export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
       return changed(index, { status: activeStatus(index.open) });
     case 'cairn.cancel.requested':
       return changed(index, { status: 'cancelling' });
+    case 'node.completed':
+    case 'node.failed':
+    case 'node.skipped':
+    case 'node.cancelled':
+      return index.open.size === 0 ? index : nodeEnded(index, row.nodeId);
     case 'interrupt.requested':
       return asked(index, row);
     case 'interrupt.resolved':
@@ -132,7 +130,7 @@ function started(payload: JsonObject): Partial<RunRecord> {
 
 function asked(index: RunIndex, row: IndexedRow): RunIndex {
   const payload = JSON.parse(row.payload) as JsonObject;
-  const interruptId = textOr(payload.interruptId);
+  const interruptId = textOr(payload.interruptId) ?? textOr(payload.key);
   const kind = textOr(payload.kind);
   if (interruptId === null || kind === null || toldKinds.has(kind)) return index;
   const nodeId = row.nodeId ?? textOr(payload.nodeId) ?? '';
@@ -168,18 +166,28 @@ function ended(index: RunIndex, row: IndexedRow): RunIndex {
   return { record: { ...index.record, ...fields }, open: nothingOpen };
 }
 
-/** A pause or a cancellation outlasts questions that are asked or answered meanwhile. */
+/** What a node still asked is closed with it. */
+function nodeEnded(index: RunIndex, nodeId: string | undefined): RunIndex {
+  const waiting = [...index.open].filter(([, one]) => one.nodeId !== nodeId);
+  const open = waiting.length === index.open.size ? index.open : new Map(waiting);
+  return settled({ record: index.record, open });
+}
+
+/**
+ * The status that the open questions give, and the node that waits longest as the current one. A run that runs shows no
+ * node: that would be a write for every step. A pause or a cancellation outlasts what is asked or answered meanwhile.
+ */
 function settled(index: RunIndex): RunIndex {
   const { status } = index.record;
-  if (status === 'paused' || status === 'cancelling') return index;
+  if (status === 'paused' || status === 'cancelling' || status === 'pending') return index;
   const oldest = index.open.values().next().value;
   return changed(index, { status: activeStatus(index.open), currentNodeId: oldest?.nodeId ?? null });
 }
 
-/** What a run that is neither paused nor ended shows: the oldest question it waits for, else that it runs. */
 function activeStatus(open: ReadonlyMap<string, InterruptRecord>): RunStatus {
-  for (const { kind } of open.values()) return waitingStatus.get(kind) ?? 'waiting-input';
-  return 'running';
+  const waits = noWaits();
+  for (const { kind } of open.values()) waits[waitingStatus(kind as InterruptKind)] += 1;
+  return statusOf(waits);
 }
 
 const textOr = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

@@ -1,0 +1,212 @@
+/** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
+import type { ContextId } from '@cairn/protocol';
+import { sseFrame } from './frame.ts';
+import type { Commit, EventLog, Row, RunRows } from './port.ts';
+import { Ring, type RingLimits } from './ring.ts';
+import { endsRun } from './run-index.ts';
+
+/** Where a subscriber's text goes. */
+export interface Sink {
+  /** Takes whole frames; false when it wants no more until `resume` is called. */
+  write(chunk: string): boolean;
+  /** Nothing more will be written: the run ended, or (with a fault) the log could not be read on. */
+  end(fault?: unknown): void;
+}
+
+export interface Subscription {
+  /** The sink takes more again. */
+  resume(): void;
+  /** Stops without calling `end`. */
+  close(): void;
+}
+
+export type FeedRange = Pick<RunRows, 'runId' | 'after' | 'audience'>;
+
+export interface FeedLimits {
+  /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
+  readonly ring: RingLimits;
+  /** What is read from the log at once by who is behind. Default: 500 rows or 256 Ki characters. */
+  readonly page: RingLimits;
+}
+
+const defaults: FeedLimits = {
+  ring: { events: 4_096, size: 4_194_304 },
+  page: { events: 500, size: 262_144 },
+};
+
+/** A context that somebody follows. */
+interface Followed {
+  readonly ring: Ring;
+  readonly readers: Set<Reader>;
+}
+
+export class LiveFeed {
+  readonly #log: EventLog;
+  readonly #limits: FeedLimits;
+  readonly #contexts = new Map<ContextId, Followed>();
+  /** Contexts with events that their readers have not been offered. */
+  readonly #fresh = new Set<Followed>();
+  #unfollow: (() => void) | null = null;
+
+  constructor(log: EventLog, limits: FeedLimits = defaults) {
+    this.#log = log;
+    this.#limits = limits;
+  }
+
+  /** Writes the run's events after a seq, then those that follow, and ends after the terminal one. */
+  subscribe(range: FeedRange, sink: Sink): Subscription {
+    const reader = new Reader(this.#log, this.#limits.page, { range, sink });
+    void this.#join(reader);
+    return reader;
+  }
+
+  async #join(reader: Reader): Promise<void> {
+    try {
+      const head = await this.#log.head(reader.runId);
+      if (reader.closed) return;
+      if (head === null) return reader.finish();
+      const { contextId } = head.record;
+      const followed = this.#follow(contextId);
+      followed.readers.add(reader);
+      reader.onClose = () => this.#leave(contextId, followed, reader);
+      reader.begin(followed.ring, head.record.endedAt !== null);
+    } catch (fault) {
+      reader.finish(fault);
+    }
+  }
+
+  #follow(contextId: ContextId): Followed {
+    this.#unfollow ??= this.#log.follow((commit) => this.#told(commit));
+    const known = this.#contexts.get(contextId);
+    if (known !== undefined) return known;
+    const followed: Followed = { ring: new Ring(this.#limits.ring), readers: new Set() };
+    this.#contexts.set(contextId, followed);
+    return followed;
+  }
+
+  #leave(contextId: ContextId, followed: Followed, reader: Reader): void {
+    followed.readers.delete(reader);
+    if (followed.readers.size > 0) return;
+    this.#contexts.delete(contextId);
+    if (this.#contexts.size > 0) return;
+    this.#unfollow?.();
+    this.#unfollow = null;
+  }
+
+  /** The commits of one transaction are told in one go, so what they bring goes out as one write a reader. */
+  #told({ contextId, rows }: Commit): void {
+    const followed = this.#contexts.get(contextId);
+    if (followed === undefined) return;
+    followed.ring.push(rows);
+    if (this.#fresh.size === 0) queueMicrotask(() => this.#offer());
+    this.#fresh.add(followed);
+  }
+
+  #offer(): void {
+    const fresh = [...this.#fresh];
+    this.#fresh.clear();
+    for (const { readers } of fresh) for (const reader of readers) reader.pump();
+  }
+}
+
+class Reader implements Subscription {
+  readonly #log: EventLog;
+  readonly #page: RingLimits;
+  readonly #range: FeedRange;
+  readonly #sink: Sink;
+  #ring: Ring | null = null;
+  /** seq of the last event that was written or passed over. */
+  #after: number;
+  /** The next place in the ring; null while the log is read. */
+  #place: number | null = null;
+  #over = false;
+  #stalled = false;
+  #reading = false;
+  closed = false;
+  onClose: (() => void) | null = null;
+
+  constructor(log: EventLog, page: RingLimits, { range, sink }: { readonly range: FeedRange; readonly sink: Sink }) {
+    this.#log = log;
+    this.#page = page;
+    this.#range = range;
+    this.#sink = sink;
+    this.#after = range.after;
+  }
+
+  get runId(): RunRows['runId'] {
+    return this.#range.runId;
+  }
+
+  /** `over`: the run had ended, so that the end of the log is the end of the feed. */
+  begin(ring: Ring, over: boolean): void {
+    this.#ring = ring;
+    this.#over = over;
+    this.pump();
+  }
+
+  resume(): void {
+    this.#stalled = false;
+    this.pump();
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.onClose?.();
+  }
+
+  finish(fault?: unknown): void {
+    if (this.closed) return;
+    this.close();
+    this.#sink.end(fault);
+  }
+
+  /** Writes what there is, from the ring when it reaches back far enough, until the sink has had enough. */
+  pump(): void {
+    const ring = this.#ring;
+    if (ring === null || this.#reading) return;
+    while (!this.closed && !this.#stalled) {
+      if (this.#place === null || this.#place < ring.start) {
+        this.#reading = true;
+        void this.#readLog(ring);
+        return;
+      }
+      if (this.#place === ring.end) return;
+      const wanted = { runId: this.runId, after: this.#after, audience: this.#range.audience };
+      const { text, end, seq, terminal } = ring.read(this.#place, wanted, this.#page.size);
+      this.#place = end;
+      this.#write(text, seq, terminal);
+    }
+  }
+
+  async #readLog(ring: Ring): Promise<void> {
+    try {
+      while (!this.closed && !this.#stalled) {
+        // Whatever is told from here on lies in the ring; whatever was told before is in the log already.
+        const place = ring.end;
+        const { events: limit, size: maxBytes } = this.#page;
+        const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes });
+        if (this.closed) return;
+        const last = rows.length < limit && size(rows) < maxBytes;
+        if (last) this.#place = place;
+        if (rows.length > 0) this.#write(rows.map(sseFrame).join(''), rows.at(-1)!.seq, endsRun(rows.at(-1)!.type));
+        if (last && this.#over) this.finish();
+        if (last) break;
+      }
+    } catch (fault) {
+      this.finish(fault);
+    } finally {
+      this.#reading = false;
+    }
+    this.pump();
+  }
+
+  #write(text: string, seq: number, terminal: boolean): void {
+    this.#after = seq;
+    if (text !== '' && !this.#sink.write(text)) this.#stalled = true;
+    if (terminal) this.finish();
+  }
+}
+
+const size = (rows: readonly Row[]): number =>
+  rows.reduce((sum, row) => sum + row.payload.length + (row.task?.length ?? 0), 0);

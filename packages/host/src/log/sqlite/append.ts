@@ -1,0 +1,142 @@
+/** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { ContextId, RunId } from '@cairn/protocol';
+import { type Admitted, admit, type RunSlot, type Surroundings, woken } from '../admit.ts';
+import type { Followers } from '../followers.ts';
+import type { Append, Appended, Commit, IdempotencyRecord, InterruptRecord, Row } from '../port.ts';
+import { idempotencyTaken } from '../refusals.ts';
+import type { Work } from './group-commit.ts';
+import type { Sessions } from './sessions.ts';
+import type { Entry, Slots } from './slots.ts';
+
+export class Appender implements Surroundings {
+  readonly #slots: Slots;
+  readonly #sessions: Sessions;
+  readonly #followers: Followers;
+  readonly #statements: Statements;
+  /** The last place that was given out; the last that is durable, for when a transaction fails. */
+  #cursor: number;
+  #durable: number;
+
+  constructor(db: DatabaseSync, parts: { slots: Slots; sessions: Sessions; followers: Followers }) {
+    this.#slots = parts.slots;
+    this.#sessions = parts.sessions;
+    this.#followers = parts.followers;
+    this.#statements = prepare(db);
+    this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
+    this.#durable = this.#cursor;
+  }
+
+  committed(): void {
+    this.#durable = this.#cursor;
+  }
+
+  rolledBack(): void {
+    this.#cursor = this.#durable;
+  }
+
+  alive(owner: string, now: number): boolean {
+    return this.#sessions.alive(owner, now);
+  }
+
+  wasAsked(runId: RunId, interruptId: string): boolean {
+    const entry = this.#slots.get(runId);
+    return entry !== null && this.#statements.asked.get(entry.key, interruptId) !== undefined;
+  }
+
+  work(append: Append): Work<{ readonly appended: Appended; readonly commit: Commit }> {
+    const bytes = append.rows.reduce((sum, row) => sum + row.payload.length + (row.task?.length ?? 0), 0);
+    return {
+      rows: append.rows.length,
+      bytes,
+      prepare: () => {
+        const { idempotency } = append;
+        const entry = this.#slots.get(append.runId);
+        const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
+        if (idempotency !== undefined && this.#known(idempotency)) throw idempotencyTaken(idempotency);
+        return () => this.#write(append, entry, admitted);
+      },
+      committed: ({ commit }) => this.#followers.tell(commit),
+    };
+  }
+
+  #known({ tenant, endpoint, key }: IdempotencyRecord): boolean {
+    return this.#statements.outcome.get(tenant, endpoint, key) !== undefined;
+  }
+
+  #write(append: Append, entry: Entry | null, { slot, rows, interrupts }: Admitted) {
+    const { runId, claim, idempotency } = append;
+    const key = entry === null ? this.#create(runId, slot) : entry.key;
+    if (entry !== null) this.#slots.set(entry, slot);
+    for (const row of rows) this.#insert(key, row);
+    for (const interrupt of interrupts) this.#interrupt(key, interrupt);
+    if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
+    for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
+    if (idempotency !== undefined) {
+      const { tenant, endpoint, requestDigest, status, body, at } = idempotency;
+      this.#statements.keepOutcome.run(tenant, endpoint, idempotency.key, requestDigest, status, body, at);
+    }
+    this.#cursor += rows.length;
+    const appended: Appended = { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
+    return { appended, commit: { runId, contextId: slot.record.contextId, rows } };
+  }
+
+  #create(runId: RunId, slot: RunSlot): number {
+    const { record: run, fence, owner, wakeAt } = slot;
+    const context = this.#context(run.contextId);
+    const identity = [runId, run.tenant, context, run.originRunId, run.parentRunId, run.workflowId] as const;
+    const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
+    const end = [run.errorCode, run.errorMessage, run.createdAt, run.endedAt, fence, owner, wakeAt] as const;
+    const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
+    for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
+    this.#slots.keep(runId, { key, slot });
+    return key;
+  }
+
+  #context(contextId: ContextId): number {
+    this.#statements.addContext.run(contextId);
+    return Number(this.#statements.context.get(contextId)?.key);
+  }
+
+  #insert(run: number, row: Row): void {
+    const audience = row.audience === 'client' ? 0 : 1;
+    const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash } = row;
+    this.#statements.insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
+  }
+
+  #interrupt(run: number, { interruptId, nodeId, kind, open, requestedAt }: InterruptRecord): void {
+    this.#statements.keepInterrupt.run(run, interruptId, nodeId, kind, open ? 1 : 0, requestedAt);
+  }
+
+  #wake(runId: RunId, at: number): void {
+    const entry = this.#slots.get(runId);
+    if (entry !== null) this.#slots.set(entry, woken(entry.slot, at));
+  }
+}
+
+interface Statements {
+  readonly insert: StatementSync;
+  readonly createRun: StatementSync;
+  readonly addTag: StatementSync;
+  readonly addContext: StatementSync;
+  readonly context: StatementSync;
+  readonly keepInterrupt: StatementSync;
+  readonly asked: StatementSync;
+  readonly outcome: StatementSync;
+  readonly keepOutcome: StatementSync;
+}
+
+const prepare = (db: DatabaseSync): Statements => ({
+  insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+  addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
+  addContext: db.prepare('INSERT INTO contexts (id) VALUES (?) ON CONFLICT DO NOTHING'),
+  context: db.prepare('SELECT key FROM contexts WHERE id = ?'),
+  keepInterrupt: db.prepare(
+    `INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run, id) DO UPDATE SET open = excluded.open`,
+  ),
+  asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
+  outcome: db.prepare('SELECT 1 FROM idempotency WHERE tenant = ? AND endpoint = ? AND key = ?'),
+  keepOutcome: db.prepare('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)'),
+});

@@ -1,0 +1,31 @@
+/** The thread that copies the WAL into the database, so that the event loop never waits for it. */
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/** What the thread is asked: copy what it can beside the writer, or copy all and start the WAL over. */
+export type CheckpointRequest = 'passive' | 'restart' | 'close';
+
+export type CheckpointReply = { readonly done: true } | { readonly error: { readonly message: string } };
+
+const port = parentPort;
+if (port !== null) {
+  const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
+  db.exec('PRAGMA synchronous = FULL');
+  const passive = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  const restart = db.prepare('PRAGMA wal_checkpoint(RESTART)');
+
+  port.on('message', (request: CheckpointRequest) => {
+    if (request === 'close') {
+      db.close();
+      port.close();
+      return;
+    }
+    let reply: CheckpointReply = { done: true };
+    try {
+      (request === 'passive' ? passive : restart).get();
+    } catch (error) {
+      reply = { error: { message: error instanceof Error ? error.message : String(error) } };
+    }
+    port.postMessage(reply);
+  });
+}

@@ -1,0 +1,107 @@
+/** Keeps the WAL small: past a limit a thread copies it away, and appends (not the event loop) wait for the last part. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { RetryableError } from '@cairn/protocol';
+import type { ListenerFault } from '../followers.ts';
+import type { CheckpointReply, CheckpointRequest } from './checkpoint-worker.ts';
+import type { GroupCommit } from './group-commit.ts';
+
+/** 16 MiB of pages of 4 KiB. */
+const LIMIT_FRAMES = 4_096;
+/** The WAL is measured once this much was written since the last time. */
+const PROBE_ROWS = 128;
+const PROBE_BYTES = 262_144;
+
+export interface CheckpointParts {
+  readonly file: string;
+  readonly writer: Pick<GroupCommit, 'hold' | 'resume'>;
+  readonly onFault: ListenerFault;
+}
+
+export class Checkpointer {
+  readonly #parts: CheckpointParts;
+  readonly #measure: StatementSync;
+  #worker: Worker | null = null;
+  #running: Promise<void> | null = null;
+  #rows = 0;
+  #bytes = 0;
+
+  constructor(db: DatabaseSync, parts: CheckpointParts) {
+    this.#parts = parts;
+    // NOOP copies nothing: it only tells how many frames the WAL holds.
+    this.#measure = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+  }
+
+  /** Called after each commit. */
+  wrote(rows: number, bytes: number): void {
+    this.#rows += rows;
+    this.#bytes += bytes;
+    if (this.#running !== null || (this.#rows < PROBE_ROWS && this.#bytes < PROBE_BYTES)) return;
+    this.#rows = 0;
+    this.#bytes = 0;
+    if (Number(this.#measure.get()?.log) < LIMIT_FRAMES) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  /** Ends the thread, after what it is doing. */
+  async close(): Promise<void> {
+    await this.#running;
+    const worker = this.#worker;
+    if (worker === null) return;
+    this.#worker = null;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage('close' satisfies CheckpointRequest);
+    await ended;
+  }
+
+  /** Most is copied while appends go on; they are held only for what came meanwhile and for starting the WAL over. */
+  async #run(): Promise<void> {
+    const { writer, onFault } = this.#parts;
+    try {
+      await this.#ask('passive');
+      writer.hold();
+      await this.#ask('restart');
+    } catch (error) {
+      onFault(error);
+    } finally {
+      writer.resume();
+    }
+  }
+
+  #ask(request: CheckpointRequest): Promise<void> {
+    this.#worker ??= startWorker(this.#parts.file);
+    const worker = this.#worker;
+    worker.ref();
+    return new Promise<void>((resolve, reject) => {
+      const failed = (said: string, cause?: unknown): void => {
+        reject(
+          new RetryableError('store_failed', {
+            message: `The WAL of ${this.#parts.file} could not be checkpointed: ${said}.`,
+            hint: 'Look at the space left on the disk; the host tries again by itself.',
+            cause,
+          }),
+        );
+      };
+      const died = (error: unknown): void => {
+        this.#worker = null;
+        failed('its thread ended', error);
+      };
+      worker.once('error', died);
+      worker.once('message', (reply: CheckpointReply) => {
+        worker.off('error', died);
+        worker.unref();
+        if ('error' in reply) failed(reply.error.message);
+        else resolve();
+      });
+      worker.postMessage(request);
+    });
+  }
+}
+
+/** The thread runs the source file in development and the built one when published. */
+function startWorker(file: string): Worker {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new Worker(new URL(`./checkpoint-worker.${extension}`, import.meta.url), { workerData: file });
+}

@@ -1,0 +1,143 @@
+/** The shape of the database, as numbered steps that only go forward; a database of a later program is refused. */
+import type { DatabaseSync } from 'node:sqlite';
+import { TerminalError } from '@cairn/protocol';
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/**
+ * Step n+1 is at place n; a step that was released is never changed.
+ *
+ * Events have one index beside the table. A second, by context, doubled the cost of an insert (22 against 11 microseconds
+ * of CPU a row in batches of 64 over 1,000 contexts, and 1.8 times the WAL), so a context is read by merging its runs.
+ */
+const migrations: readonly Migration[] = [
+  {
+    name: 'log, index, queue and records',
+    sql: `
+      CREATE TABLE contexts (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
+
+      CREATE TABLE runs (
+        key INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        context INTEGER NOT NULL,
+        origin TEXT NOT NULL,
+        parent TEXT,
+        workflow TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        principal TEXT,
+        status TEXT NOT NULL,
+        node TEXT,
+        tags TEXT NOT NULL,
+        error_code TEXT,
+        error_message TEXT,
+        created_at INTEGER NOT NULL,
+        ended_at INTEGER,
+        fence INTEGER NOT NULL,
+        owner TEXT,
+        wake_at INTEGER
+      ) STRICT;
+      CREATE INDEX runs_by_context ON runs (context);
+      CREATE INDEX runs_by_status ON runs (tenant, status);
+      CREATE INDEX runs_by_workflow ON runs (tenant, workflow);
+      CREATE INDEX runs_by_tenant ON runs (tenant);
+      CREATE INDEX runs_due ON runs (wake_at) WHERE owner IS NULL AND wake_at IS NOT NULL;
+      CREATE INDEX runs_held ON runs (owner) WHERE owner IS NOT NULL;
+
+      CREATE TABLE run_tags (
+        tenant TEXT NOT NULL,
+        tag TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        PRIMARY KEY (tenant, tag, run)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE events (
+        cursor INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        type TEXT NOT NULL,
+        node TEXT,
+        cause ANY,
+        audience INTEGER NOT NULL,
+        payload TEXT NOT NULL,
+        task TEXT,
+        row_hash TEXT NOT NULL,
+        hash TEXT NOT NULL
+      ) STRICT;
+      CREATE UNIQUE INDEX events_by_run ON events (run, seq);
+
+      CREATE TABLE interrupts (
+        place INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        node TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        open INTEGER NOT NULL,
+        requested_at INTEGER NOT NULL,
+        UNIQUE (run, id)
+      ) STRICT;
+
+      CREATE TABLE definitions (hash TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
+
+      CREATE TABLE workflows (
+        place INTEGER PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        registered_at INTEGER NOT NULL,
+        UNIQUE (tenant, id, version)
+      ) STRICT;
+
+      CREATE TABLE checkpoints (
+        run TEXT PRIMARY KEY,
+        seq INTEGER NOT NULL,
+        format TEXT NOT NULL,
+        body TEXT NOT NULL
+      ) STRICT;
+
+      CREATE TABLE idempotency (
+        tenant TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        key TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (tenant, endpoint, key)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX idempotency_by_age ON idempotency (at);
+    `,
+  },
+];
+
+/** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */
+export function migrate(db: DatabaseSync, file: string): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0);
+  if (version > migrations.length) {
+    throw new TerminalError('store_newer', {
+      message: `The database ${file} has version ${version}; this program knows versions up to ${migrations.length}.`,
+      hint: 'Start the newer program that wrote it, or restore a backup from before the upgrade.',
+      details: { version, known: migrations.length },
+    });
+  }
+  for (const [place, { name, sql }] of migrations.entries()) {
+    if (place < version) continue;
+    const number = place + 1;
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      db.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
+      db.exec(sql);
+      db.prepare('INSERT INTO migrations VALUES (?, ?)').run(number, name);
+      db.exec(`PRAGMA user_version = ${number}`);
+      db.exec('COMMIT');
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}

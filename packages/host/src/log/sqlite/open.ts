@@ -1,0 +1,75 @@
+/** Opens the store of a data folder: locked for this process, checked after a crash, brought to the current shape. */
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ListenerFault } from '../followers.ts';
+import { corrupt, storeError } from './errors.ts';
+import { lockFolder } from './lock.ts';
+import { migrate } from './migrations.ts';
+import { assembleStore, type SqliteStore } from './store.ts';
+
+export type { SqliteStore } from './store.ts';
+
+export interface SqliteStoreOptions {
+  /** Where the database lives; made when it is not there. */
+  readonly folder: string;
+  /**
+   * Told what went wrong beside any request: a listener of `follow` that throws, a checkpoint that failed.
+   * Default: the error surfaces as an uncaught one.
+   */
+  readonly onFault?: ListenerFault;
+}
+
+/** A check reads the whole file, so after a crash only a file up to this size is checked before the host serves. */
+const CHECKED_BYTES = 67_108_864;
+
+export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): Promise<SqliteStore> {
+  const file = join(folder, 'cairn.db');
+  const marker = join(folder, 'cairn.running');
+  let undo = (): void => {};
+  try {
+    mkdirSync(folder, { recursive: true });
+    const lock = lockFolder(folder);
+    undo = () => lock.release();
+    const crashed = existsSync(marker);
+    const db = openDatabase(file);
+    undo = () => {
+      db.close();
+      lock.release();
+    };
+    db.exec('PRAGMA user_version'); // the first read of the file: anything but a database fails here
+    if (crashed) check(db, file);
+    migrate(db, file);
+    writeFileSync(marker, '');
+    const closed = (): void => {
+      rmSync(marker, { force: true });
+      lock.release();
+    };
+    return assembleStore({ db, file, onFault, closed });
+  } catch (error) {
+    undo();
+    throw storeError(error, file);
+  }
+}
+
+/** FULL syncs the WAL at every commit; checkpoints are the checkpointer's, so the automatic ones are off. */
+export function openDatabase(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: false });
+  try {
+    db.exec('PRAGMA journal_mode = WAL');
+    db.exec('PRAGMA synchronous = FULL');
+    db.exec('PRAGMA wal_autocheckpoint = 0');
+    db.exec('PRAGMA journal_size_limit = 67108864');
+    db.exec('PRAGMA cache_size = -32768');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function check(db: DatabaseSync, file: string): void {
+  if (statSync(file).size > CHECKED_BYTES) return;
+  const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
+  if (found !== 'ok') throw corrupt(file, found);
+}

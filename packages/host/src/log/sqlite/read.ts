@@ -1,0 +1,96 @@
+/** Reads of the log: a run by its index, a context by merging its runs, the run list and the inbox. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { RunId } from '@cairn/protocol';
+import type { ContextRows, InterruptRecord, Row, RunPage, RunQuery, RunRows } from '../port.ts';
+import { parseListCursor } from '../refusals.ts';
+import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
+import { ContextMerge } from './context-merge.ts';
+import type { Slots } from './slots.ts';
+
+type Columns = readonly unknown[];
+
+export class Reader {
+  readonly #db: DatabaseSync;
+  readonly #slots: Slots;
+  readonly #run: StatementSync;
+  readonly #clientRun: StatementSync;
+  readonly #inbox: StatementSync;
+  readonly #merge: ContextMerge;
+  /** The statements of the run list, by their text: one for each set of filters. */
+  readonly #lists = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync, slots: Slots) {
+    this.#db = db;
+    this.#slots = slots;
+    const select = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
+    this.#run = arrays(db.prepare(`${select} ORDER BY seq LIMIT ?`));
+    this.#clientRun = arrays(db.prepare(`${select} AND audience = 0 ORDER BY seq LIMIT ?`));
+    this.#inbox = arrays(
+      db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
+    );
+    this.#merge = new ContextMerge(db);
+  }
+
+  rows(range: RunRows | ContextRows): readonly Row[] {
+    if ('contextId' in range) return this.#merge.read(range);
+    const entry = this.#slots.get(range.runId);
+    if (entry === null) return [];
+    const { contextId } = entry.slot.record;
+    const statement = range.audience === 'client' ? this.#clientRun : this.#run;
+    const found = statement.iterate(entry.key, range.after, range.limit) as unknown as Iterable<Columns>;
+    return bounded(found, (columns) => rowOf(range.runId, contextId, columns), range.maxBytes);
+  }
+
+  interrupts(runId: RunId): readonly InterruptRecord[] {
+    const entry = this.#slots.get(runId);
+    if (entry === null) return [];
+    return (this.#inbox.all(entry.key) as unknown as Columns[]).map((columns) => interruptOf(runId, columns));
+  }
+
+  list(query: RunQuery): RunPage {
+    const { tenant, status, workflowId, tag, limit } = query;
+    const before = parseListCursor(query.cursor);
+    const filters: [string, SQLInputValue][] = [['runs.tenant = ?', tenant]];
+    if (status !== undefined) filters.push(['runs.status = ?', status]);
+    if (workflowId !== undefined) filters.push(['runs.workflow = ?', workflowId]);
+    if (tag !== undefined) filters.push(['run_tags.tag = ?', tag]);
+    if (before !== null) filters.push(['runs.key < ?', before]);
+    const tags = tag === undefined ? '' : 'JOIN run_tags ON run_tags.tenant = runs.tenant AND run_tags.run = runs.key';
+    const statement = this.#list(`${tags} WHERE ${filters.map(([text]) => text).join(' AND ')}`);
+    const found = statement.all(...filters.map(([, value]) => value), limit + 1) as unknown as Columns[];
+    const page = found.slice(0, limit);
+    const nextCursor = found.length > limit ? String(page.at(-1)![0]) : null;
+    return { runs: page.map(recordOf), nextCursor };
+  }
+
+  #list(filters: string): StatementSync {
+    const known = this.#lists.get(filters);
+    if (known !== undefined) return known;
+    const statement = arrays(
+      this.#db.prepare(
+        `SELECT ${RUN_COLUMNS} FROM runs JOIN contexts ON contexts.key = runs.context ${filters}
+         ORDER BY runs.key DESC LIMIT ?`,
+      ),
+    );
+    this.#lists.set(filters, statement);
+    return statement;
+  }
+}
+
+export function arrays(statement: StatementSync): StatementSync {
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+/** Takes rows until their bodies pass the bound; the one that passes it is the last. */
+function bounded(found: Iterable<Columns>, rowOf: (columns: Columns) => Row, maxBytes = Number.POSITIVE_INFINITY) {
+  const rows: Row[] = [];
+  let bytes = 0;
+  for (const columns of found) {
+    const row = rowOf(columns);
+    rows.push(row);
+    bytes += row.payload.length + (row.task?.length ?? 0);
+    if (bytes >= maxBytes) break;
+  }
+  return rows;
+}

@@ -1,0 +1,85 @@
+/** Recomputes the run list and the inbox from the rows, run by run, between the appends of other runs. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ContextId, RunId } from '@cairn/protocol';
+import type { InterruptRecord, Row, RunRecord } from '../port.ts';
+import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
+import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { arrays } from './read.ts';
+import type { Slots } from './slots.ts';
+
+type Columns = readonly unknown[];
+
+export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slots) {
+  const index = indexTables(db);
+  const keys = db
+    .prepare('SELECT key FROM runs ORDER BY key')
+    .all()
+    .map((found) => found.key as number);
+  let repaired = 0;
+  for (const key of keys) {
+    const wrong = await writer.submit({
+      rows: 1,
+      bytes: 0,
+      prepare: () => () => {
+        slots.save(); // so that the table, not the cache, is what is checked
+        const stored = index.stored(key);
+        const fresh = reindex(stored.record, index.rows(key, stored.record));
+        if (sameIndex(fresh, stored)) return false;
+        index.store(key, fresh);
+        slots.forget(stored.record.runId);
+        return true;
+      },
+    });
+    if (wrong) repaired += 1;
+  }
+  return { runs: keys.length, repaired };
+}
+
+/** What the tables say of a run, and the way to make them say something else. */
+function indexTables(db: DatabaseSync) {
+  const run = arrays(
+    db.prepare(`SELECT ${RUN_COLUMNS} FROM runs JOIN contexts ON contexts.key = runs.context WHERE runs.key = ?`),
+  );
+  const inbox = arrays(db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ?'));
+  const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
+  const save = db.prepare(
+    `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
+       error_message = ?, created_at = ?, ended_at = ? WHERE key = ?`,
+  );
+  const endLease = db.prepare('UPDATE runs SET owner = NULL, wake_at = NULL WHERE key = ? AND ended_at IS NOT NULL');
+  const dropTags = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND run = ?');
+  const addTag = db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)');
+  const dropInbox = db.prepare('DELETE FROM interrupts WHERE run = ?');
+  const addInterrupt = db.prepare(
+    'INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+
+  return {
+    stored(key: number): Pick<FullIndex, 'record' | 'interrupts'> {
+      const record = recordOf(run.get(key) as unknown as Columns);
+      const interrupts = new Map<string, InterruptRecord>();
+      for (const columns of inbox.all(key) as unknown as Columns[]) {
+        const interrupt = interruptOf(record.runId, columns);
+        interrupts.set(interrupt.interruptId, interrupt);
+      }
+      return { record, interrupts };
+    },
+    *rows(key: number, { runId, contextId }: { readonly runId: RunId; readonly contextId: ContextId }): Iterable<Row> {
+      for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns as unknown as Columns);
+    },
+    store(key: number, { record, interrupts }: { record: RunRecord; interrupts: FullIndex['interrupts'] }): void {
+      const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;
+      const tags = JSON.stringify(record.tags);
+      const names = [workflowId, definitionHash, principal, status, currentNodeId, tags, errorCode, errorMessage];
+      save.run(...names, record.createdAt, record.endedAt, key);
+      endLease.run(key);
+      dropTags.run(record.tenant, key);
+      for (const tag of new Set(record.tags)) addTag.run(record.tenant, tag, key);
+      dropInbox.run(key);
+      for (const { interruptId, nodeId, kind, open, requestedAt } of interrupts.values()) {
+        addInterrupt.run(key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt);
+      }
+    },
+  };
+}

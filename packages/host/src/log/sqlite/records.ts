@@ -1,0 +1,78 @@
+/** Definitions, workflow names, checkpoints and idempotency outcomes in SQLite; writes share the log's transactions. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Checkpoint, IdempotencyRecord, Records, WorkflowRecord } from '../port.ts';
+import { versionTaken } from '../refusals.ts';
+import type { GroupCommit } from './group-commit.ts';
+
+/** Runs a read, or refuses it when the store is closed. */
+type Read = <Result>(query: () => Result) => Result;
+
+const WORKFLOW = 'tenant, id AS workflowId, version, hash, registered_at AS registeredAt';
+
+export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read): Records {
+  return { ...definitions(db, writer, read), ...workflows(db, writer, read), ...states(db, writer, read) };
+}
+
+function definitions(db: DatabaseSync, writer: GroupCommit, read: Read) {
+  const put = db.prepare('INSERT INTO definitions VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const get = db.prepare('SELECT body FROM definitions WHERE hash = ?');
+  return {
+    putDefinition: (hash: string, body: string) =>
+      writer.submit({ rows: 1, bytes: body.length, prepare: () => () => void put.run(hash, body) }),
+    definition: async (hash: string) => read(() => (get.get(hash)?.body as string | undefined) ?? null),
+  };
+}
+
+function workflows(db: DatabaseSync, writer: GroupCommit, read: Read) {
+  const put = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?)');
+  const one = db.prepare(`SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`);
+  const last = db.prepare(`SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`);
+  const all = db.prepare(
+    `SELECT ${WORKFLOW} FROM workflows WHERE place IN
+       (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
+  );
+  const record = (found: Record<string, unknown> | undefined): WorkflowRecord | null =>
+    found === undefined ? null : ({ ...found } as unknown as WorkflowRecord);
+  return {
+    putWorkflow: (workflow: WorkflowRecord) =>
+      writer.submit({
+        rows: 1,
+        bytes: 0,
+        prepare: () => {
+          const { tenant, workflowId, version, hash, registeredAt } = workflow;
+          const known = record(one.get(tenant, workflowId, version));
+          if (known !== null && known.hash !== hash) throw versionTaken(workflow, known.hash);
+          return () => {
+            if (known === null) put.run(tenant, workflowId, version, hash, registeredAt);
+          };
+        },
+      }),
+    workflow: async (tenant: string, id: string, version?: string) =>
+      read(() => record(version === undefined ? last.get(tenant, id) : one.get(tenant, id, version))),
+    workflows: async (tenant: string) => read(() => all.all(tenant).map((found) => record(found)!)),
+  };
+}
+
+function states(db: DatabaseSync, writer: GroupCommit, read: Read) {
+  const put = db.prepare(
+    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (run) DO UPDATE
+       SET seq = excluded.seq, format = excluded.format, body = excluded.body WHERE excluded.seq >= checkpoints.seq`,
+  );
+  const get = db.prepare('SELECT run AS runId, seq, format, body FROM checkpoints WHERE run = ?');
+  const outcome = db.prepare(
+    `SELECT tenant, endpoint, key, digest AS requestDigest, status, body, at FROM idempotency
+     WHERE tenant = ? AND endpoint = ? AND key = ?`,
+  );
+  const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
+  const found = <Kept>(columns: Record<string, unknown> | undefined): Kept | null =>
+    columns === undefined ? null : ({ ...columns } as Kept);
+  return {
+    putCheckpoint: ({ runId, seq, format, body }: Checkpoint) =>
+      writer.submit({ rows: 1, bytes: body.length, prepare: () => () => void put.run(runId, seq, format, body) }),
+    checkpoint: async (runId: string) => read(() => found<Checkpoint>(get.get(runId))),
+    idempotency: async (tenant: string, endpoint: string, key: string) =>
+      read(() => found<IdempotencyRecord>(outcome.get(tenant, endpoint, key))),
+    expireIdempotency: (before: number) =>
+      writer.submit({ rows: 1, bytes: 0, prepare: () => () => Number(expire.run(before).changes) }),
+  };
+}

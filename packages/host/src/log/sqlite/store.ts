@@ -1,0 +1,88 @@
+/** The SQLite store put together: one connection that reads and writes, one thread that checkpoints. */
+import type { DatabaseSync } from 'node:sqlite';
+import { Followers, type ListenerFault, uncaught } from '../followers.ts';
+import type { EventLog, Store } from '../port.ts';
+import { storeClosed } from '../refusals.ts';
+import { Appender } from './append.ts';
+import { Checkpointer } from './checkpoint.ts';
+import { storeError } from './errors.ts';
+import { GroupCommit } from './group-commit.ts';
+import { sqliteQueue } from './queue.ts';
+import { Reader } from './read.ts';
+import { rebuild } from './rebuild.ts';
+import { sqliteRecords } from './records.ts';
+import { Sessions } from './sessions.ts';
+import { Slots } from './slots.ts';
+
+export interface SqliteStore extends Store {
+  /** Transactions committed and rows asked for since it was opened; for measurements. */
+  stats(): { readonly commits: number; readonly rows: number };
+}
+
+export interface StoreParts {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  readonly onFault?: ListenerFault | undefined;
+  /** Called once the database is closed. */
+  readonly closed: () => void;
+}
+
+/** A store over an open, migrated database that nobody else writes. */
+export function assembleStore({ db, file, onFault = uncaught, closed }: StoreParts): SqliteStore {
+  const slots = new Slots(db);
+  const sessions = new Sessions();
+  const followers = new Followers(onFault);
+  const appender = new Appender(db, { slots, sessions, followers });
+  const reader = new Reader(db, slots);
+  const writer = new GroupCommit(db, file, {
+    beforeCommit: () => slots.save(),
+    rolledBack: () => {
+      slots.clear();
+      appender.rolledBack();
+    },
+    committed: () => appender.committed(),
+    afterCommit: (rows, bytes) => checkpointer.wrote(rows, bytes),
+  });
+  const checkpointer = new Checkpointer(db, { file, writer, onFault });
+  let closing: Promise<void> | null = null;
+
+  const read = <Result>(query: () => Result): Result => {
+    if (closing !== null) throw storeClosed();
+    try {
+      return query();
+    } catch (error) {
+      throw storeError(error, file);
+    }
+  };
+  const close = async (): Promise<void> => {
+    await writer.close();
+    await checkpointer.close();
+    db.close();
+    closed();
+  };
+  const log: EventLog = {
+    append: async (append) => (await writer.submit(appender.work(append))).appended,
+    read: async (range) => read(() => reader.rows(range)),
+    follow: (listener) => followers.add(listener),
+    head: async (runId) =>
+      read(() => {
+        const slot = slots.get(runId)?.slot;
+        if (slot === undefined) return null;
+        const { record, seq, hash, fence, owner } = slot;
+        return { record, seq, hash, fence, owner };
+      }),
+    list: async (query) => read(() => reader.list(query)),
+    interrupts: async (runId) => read(() => reader.interrupts(runId)),
+    rebuild: async () => rebuild(db, writer, slots),
+  };
+  return {
+    log,
+    queue: sqliteQueue(db, { slots, sessions, writer, read }),
+    records: sqliteRecords(db, writer, read),
+    stats: () => writer.stats(),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
