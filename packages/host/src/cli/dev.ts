@@ -6,7 +6,7 @@ import { TerminalError } from '@cairn/protocol';
 import { scopes } from '../server/auth.ts';
 import { readConfig } from '../server/config-sources.ts';
 import { demoWorkflow } from './demo-workflow.ts';
-import { serve } from './serve.ts';
+import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
 const FOLDER = '.cairn';

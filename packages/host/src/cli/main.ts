@@ -1,7 +1,11 @@
 /** The `cairn` command. */
+import { readFileSync } from 'node:fs';
 import { program } from './program.ts';
 
+const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+
 await program({
+  version: (JSON.parse(packageFile) as { readonly version: string }).version,
   argv: process.argv,
   env: process.env,
   print: (line) => process.stdout.write(`${line}\n`),

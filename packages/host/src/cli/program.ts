@@ -1,9 +1,6 @@
 /** The command line: which commands there are, and how a failure is told. */
 import { exitOfCode, isCairnError } from '@cairn/protocol';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { hostVersion } from '../server/version.ts';
-import { dev } from './dev.ts';
-import { start } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function program(terminal: Terminal): Promise<void> {
@@ -11,19 +8,26 @@ export async function program(terminal: Terminal): Promise<void> {
     .description(
       'A host for multi-agent runs: every event is kept, every run can be followed, every answer counts once.',
     )
-    .version(hostVersion())
+    .version(terminal.version)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.tell(text.trimEnd()),
     })
     .addHelpText('after', EXAMPLES);
-  served(cairn.command('start').description('serve with a configuration file'))
+  // Commands load what they need when they run: help and version answer at once.
+  withServeOptions(cairn.command('start').description('serve with a configuration file'))
     .option('-c, --config <file>', 'the configuration', 'cairn.json')
-    .action((flags: StartFlags) => start(terminal, flags.config, served.flags(flags)));
-  served(cairn.command('dev').description('serve on this machine, with a generated key and a workflow to try')).action(
-    (flags: ServedFlags) => dev(terminal, served.flags(flags)),
-  );
+    .action(async ({ config, ...flags }: StartFlags) => {
+      const { start } = await import('./start.ts');
+      await start(terminal, config, { ...flags });
+    });
+  withServeOptions(
+    cairn.command('dev').description('serve on this machine, with a generated key and a workflow to try'),
+  ).action(async (flags: ServeFlags) => {
+    const { dev } = await import('./dev.ts');
+    await dev(terminal, { ...flags });
+  });
   try {
     await cairn.parseAsync(terminal.argv);
   } catch (error) {
@@ -31,25 +35,23 @@ export async function program(terminal: Terminal): Promise<void> {
   }
 }
 
-interface ServedFlags {
+interface ServeFlags {
   readonly port?: number;
   readonly bind?: string;
   readonly data?: string;
 }
 
-interface StartFlags extends ServedFlags {
+interface StartFlags extends ServeFlags {
   readonly config: string;
 }
 
 /** The options of every command that serves. */
-function served(command: Command): Command {
+function withServeOptions(command: Command): Command {
   return command
     .option('-p, --port <number>', 'the port; 0 takes a free one', portNumber)
     .option('-b, --bind <address>', 'the address to serve on')
     .option('-d, --data <folder>', 'the folder of the database');
 }
-
-served.flags = ({ port, bind, data }: ServedFlags): Readonly<Record<string, unknown>> => ({ port, bind, data });
 
 function portNumber(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;

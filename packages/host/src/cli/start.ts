@@ -1,8 +1,38 @@
-/** `cairn start`: serve what the configuration says. */
+/** `cairn start`: serve what the configuration says, for as long as the process lives. */
+import type { HostConfig } from '../server/config.ts';
 import { readConfig } from '../server/config-sources.ts';
-import { serve } from './serve.ts';
+import { type Host, type HostOptions, startHost } from '../server/create-host.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function start(terminal: Terminal, file: string, flags: Readonly<Record<string, unknown>>): Promise<void> {
   await serve(terminal, await readConfig({ file, env: terminal.env, flags }));
+}
+
+/** Prints the one ready line; the first signal stops the host cleanly, the second ends the process at once. */
+export async function serve(
+  terminal: Terminal,
+  config: HostConfig,
+  options: Omit<HostOptions, 'config'> = {},
+): Promise<Host> {
+  let signals = 0;
+  let host: Host | null = null;
+  const stop = async (running: Host) => {
+    try {
+      await running.close();
+      terminal.exit(0);
+    } catch (error) {
+      terminal.tell(`cairn: the host did not stop cleanly: ${String(error)}`);
+      terminal.exit(1);
+    }
+  };
+  // Before the host starts: a signal while it opens its database must not leave it half open.
+  terminal.onSignal(() => {
+    signals += 1;
+    if (signals > 1) terminal.exit(1);
+    else if (host !== null) void stop(host);
+  });
+  host = await startHost(config, options);
+  if (signals > 0) await stop(host);
+  else terminal.print(`cairn ready ${host.url}`);
+  return host;
 }

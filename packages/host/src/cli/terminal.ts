@@ -1,6 +1,7 @@
 /** What a command may touch of the process it runs in. */
 
 export interface Terminal {
+  readonly version: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** One line of result, on stdout. */
