@@ -181,24 +181,42 @@ class Reader implements Subscription {
 
   async #readLog(ring: Ring): Promise<void> {
     try {
-      while (!this.closed && !this.#stalled) {
-        // Whatever is told from here on lies in the ring; whatever was told before is in the log already.
-        const place = ring.end;
-        const { events: limit, size: maxBytes } = this.#page;
-        const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes });
-        if (this.closed) return;
-        const last = rows.length < limit && size(rows) < maxBytes;
-        if (last) this.#place = place;
-        if (rows.length > 0) this.#write(rows.map(sseFrame).join(''), rows.at(-1)!.seq, endsRun(rows.at(-1)!.type));
-        if (last && this.#over) this.finish();
-        if (last) break;
-      }
+      let more = true;
+      while (more && !this.closed && !this.#stalled) more = await this.#readPage(ring);
     } catch (fault) {
       this.finish(fault);
     } finally {
       this.#reading = false;
     }
     this.pump();
+  }
+
+  /** Writes one page; gives whether the log may hold more that the ring does not. */
+  async #readPage(ring: Ring): Promise<boolean> {
+    // Whatever is told from here on lies in the ring; whatever was told before is in the log already.
+    const place = ring.end;
+    const { events: limit, size: maxBytes } = this.#page;
+    const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes });
+    if (this.closed) return false;
+    const last = rows.at(-1);
+    if (last !== undefined) this.#write(rows.map(sseFrame).join(''), last.seq, endsRun(last.type));
+    if (rows.length === limit || size(rows) >= maxBytes) return true;
+    if (this.#over) {
+      this.finish();
+      return false;
+    }
+    // The terminal event may have passed through the ring unseen, and lie before the seq that was asked for.
+    if (last === undefined && (await this.#hasEnded())) {
+      this.#over = true;
+      return true;
+    }
+    this.#place = place;
+    return false;
+  }
+
+  async #hasEnded(): Promise<boolean> {
+    const head = await this.#log.head(this.runId);
+    return head !== null && head.record.endedAt !== null;
   }
 
   #write(text: string, seq: number, terminal: boolean): void {

@@ -1,0 +1,93 @@
+/** The hash recipe is pinned to fixed values, and every change to a stored row is found. */
+import { createHash } from 'node:crypto';
+import type { ContextId, EventId, RunId } from '@cairn/protocol';
+import { describe, expect, it } from 'vitest';
+import { chainHash, chainStart, rowHash, verifyChain } from './chain.ts';
+import { memoryStore } from './memory.ts';
+import type { Row } from './port.ts';
+import { creation, row, rowsOf, runA, started } from './samples.contract.ts';
+
+async function history(): Promise<readonly Row[]> {
+  const store = memoryStore();
+  const rich = row('node.started', { at: 2_000, nodeId: 'é"', cause: 0, task: '{"kind":"tool-start"}' });
+  const foreign = row('b', { at: 2_000, cause: 'run_x:4' as EventId, audience: 'operator', payload: '{"a":"😀"}' });
+  await store.log.append(creation(runA, { rows: [started(), rich, foreign] }));
+  return rowsOf(store, runA);
+}
+
+const sha = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+describe('the hash recipe', () => {
+  it('is sha-256 over the columns as a JSON array, the payload and the task face, on lines of their own', () => {
+    const bare = { seq: 3, contextId: 'ctx_é' as ContextId, at: 5, type: 't', nodeId: null, cause: null } as const;
+    expect(rowHash({ ...bare, audience: 'client', payload: '{}', task: null })).toBe(
+      sha('[3,"ctx_é",5,"t",null,null,"client"]\n{}\n'),
+    );
+    expect(rowHash({ ...bare, nodeId: 'n', cause: 2, audience: 'operator', payload: '{"a":1}', task: '{"k":2}' })).toBe(
+      sha('[3,"ctx_é",5,"t","n",2,"operator"]\n{"a":1}\n{"k":2}'),
+    );
+  });
+
+  it('chains the hex texts from the hash of the origin', () => {
+    expect(chainStart('run_1' as RunId)).toBe(sha('run_1'));
+    expect(chainHash('aa', 'bb')).toBe(sha('aabb'));
+  });
+
+  it('gives the hashes that were released', () => {
+    const empty = { seq: 0, contextId: 'c' as ContextId, at: 0, type: 't', nodeId: null, cause: null } as const;
+    const own = rowHash({ ...empty, audience: 'client', payload: '{}', task: null });
+    expect(own).toBe('ff0943905d50a5e917365aef8b968358d67bbe87bf75a7b1ecbaeb6c4da2e925');
+    expect(chainHash(chainStart('run_0' as RunId), own)).toBe(
+      'e589bcf56ef810d51ac6fddbec83323cbce44e690977d9aee0ed01900a2df67f',
+    );
+  });
+});
+
+describe('verifying a chain', () => {
+  it('accepts the rows as they were written, and any prefix of them', async () => {
+    const rows = await history();
+    for (let length = 0; length <= rows.length; length += 1) {
+      expect(verifyChain(rows.slice(0, length), runA)).toBeNull();
+    }
+  });
+
+  it('finds a changed character in any column or body of any row', async () => {
+    const rows = await history();
+    const fields: readonly (keyof Row)[] = [
+      'contextId',
+      'at',
+      'type',
+      'nodeId',
+      'cause',
+      'audience',
+      'payload',
+      'task',
+      'rowHash',
+      'hash',
+    ];
+    for (const [place, original] of rows.entries()) {
+      for (const field of fields) {
+        const value = original[field];
+        const changed = { ...original, [field]: typeof value === 'number' ? value + 1 : `${value ?? ''}x` } as Row;
+        expect(verifyChain(rows.with(place, changed), runA), `${field} of ${place}`).toMatchObject({ seq: place });
+      }
+    }
+  });
+
+  it('finds every single flipped byte of a body', async () => {
+    const rows = await history();
+    const { payload } = rows[2]!;
+    for (let i = 0; i < payload.length; i += 1) {
+      const flipped = payload.slice(0, i) + String.fromCharCode(payload.charCodeAt(i) ^ 1) + payload.slice(i + 1);
+      const tampered = rows.with(2, { ...rows[2]!, payload: flipped });
+      expect(verifyChain(tampered, runA)).toEqual({ seq: 2, reason: 'row-hash' });
+    }
+  });
+
+  it('finds a row that is missing, moved, or from another origin', async () => {
+    const rows = await history();
+    expect(verifyChain(rows.toSpliced(1, 1), runA)).toEqual({ seq: 1, reason: 'seq' });
+    expect(verifyChain([rows[1]!, rows[0]!, rows[2]!], runA)).toEqual({ seq: 0, reason: 'seq' });
+    expect(verifyChain(rows, 'run_other' as RunId)).toEqual({ seq: 0, reason: 'chain-hash' });
+  });
+});

@@ -1,0 +1,36 @@
+/** A sink that remembers, for the suites of the feed; not shipped. */
+import type { Sink } from './feed.ts';
+
+export interface Collector extends Sink {
+  /** What `write` answers. */
+  accepts: boolean;
+  readonly chunks: string[];
+  ended: number;
+  fault: unknown;
+  /** The sequences of all frames, in the order they came. */
+  seqs(): readonly number[];
+}
+
+export function collector(): Collector {
+  const chunks: string[] = [];
+  return {
+    accepts: true,
+    chunks,
+    ended: 0,
+    fault: undefined,
+    write(chunk) {
+      chunks.push(chunk);
+      return this.accepts;
+    },
+    end(fault) {
+      this.ended += 1;
+      this.fault = fault;
+    },
+    seqs: () => [...chunks.join('').matchAll(/^id: (\d+)$/gm)].map((found) => Number(found[1])),
+  };
+}
+
+/** Lets every promise of a memory store and its feed come to rest; no timers are involved. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await null;
+}

@@ -1,0 +1,107 @@
+/** Whatever is appended, stalled and resumed in whatever order, every subscriber gets exactly the dense sequence. */
+import type { RunId } from '@cairn/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LiveFeed, type Subscription } from './feed.ts';
+import { type Collector, collector, settled } from './feed-sink.contract.ts';
+import { memoryStore } from './memory.ts';
+import type { Store } from './port.ts';
+import { creation, row, runA, runB } from './samples.contract.ts';
+
+const turns = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('append' as const), run: fc.nat(1), rows: fc.integer({ min: 1, max: 7 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('subscribe' as const),
+      run: fc.nat(1),
+      after: fc.integer({ min: -1, max: 12 }),
+      client: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('stall' as const), who: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resume' as const), who: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('let time pass' as const), microtasks: fc.nat(6) }) },
+);
+
+const limits = fc.record({
+  ring: fc.record({ events: fc.integer({ min: 1, max: 6 }), size: fc.integer({ min: 1, max: 40 }) }),
+  page: fc.record({ events: fc.integer({ min: 1, max: 4 }), size: fc.integer({ min: 1, max: 60 }) }),
+});
+
+interface Subscriber {
+  readonly runId: RunId;
+  readonly after: number;
+  readonly client: boolean;
+  readonly sink: Collector;
+  readonly subscription: Subscription;
+}
+
+/** Reads yield a few times, as a store does that is somewhere else. */
+function distant(store: Store): Store['log'] {
+  return {
+    ...store.log,
+    async read(range) {
+      const rows = await store.log.read(range);
+      for (let turn = 0; turn < 3; turn += 1) await null;
+      return rows;
+    },
+  };
+}
+
+const expected = async (store: Store, { runId, after, client }: Subscriber): Promise<readonly number[]> => {
+  const rows = await store.log.read({ runId, after, limit: 10_000, audience: client ? 'client' : undefined });
+  return rows.map((stored) => stored.seq);
+};
+
+describe('the live feed', () => {
+  it('gives every subscriber each event after its place once and in order, then ends', async () => {
+    const schedule = fc.tuple(limits, fc.array(turns, { maxLength: 60 }));
+    await fc.assert(
+      fc.asyncProperty(schedule, async ([sizes, steps]) => {
+        const store = memoryStore();
+        const runs = [runA, runB];
+        for (const runId of runs) await store.log.append(creation(runId));
+        const feed = new LiveFeed(distant(store), sizes);
+        const subscribers: Subscriber[] = [];
+        const subscribe = (runId: RunId, after: number, client: boolean): void => {
+          const sink = collector();
+          const range = { runId, after, audience: client ? ('client' as const) : undefined };
+          subscribers.push({ runId, after, client, sink, subscription: feed.subscribe(range, sink) });
+        };
+        subscribe(runA, -1, false);
+        for (const step of steps) {
+          if (step.do === 'append') {
+            const rows = Array.from({ length: step.rows }, (_, i) =>
+              row('x', { audience: i % 3 === 1 ? 'operator' : 'client' }),
+            );
+            void store.log.append({ runId: runs[step.run]!, rows });
+          } else if (step.do === 'subscribe') {
+            if (subscribers.length < 6) subscribe(runs[step.run]!, step.after, step.client);
+          } else if (step.do === 'let time pass') {
+            for (let i = 0; i < step.microtasks; i += 1) await null;
+          } else {
+            const chosen = subscribers[step.who % subscribers.length]!;
+            chosen.sink.accepts = step.do === 'resume';
+            if (step.do === 'resume') chosen.subscription.resume();
+          }
+        }
+        for (const runId of runs) await store.log.append({ runId, rows: [row('run.completed')] });
+        for (const { sink, subscription } of subscribers) {
+          sink.accepts = true;
+          subscription.resume();
+        }
+        for (let i = 0; i < 20; i += 1) await settled();
+        for (const subscriber of subscribers) {
+          expect(subscriber.sink.seqs()).toEqual(await expected(store, subscriber));
+          expect(subscriber.sink.ended).toBe(1);
+          expect(subscriber.sink.fault).toBeUndefined();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/** A store that fails on purpose: what a caller sees when a disk, a commit or an acknowledgement goes wrong. */
+import { RetryableError } from '@cairn/protocol';
+import type { Append, Appended, Store } from '../../src/log/port.ts';
+
+/**
+ * - `torn`: the process dies while the batch is half-written, so nothing of it is there afterwards.
+ * - `failed`: the commit fails, and nothing is written.
+ * - `lost-ack`: all is written and followers hear of it, but the caller gets an error.
+ * - `slow`: written only once `releaseNext` is called.
+ * - `full`: the disk is full, for this append and all after it, until `makeRoom` is called.
+ */
+export type Fault = 'torn' | 'failed' | 'lost-ack' | 'slow' | 'full';
+
+/** Decides the fate of each append: its number counts from 0. */
+export type FaultPlan = (append: Append, number: number) => Fault | null;
+
+export interface FaultyStore extends Store {
+  /** Appends that are held back by `slow`. */
+  readonly waiting: number;
+  /** Lets the oldest slow append be written. */
+  releaseNext(): void;
+  makeRoom(): void;
+}
+
+export function faultyStore(base: Store, plan: FaultPlan): FaultyStore {
+  const slow: (() => void)[] = [];
+  const underWay = new Set<Promise<Appended>>();
+  let count = 0;
+  let full = false;
+
+  async function write(append: Append): Promise<Appended> {
+    const fault = plan(append, count);
+    count += 1;
+    if (fault === 'full') full = true;
+    if (full) throw noSpace();
+    if (fault === 'torn') throw broken('the process died while it wrote the batch');
+    if (fault === 'failed') throw broken('the commit failed');
+    if (fault === 'slow') await new Promise<void>((resolve) => slow.push(resolve));
+    const appended = await base.log.append(append);
+    if (fault === 'lost-ack') throw broken('the acknowledgement was lost');
+    return appended;
+  }
+
+  function append(append: Append): Promise<Appended> {
+    const writing = write(append);
+    underWay.add(writing);
+    const done = (): void => void underWay.delete(writing);
+    writing.then(done, done);
+    return writing;
+  }
+
+  return {
+    ...base,
+    log: { ...base.log, append },
+    get waiting() {
+      return slow.length;
+    },
+    releaseNext: () => slow.shift()?.(),
+    makeRoom: () => {
+      full = false;
+    },
+    async close() {
+      for (const release of slow.splice(0)) release();
+      await Promise.allSettled(underWay);
+      await base.close();
+    },
+  };
+}
+
+const broken = (how: string): RetryableError =>
+  new RetryableError('store_failed', { message: `The store failed: ${how}.`, hint: 'Read again, then decide again.' });
+
+const noSpace = (): RetryableError =>
+  new RetryableError('store_full', { message: 'No space is left.', hint: 'Free space.' });
