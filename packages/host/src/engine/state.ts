@@ -20,6 +20,10 @@ export interface ActiveNode {
   attempt: number;
   visit: number;
   inputs: JsonObject;
+  /** Attempts made so far of the visit's call; they count on over the node's retries. */
+  callAttempts: number;
+  /** Ids of the timers that end with the node or its attempt. */
+  timers: string[];
 }
 
 /** An effect that was asked for and has no recorded result. */
@@ -32,6 +36,8 @@ export interface OpenCall {
   readonly input: JsonObject;
   /** seq of the latest `cairn.step.requested`. */
   requestedSeq: number;
+  /** The interrupt by which a human is asked what became of it. */
+  asked?: string;
 }
 
 export interface Timer {
@@ -43,13 +49,37 @@ export interface Timer {
   readonly setSeq: number;
 }
 
+/** How an interrupt ended, as its node is told. */
+export interface Answer {
+  readonly interruptId: string;
+  /** The interrupt's kind. */
+  readonly kind: string;
+  readonly value: Json;
+  /** Nobody answered in time. */
+  readonly timedOut: boolean;
+}
+
+/** A node whose turn has come, and the event that made it so. */
+export interface Queued {
+  readonly nodeId: string;
+  readonly cause: number;
+  /** The back edge by which it is entered again. */
+  readonly edge?: string;
+}
+
 /** Something that happened to an active node and has not been acted on yet; `decide` takes them in order. */
 export type Pending =
   | { readonly kind: 'step-returned'; readonly nodeId: string; readonly seq: number; readonly outcome: Json }
   | { readonly kind: 'node-error'; readonly nodeId: string; readonly seq: number; readonly error: RunError }
-  | { readonly kind: 'answered'; readonly nodeId: string; readonly seq: number; readonly interruptId: string }
+  | { readonly kind: 'answered'; readonly nodeId: string; readonly seq: number; readonly answer: Answer }
   | { readonly kind: 'timer'; readonly seq: number; readonly timer: Timer }
   | { readonly kind: 'recovered'; readonly nodeId: string; readonly seq: number; readonly verdict: JsonObject };
+
+/** What a run may use; from its `run.started`. */
+export interface RunLimits {
+  readonly maxNodeExecutions: number;
+  readonly timeoutMs: number | null;
+}
 
 export interface RunState {
   readonly runId: RunId;
@@ -59,13 +89,30 @@ export interface RunState {
   nextSeq: number;
   /** Instant of the last event: the only time `decide` knows. */
   now: number;
+  limits: RunLimits;
   active: Record<string, ActiveNode>;
+  activeCount: number;
   visits: Record<string, number>;
+  /** Outcomes of forward edges that have arrived at a target which has not started since. */
   edges: Record<string, EdgeOutcome>;
-  /** Nodes whose trigger rules are met, in the order in which that happened, and what made them ready. */
-  ready: { nodeId: string; cause: number }[];
+  /** Those outcomes counted per target: for each group of its edges the taken, not taken and failed ones. */
+  arrivals: Record<string, number[]>;
+  /** Edges whose next outcome comes too late, because their target went ahead without it. */
+  late: Record<string, number>;
+  /** Edges out of a running loop: left untaken so far, or used in this activation of the loop. */
+  exits: Record<string, 'untaken' | 'used'>;
+  /** Per loop, how many of its nodes are active or queued; at 0 the loop rests and its untaken exits are final. */
+  live: Record<string, number>;
+  /** How often each back edge was followed. */
+  loopbacks: Record<string, number>;
+  /** Per loop head, re-entries since it was last entered from outside. */
+  iterations: Record<string, number>;
+  /** Nodes whose trigger rules are met, in the order in which that happened. */
+  ready: Queued[];
   /** Nodes whose trigger rules can no longer be met. */
-  unreachable: { nodeId: string; cause: number }[];
+  unreachable: Queued[];
+  /** The nodes in those two lists. */
+  queued: Record<string, true>;
   outputs: Record<string, JsonObject>;
   calls: Record<string, OpenCall>;
   timers: Record<string, Timer>;

@@ -1,0 +1,196 @@
+/** Checks an answer to an interrupt against what was asked, and writes it down; a gate of several counts votes. */
+import {
+  type ApprovalAction,
+  type ClarificationQuestion,
+  type InterruptView,
+  isoTime,
+  type Json,
+  type JsonObject,
+  parseApprovalAnswer,
+  parseClarificationAnswer,
+  parseExternalAnswer,
+  TerminalError,
+} from '@cairn/protocol';
+import { quorum } from './quorum.ts';
+import { compileSchema } from './schemas.ts';
+import type { Draft, RunState } from './state.ts';
+import { resolveDrafts } from './waiting.ts';
+
+export interface AnswerRequest {
+  /** The node that waits, or the interrupt itself. */
+  readonly nodeId?: string | undefined;
+  readonly interruptId?: string | undefined;
+  readonly value: Json;
+  readonly principal?: string | undefined;
+}
+
+export interface AnswerDrafts {
+  readonly interruptId: string;
+  readonly nodeId: string;
+  readonly drafts: readonly Draft[];
+  /** False when the gate stays open for more votes. */
+  readonly settled: boolean;
+}
+
+/** Throws with the code of wire 2.14 when the answer cannot be taken. */
+export function answerDrafts(state: RunState, request: AnswerRequest, now: number): AnswerDrafts {
+  const interrupt = openInterrupt(state, request, now);
+  const { interruptId, nodeId } = interrupt;
+  if (interrupt.kind === 'approval') return { interruptId, nodeId, ...approvalDrafts(interrupt, request, now) };
+  const value = checkedValue(interrupt, request.value);
+  const older = interrupt.kind === 'clarification' ? clarified(interrupt, value as JsonObject, request) : null;
+  return { interruptId, nodeId, drafts: resolved(interrupt, value, request, now, older), settled: true };
+}
+
+const resolved = (
+  { nodeId, interruptId, kind, seq }: InterruptView,
+  value: Json,
+  { principal }: AnswerRequest,
+  at: number,
+  older: Draft | null,
+): Draft[] => resolveDrafts({ nodeId, interruptId, kind, cause: seq, at, value, by: principal ?? null }, older);
+
+function openInterrupt(state: RunState, { nodeId, interruptId }: AnswerRequest, now: number): InterruptView {
+  const { view } = state;
+  const asked = interruptId ?? (nodeId === undefined ? undefined : own(view.nodeStates, nodeId)?.interruptId);
+  const name = interruptId === undefined ? `of node ${nodeId}` : interruptId;
+  const open = asked == null ? undefined : own(view.interrupts, asked);
+  if (open === undefined)
+    throw closedError(state, asked == null ? undefined : own(view.resolvedInterrupts, asked), name);
+  if (state.cancel !== null) throw closedError(state, 'cancelled', name);
+  if (open.expiresAt !== null && now >= open.expiresAt) throw closedError(state, 'expired', name);
+  return open;
+}
+
+function closedError(state: RunState, end: string | undefined, name: string): TerminalError {
+  const details = { runId: state.runId, runStatus: state.view.status };
+  if (end === undefined) {
+    const message = `The run ${state.runId} has no interrupt ${name}.`;
+    return new TerminalError('interrupt_not_found', {
+      message,
+      hint: 'Read the run to see what it waits for.',
+      details,
+    });
+  }
+  if (end === 'expired') {
+    const message = `The interrupt ${name} is past its time.`;
+    return new TerminalError('interrupt_expired', {
+      message,
+      hint: 'It counts as rejected; start a new run.',
+      details,
+    });
+  }
+  const cancelled = end === 'cancelled' && (state.cancel !== null || state.view.status === 'cancelled');
+  return cancelled
+    ? new TerminalError('interrupt_cancelled', {
+        message: `The run ${state.runId} was cancelled while the interrupt ${name} waited.`,
+        hint: 'Nothing is left to answer.',
+        details,
+      })
+    : new TerminalError('interrupt_already_resolved', {
+        message: `The interrupt ${name} is not open any more.`,
+        hint: 'Only the first answer counts; read the run to see where it stands.',
+        details,
+      });
+}
+
+function checkedValue(interrupt: InterruptView, value: Json): Json {
+  switch (interrupt.kind) {
+    case 'clarification': {
+      const answer = parseClarificationAnswer(value);
+      checkAnswers(interrupt, answer.answers as JsonObject);
+      return checkedBySchema(interrupt, answer as JsonObject);
+    }
+    case 'external-event':
+      return checkedBySchema(interrupt, parseExternalAnswer(value) as JsonObject);
+    default:
+      return checkedBySchema(interrupt, value);
+  }
+}
+
+function checkedBySchema({ resumeSchema, interruptId }: InterruptView, value: Json): Json {
+  if (resumeSchema !== null) refuseProblems(interruptId, compileSchema(resumeSchema)(value));
+  return value;
+}
+
+/** Every question once, nothing else, each answer as its question's schema has it. */
+function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject): void {
+  const questions = data.questions as unknown as readonly ClarificationQuestion[];
+  const known = new Set(questions.map((question) => question.id));
+  const problems = Object.keys(answers)
+    .filter((id) => !known.has(id))
+    .map((id) => `there is no question ${id}`);
+  for (const { id, schema } of questions) {
+    const answer = own(answers, id);
+    if (answer === undefined) problems.push(`question ${id} has no answer`);
+    else if (schema !== undefined) {
+      for (const problem of compileSchema(schema as JsonObject)(answer)) problems.push(`question ${id}: ${problem}`);
+    }
+  }
+  refuseProblems(interruptId, problems);
+}
+
+function refuseProblems(interruptId: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new TerminalError('validation_error', {
+    message: `The answer to ${interruptId} does not fit: ${problems.join('; ')}.`,
+    hint: 'The interrupt stays open. Its data and resumeSchema say what an answer looks like.',
+    details: { interruptId, problems },
+  });
+}
+
+const clarified = (
+  { nodeId, interruptId, seq }: InterruptView,
+  value: JsonObject,
+  { principal }: AnswerRequest,
+): Draft => ({
+  type: 'clarification.resolved',
+  nodeId,
+  cause: seq,
+  audience: 'client',
+  payload: {
+    nodeId,
+    interruptId,
+    answers: value.answers as JsonObject,
+    ...(principal === undefined ? {} : { answeredBy: principal }),
+  },
+});
+
+function approvalDrafts(interrupt: InterruptView, request: AnswerRequest, now: number) {
+  const { data, interruptId } = interrupt;
+  const offered = data.actions as unknown as readonly ApprovalAction[];
+  const answer = parseApprovalAnswer(request.value, offered);
+  if (!offered.includes(answer.action)) {
+    refuseProblems(interruptId, [`the action ${answer.action} is not offered; it offers ${offered.join(', ')}`]);
+  }
+  // Who decided is what the credential says, never what the body claims.
+  const decidedBy = request.principal ?? 'anonymous';
+  const value = { ...answer, decidedBy, decidedAt: isoTime(now) } as JsonObject;
+  checkedBySchema(interrupt, value);
+  const outcome = quorum(interrupt, decidedBy, answer.action);
+  const received = receivedDraft(interrupt, value);
+  if (outcome === 'open') return { drafts: [received], settled: false };
+  const settledValue = outcome === 'rejected' && answer.action !== 'reject' ? { ...value, action: 'reject' } : value;
+  return { drafts: resolved(interrupt, settledValue, request, now, received), settled: true };
+}
+
+const receivedFields = [
+  'action',
+  'decidedBy',
+  'decidedAt',
+  'feedback',
+  'refineFeedback',
+  'editedArtifactData',
+] as const;
+
+function receivedDraft({ nodeId, interruptId, seq }: InterruptView, value: JsonObject): Draft {
+  const payload: Record<string, Json> = { nodeId, interruptId };
+  for (const name of receivedFields) {
+    const field = value[name];
+    if (field !== undefined) payload[name] = field;
+  }
+  return { type: 'approval.received', nodeId, cause: seq, audience: 'client', payload };
+}
+
+const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;

@@ -1,0 +1,157 @@
+/** What follows from what is known: the next few rows of a run, or none until something happens outside. */
+import type { JsonObject } from '@cairn/protocol';
+import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
+import { verdictDecision } from './recover.ts';
+import { runOutputs } from './run-outputs.ts';
+import type { Decision, Draft, Pending, RunError, RunState, Timer } from './state.ts';
+import { expiryDrafts } from './waiting.ts';
+import type { CompiledNode, Workflow } from './workflow.ts';
+
+const nothing: Decision = { drafts: [], effects: [] };
+const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
+
+/** Nodes of one kind dealt with in one decision, so that a wide graph does not make a huge one. */
+const AT_ONCE = 32;
+
+/** The next decision only: fold it and ask again. Empty means that nothing happens until a fact arrives. */
+export function decide(state: RunState, workflow: Workflow): Decision {
+  if (state.ended || state.nextSeq === 0) return nothing;
+  if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
+  if (state.cancel !== null) return cancel(state, state.cancel);
+  if (state.failure !== null) return failRun(state, state.failure);
+  const fact = state.pending[0];
+  if (fact !== undefined) return actOn(state, workflow, fact);
+  if (state.unreachable.length > 0) return skip(state);
+  const next = state.ready.find((entry) => state.active[entry.nodeId] === undefined);
+  if (next !== undefined) return startNode(state, workflow, next);
+  return state.activeCount > 0 ? nothing : complete(state, workflow);
+}
+
+const taskStatus = (status: string, cause: number): Draft => ({
+  type: 'cairn.task.status',
+  cause,
+  audience: 'client',
+  payload: { status },
+});
+
+/** Stops what is still going on, some nodes at a time; then the row that ends the run. */
+function stopNodes(state: RunState, cause: number, reason: string, last: () => Draft): Decision {
+  const drafts: Draft[] = [];
+  for (const nodeId in state.active) {
+    if (drafts.length === AT_ONCE) return rows(...drafts);
+    drafts.push({ type: 'node.cancelled', nodeId, cause, audience: 'client', payload: { nodeId, reason } });
+  }
+  return rows(...drafts, last());
+}
+
+function cancel(state: RunState, { seq, reason, by }: NonNullable<RunState['cancel']>): Decision {
+  return stopNodes(state, seq, 'run-cancelled', () => ({
+    type: 'run.cancelled',
+    cause: seq,
+    audience: 'client',
+    payload: {
+      ...(reason === null ? {} : { reason }),
+      ...(by === null ? {} : { cancelledBy: by }),
+      durationMs: sinceStart(state),
+    },
+  }));
+}
+
+function failRun(state: RunState, { seq, nodeId, error }: NonNullable<RunState['failure']>): Decision {
+  return stopNodes(state, seq, 'run-failed', () => ({
+    type: 'run.failed',
+    cause: seq,
+    audience: 'client',
+    payload: {
+      error: error as unknown as JsonObject,
+      ...(nodeId === null ? {} : { failedNodeId: nodeId }),
+      durationMs: sinceStart(state),
+    },
+  }));
+}
+
+const sinceStart = (state: RunState): number => state.now - (state.view.startedAt ?? state.now);
+
+function complete(state: RunState, workflow: Workflow): Decision {
+  const cause = state.nextSeq - 1;
+  return rows(taskStatus('completed', cause), {
+    type: 'run.completed',
+    cause,
+    audience: 'client',
+    payload: { outputs: runOutputs(state, workflow), durationMs: sinceStart(state) },
+  });
+}
+
+function skip(state: RunState): Decision {
+  return rows(
+    ...state.unreachable.slice(0, AT_ONCE).map(
+      ({ nodeId, cause }): Draft => ({
+        type: 'node.skipped',
+        nodeId,
+        cause,
+        audience: 'client',
+        payload: { nodeId, reason: 'trigger-rule-not-met' },
+      }),
+    ),
+  );
+}
+
+function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
+  if (fact.kind === 'timer') return actOnTimer(state, workflow, fact.timer, fact.seq);
+  const node = workflow.nodes.get(fact.nodeId) as CompiledNode;
+  const context = activeContext(state, node);
+  switch (fact.kind) {
+    case 'step-returned':
+      return endNode(context, fact.outcome, fact.seq);
+    case 'node-error':
+      return rows(...failNode(context, fact.error, fact.seq));
+    case 'recovered':
+      return verdictDecision(context, fact.verdict, fact.seq);
+    case 'answered': {
+      const { resume } = node.type;
+      return perform(context, () => resume?.(context, fact.answer) ?? unexpected(node, 'an answer'), fact.seq);
+    }
+  }
+}
+
+function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: number): Decision {
+  if (timer.purpose === 'run-timeout') return rows(durationBreached(state, seq));
+  const node = workflow.nodes.get(timer.nodeId as string) as CompiledNode;
+  const context = activeContext(state, node);
+  switch (timer.purpose) {
+    case 'retry':
+      return startAgain(state, node, seq);
+    case 'node-timeout':
+      return rows(...failNode(context, timedOut(context.state, node), seq));
+    case 'interrupt-expiry':
+      return rows(...expiryDrafts(state, timer, seq));
+    case 'delay': {
+      const { fired } = node.type;
+      return perform(context, () => fired?.(context, timer) ?? unexpected(node, 'a timer'), seq);
+    }
+  }
+}
+
+function durationBreached(state: RunState, cause: number): Draft {
+  const limit = state.limits.timeoutMs as number;
+  const observed = Math.max(sinceStart(state), limit + 1);
+  return { type: 'cap.breached', cause, audience: 'client', payload: { kind: 'run-duration', limit, observed } };
+}
+
+/** Nobody knows how far a step that writes has come: it is not tried again by itself. */
+function timedOut(state: Readonly<RunState>, node: CompiledNode): RunError {
+  const writes = node.type.safety === 'write' && (state.active[node.id]?.callAttempts ?? 0) > 0;
+  return {
+    code: 'node_timeout',
+    message: `Node ${node.id} took longer than its limit of ${node.timeoutMs} ms.`,
+    retryable: !writes,
+  };
+}
+
+const unexpected = (node: CompiledNode, what: string) => ({
+  kind: 'fail' as const,
+  error: {
+    code: 'internal_error',
+    message: `Node ${node.id} of type ${node.type.typeId} got ${what} it never asked for.`,
+  },
+});

@@ -1,0 +1,124 @@
+/** A workflow written in code: it builds the same plain definition a client would register; no function of it is ever replayed. */
+import {
+  type EdgeCondition,
+  type Json,
+  type JsonObject,
+  type PortValue,
+  parseWorkflowDefinition,
+  type TriggerRule,
+  type WorkflowDefinition,
+  type WorkflowEdge,
+  type WorkflowNode,
+  type WorkflowVariable,
+} from '@cairn/protocol';
+
+export interface NodeOptions {
+  /** A step, or the typeId of any other kind of node. */
+  readonly type: string | { readonly typeId: string };
+  /** Default: the node's id. */
+  readonly name?: string;
+  readonly config?: JsonObject;
+  readonly inputs?: Readonly<Record<string, PortValue>>;
+  readonly settings?: JsonObject;
+  readonly outputRole?: 'primary' | 'secondary';
+  readonly disabled?: boolean;
+}
+
+export interface EdgeOptions<NodeId extends string> {
+  readonly from: NodeId;
+  readonly to: NodeId;
+  /** The output port it leaves by. Default `output`. */
+  readonly port?: string;
+  /** The input it arrives at. Default `input`. */
+  readonly input?: string;
+  /** A CEL expression, or a condition as the wire has it. */
+  readonly when?: string | EdgeCondition;
+  /** Default `all_success`. */
+  readonly rule?: TriggerRule;
+}
+
+export interface WorkflowOptions<NodeId extends string> {
+  readonly id: string;
+  readonly version: string;
+  /** Default: the id. */
+  readonly name?: string;
+  readonly description?: string;
+  readonly nodes: Readonly<Record<NodeId, NodeOptions>>;
+  /** Default: one after the other, in the order of `nodes`. */
+  readonly edges?: readonly EdgeOptions<NoInfer<NodeId>>[];
+  readonly variables?: Readonly<Record<string, Omit<WorkflowVariable, 'name'>>>;
+  readonly channels?: WorkflowDefinition['channels'];
+  readonly settings?: WorkflowDefinition['settings'];
+  readonly metadata?: JsonObject;
+}
+
+/** Throws `validation_error` for what is no definition; the rest is checked when it is registered. */
+export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): WorkflowDefinition {
+  const ids = Object.keys(options.nodes) as NodeId[];
+  const edges = options.edges ?? ids.slice(1).map((to, index) => ({ from: ids[index] as NodeId, to }));
+  const { description, channels } = options;
+  return parseWorkflowDefinition({
+    id: options.id,
+    name: options.name ?? options.id,
+    version: options.version,
+    ...(description === undefined ? {} : { description }),
+    nodes: ids.map((id, index) => nodeOf(id, options.nodes[id], index)),
+    edges: numbered(edges.map(edgeOf)),
+    triggers: [],
+    variables: Object.entries(options.variables ?? {}).map(([name, variable]) => ({ name, ...variable })),
+    ...(channels === undefined ? {} : { channels }),
+    metadata: options.metadata ?? {},
+    settings: options.settings ?? {},
+  });
+}
+
+/** Values for a node's inputs. */
+export const fixed = (value: Json): PortValue => ({ type: 'static', value });
+export const expression = (text: string): PortValue => ({ type: 'expression', expression: text });
+export const variable = (variableName: string): PortValue => ({ type: 'variable', variableName });
+/** An output of another node; without a key all of them. */
+export const outputOf = (nodeId: string, outputKey = 'output'): PortValue => ({
+  type: 'connection',
+  nodeId,
+  outputKey,
+});
+
+/** Left to right in the order given: a place to start from in an editor. */
+function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
+  const { type, name = id, config = {}, inputs = {}, settings, outputRole, disabled } = options;
+  return {
+    id,
+    typeId: typeof type === 'string' ? type : type.typeId,
+    name,
+    position: { x: index * 240, y: 0 },
+    config,
+    inputs,
+    ...(settings === undefined ? {} : { settings }),
+    ...(outputRole === undefined ? {} : { outputRole }),
+    ...(disabled === undefined ? {} : { disabled }),
+  };
+}
+
+function edgeOf({ from, to, port, input, when, rule }: EdgeOptions<string>): WorkflowEdge {
+  const condition: EdgeCondition | undefined =
+    typeof when === 'string' ? { type: 'expression', expression: when } : when;
+  return {
+    id: `${from}-${to}`,
+    sourceNodeId: from,
+    targetNodeId: to,
+    ...(port === undefined ? {} : { sourceOutput: port }),
+    ...(input === undefined ? {} : { targetInput: input }),
+    ...(condition === undefined ? {} : { condition }),
+    ...(rule === undefined ? {} : { triggerRule: rule }),
+  };
+}
+
+/** Edges are named after their ends; a second one between the same two gets a number. */
+function numbered(edges: readonly WorkflowEdge[]): WorkflowEdge[] {
+  const seen = new Map<string, number>();
+  return edges.map((edge) => {
+    const count = (seen.get(edge.id) ?? 0) + 1;
+    seen.set(edge.id, count);
+    return count === 1 ? edge : { ...edge, id: `${edge.id}-${count}` };
+  });
+}

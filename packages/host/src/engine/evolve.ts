@@ -1,0 +1,333 @@
+/** What happened, taken into the state of a run: the shared view first, then the graph's bookkeeping. */
+import {
+  type FoldEvent,
+  foldRun,
+  invariant,
+  type Json,
+  type JsonObject,
+  newRunView,
+  type RunId,
+} from '@cairn/protocol';
+import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
+import type { ActiveNode, EdgeOutcome, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
+import type { CompiledNode, Workflow } from './workflow.ts';
+
+export const newRunState = (runId: RunId): RunState => ({
+  runId,
+  view: newRunView(runId),
+  nextSeq: 0,
+  now: 0,
+  limits: { maxNodeExecutions: 0, timeoutMs: null },
+  active: {},
+  activeCount: 0,
+  visits: {},
+  edges: {},
+  arrivals: {},
+  late: {},
+  exits: {},
+  live: {},
+  loopbacks: {},
+  iterations: {},
+  ready: [],
+  unreachable: [],
+  queued: {},
+  outputs: {},
+  calls: {},
+  timers: {},
+  pending: [],
+  executions: 0,
+  interruptCount: 0,
+  cancel: null,
+  failure: null,
+  ended: false,
+});
+
+/** Changes the state in place; deterministic, and its cost does not grow with the run. Unknown types change nothing here. */
+export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): void {
+  foldRun(state.view, event);
+  state.nextSeq = event.seq + 1;
+  state.now = event.at;
+  const payload = event.payload as JsonObject;
+  switch (event.type) {
+    case 'run.started':
+      return runStarted(state, workflow, event, payload);
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.cancelled':
+      state.ended = true;
+      state.timers = {};
+      state.pending = [];
+      return;
+    case 'cairn.cancel.requested':
+      state.cancel ??= { seq: event.seq, reason: textOrNull(payload.reason), by: textOrNull(payload.requestedBy) };
+      return;
+    case 'cap.breached':
+      return breached(state, event, payload);
+    case 'workflow.loopback-limit':
+      return fail(state, event, loopLimit(payload));
+    case 'node.started':
+      return nodeStarted(state, workflow, event, payload);
+    case 'node.completed':
+      state.outputs[event.nodeId as string] = (payload.outputs ?? {}) as JsonObject;
+      return nodeEnded(state, workflow, event, (payload.edges ?? {}) as Outcomes);
+    case 'node.skipped':
+      return nodeEnded(state, workflow, event, (payload.edges ?? 'not-taken') as Outcomes);
+    case 'node.failed':
+      nodeEnded(state, workflow, event, 'failed');
+      if (!nodeOf(workflow, event).handlesFailure) fail(state, event, payload.error as unknown as RunError);
+      return;
+    case 'node.cancelled':
+      return nodeEnded(state, workflow, event, null);
+    case 'node.retried':
+      return nodeRetried(state, event, payload);
+    default:
+      return effectOrWait(state, event, payload);
+  }
+}
+
+function effectOrWait(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  switch (event.type) {
+    case 'cairn.step.requested':
+      return stepRequested(state, event, payload);
+    case 'cairn.step.returned':
+      return stepReturned(state, event, payload);
+    case 'cairn.timer.set':
+      return setTimer(state, {
+        timerId: payload.timerId as string,
+        purpose: payload.purpose as Timer['purpose'],
+        nodeId: event.nodeId as string,
+        fireAt: Date.parse(payload.fireAt as string),
+        setSeq: event.seq,
+      });
+    case 'cairn.timer.fired':
+      return timerFired(state, event, payload);
+    case 'interrupt.requested':
+      return interruptRequested(state, event, payload);
+    case 'interrupt.resolved':
+      return interruptResolved(state, event, payload);
+  }
+}
+
+function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, payload: JsonObject): void {
+  state.limits = payload.limits as unknown as RunState['limits'];
+  const { timeoutMs } = state.limits;
+  if (timeoutMs !== null) {
+    const fireAt = event.at + timeoutMs;
+    state.timers.run = { timerId: 'run', purpose: 'run-timeout', fireAt, setSeq: event.seq };
+  }
+  for (const nodeId of workflow.entries) {
+    enqueue(state, workflow.nodes.get(nodeId) as CompiledNode, state.ready, { nodeId, cause: event.seq });
+  }
+}
+
+const breachCodes: Readonly<Record<string, string>> = {
+  'node-executions': 'recursion_limit_exceeded',
+  'run-duration': 'run_timeout',
+  'loop-iterations': 'loop_limit_exceeded',
+};
+
+function breached(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const code = breachCodes[payload.kind as string];
+  if (code === undefined) return;
+  const used = payload.kind === 'run-duration' ? `${payload.observed} ms` : `${payload.observed}`;
+  const message = `The run passed its limit of ${payload.limit} for ${payload.kind}: ${used}.`;
+  fail(state, event, { code, message, retryable: false });
+}
+
+const loopLimit = (payload: JsonObject): RunError => ({
+  code: 'loop_limit_exceeded',
+  message: `Node ${payload.nodeId} was entered again ${payload.iterations} times; the workflow allows ${payload.limit}.`,
+  retryable: false,
+});
+
+/** The first failure is the run's; later ones follow from it. */
+function fail(state: RunState, event: FoldEvent, error: RunError): void {
+  state.failure ??= { seq: event.seq, nodeId: event.nodeId ?? null, error };
+}
+
+function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payload: JsonObject): void {
+  const nodeId = event.nodeId as string;
+  const attempt = (payload.attempt ?? 0) as number;
+  const visit = (payload.visit ?? 0) as number;
+  state.executions += 1;
+  const known = state.active[nodeId];
+  if (known === undefined) enter(state, nodeOf(workflow, event), visit);
+  const active: ActiveNode = {
+    startedSeq: event.seq,
+    startedAt: event.at,
+    attempt,
+    visit,
+    inputs: (payload.inputs ?? {}) as JsonObject,
+    callAttempts: known?.callAttempts ?? 0,
+    timers: [],
+  };
+  state.active[nodeId] = active;
+  if (known !== undefined) dropFacts(state, nodeId);
+  if (typeof payload.timeoutMs !== 'number') return;
+  setTimer(state, {
+    timerId: `timeout:${nodeId}#${visit}.${attempt}`,
+    purpose: 'node-timeout',
+    nodeId,
+    fireAt: event.at + payload.timeoutMs,
+    setSeq: event.seq,
+  });
+}
+
+/** A fresh start: takes the node out of the line, and what brought it here with it. */
+function enter(state: RunState, node: CompiledNode, visit: number): void {
+  const entry = dequeue(state, state.ready, node.id);
+  invariant(entry !== undefined, 'node-started-when-ready', { nodeId: node.id });
+  state.visits[node.id] = visit + 1;
+  state.activeCount += 1;
+  if (entry.edge === undefined) consume(state, node);
+  if (node.isLoopHead) state.iterations[node.id] = entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1;
+}
+
+type Outcomes = EdgeOutcome | null | Readonly<Record<string, EdgeOutcome>>;
+
+function nodeEnded(state: RunState, workflow: Workflow, event: FoldEvent, outcomes: Outcomes): void {
+  const node = nodeOf(workflow, event);
+  const active = state.active[node.id];
+  if (active !== undefined) {
+    endAttempt(state, node.id, active);
+    delete state.active[node.id];
+    state.activeCount -= 1;
+  } else if (dequeue(state, state.unreachable, node.id) ?? dequeue(state, state.ready, node.id)) {
+    consume(state, node);
+  } else {
+    return;
+  }
+  if (outcomes !== null) {
+    for (const edge of node.out) {
+      const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[edge.id] ?? 'not-taken');
+      settle(state, workflow, edge, outcome, event.seq);
+    }
+  }
+  leaveLoops(state, workflow, node, event.seq);
+}
+
+/** Whatever belongs to the attempt ends with it: its timers, its open call, facts not acted on yet. */
+function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
+  for (const timerId of active.timers) delete state.timers[timerId];
+  delete state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  dropFacts(state, nodeId);
+}
+
+function dropFacts(state: RunState, nodeId: string): void {
+  const { pending } = state;
+  if (pending.length === 0) return;
+  if (pending.length === 1 && nodeOfFact(pending[0] as Pending) === nodeId) pending.length = 0;
+  else state.pending = pending.filter((fact) => nodeOfFact(fact) !== nodeId);
+}
+
+const nodeOfFact = (fact: Pending): string | undefined => (fact.kind === 'timer' ? fact.timer.nodeId : fact.nodeId);
+
+function nodeRetried(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const nodeId = event.nodeId as string;
+  const active = state.active[nodeId];
+  if (active === undefined) return;
+  endAttempt(state, nodeId, active);
+  active.timers = [];
+  setTimer(state, {
+    timerId: `retry:${nodeId}#${active.visit}.${payload.attempt}`,
+    purpose: 'retry',
+    nodeId,
+    fireAt: event.at + ((payload.delayMs ?? 0) as number),
+    setSeq: event.seq,
+  });
+}
+
+/** One call for each visit of a node; its retries are attempts of the same call. */
+export const callIdOf = (runId: RunId, nodeId: string, visit: number): string => `${runId}:${nodeId}#${visit}`;
+
+function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const nodeId = event.nodeId as string;
+  const active = state.active[nodeId];
+  if (active === undefined) return;
+  dropFacts(state, nodeId);
+  active.callAttempts = payload.attempt as number;
+  const callId = payload.callId as string;
+  state.calls[callId] = {
+    callId,
+    nodeId,
+    step: payload.step as string,
+    safety: payload.safety as OpenCall['safety'],
+    attempt: payload.attempt as number,
+    input: payload.input as JsonObject,
+    requestedSeq: event.seq,
+  };
+}
+
+/** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
+function stepReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const call = state.calls[payload.callId as string];
+  if (call === undefined || call.attempt !== payload.attempt) return;
+  delete state.calls[call.callId];
+  const at = { nodeId: call.nodeId, seq: event.seq };
+  if (payload.error === undefined)
+    state.pending.push({ kind: 'step-returned', ...at, outcome: payload.outcome as Json });
+  else state.pending.push({ kind: 'node-error', ...at, error: payload.error as unknown as RunError });
+}
+
+function setTimer(state: RunState, timer: Timer): void {
+  const active = state.active[timer.nodeId as string];
+  if (active === undefined) return;
+  active.timers.push(timer.timerId);
+  state.timers[timer.timerId] = timer;
+}
+
+function timerFired(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const timer = state.timers[payload.timerId as string];
+  if (timer === undefined) return;
+  delete state.timers[timer.timerId];
+  state.pending.push({ kind: 'timer', seq: event.seq, timer });
+}
+
+/** `data.customKind` of the interrupt that asks a human about a step whose result was never recorded. */
+export const STEP_INTERRUPTED = 'cairn.step.interrupted';
+
+function interruptRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  state.interruptCount += 1;
+  const interruptId = payload.interruptId as string;
+  const data = payload.data as JsonObject;
+  if (data.customKind === STEP_INTERRUPTED) {
+    const call = state.calls[(data.payload as JsonObject).callId as string];
+    if (call !== undefined) call.asked = interruptId;
+  }
+  if (typeof payload.timeoutMs !== 'number') return;
+  setTimer(state, {
+    timerId: expiryTimerOf(interruptId),
+    purpose: 'interrupt-expiry',
+    nodeId: event.nodeId as string,
+    fireAt: event.at + payload.timeoutMs,
+    setSeq: event.seq,
+  });
+}
+
+const expiryTimerOf = (interruptId: string): string => `expiry:${interruptId}`;
+
+function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const nodeId = event.nodeId as string;
+  const active = state.active[nodeId];
+  if (active === undefined) return;
+  const interruptId = payload.interruptId as string;
+  delete state.timers[expiryTimerOf(interruptId)];
+  dropFacts(state, nodeId);
+  const value = (payload.resumeValue ?? null) as Json;
+  const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  if (call?.asked === interruptId) {
+    state.pending.push({ kind: 'recovered', nodeId, seq: event.seq, verdict: value as JsonObject });
+    return;
+  }
+  const timedOut = payload.reason === 'timeout';
+  const answer = { interruptId, kind: payload.kind as string, value, timedOut };
+  state.pending.push({ kind: 'answered', nodeId, seq: event.seq, answer });
+}
+
+const textOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+function nodeOf(workflow: Workflow, event: FoldEvent): CompiledNode {
+  const node = workflow.nodes.get(event.nodeId as string);
+  invariant(node !== undefined, 'node-of-event-known', { type: event.type, nodeId: event.nodeId ?? null });
+  return node;
+}

@@ -1,0 +1,97 @@
+/** The functions behind expressions that bound what they cost, and the way back from CEL's values to JSON. */
+import type { Json } from '@cairn/protocol';
+import { compilePattern } from './patterns.ts';
+
+/** Turns of macros one evaluation may still make. */
+export interface Budget {
+  left: number;
+}
+
+export const MAX_EVALUATION_STEPS = 50_000;
+const MAX_TEXT_LENGTH = 262_144;
+const MAX_LIST_LENGTH = 100_000;
+/** A pattern is linear in the text, but slowly so. */
+const MAX_MATCHED_LENGTH = 16_384;
+const MAX_RESULT_DEPTH = 64;
+
+type Handler = (...args: never[]) => unknown;
+
+/** Registered with the language under names that no expression may use itself. */
+export const cairnFunctions: readonly (readonly [signature: string, handler: Handler])[] = [
+  ['cairn_add(dyn, dyn): dyn', add],
+  ['cairn_turn(dyn): bool', turn],
+  ['cairn_each(dyn, dyn): dyn', (budget: Budget, value: unknown) => (turn(budget) ? value : undefined)],
+  ['string.cairn_matches(string): bool', matches],
+];
+
+function turn(budget: Budget): true {
+  budget.left -= 1;
+  if (budget.left < 0) throw new RangeError(`it takes more than ${MAX_EVALUATION_STEPS} steps`);
+  return true;
+}
+
+function matches(text: string, pattern: string): boolean {
+  if (text.length > MAX_MATCHED_LENGTH) {
+    throw new RangeError(`matches() takes texts of at most ${MAX_MATCHED_LENGTH} characters, not ${text.length}`);
+  }
+  return compilePattern(pattern).test(text);
+}
+
+/** `+` for numbers (whole and fractional ones mix), texts and lists. */
+export function add(a: unknown, b: unknown): unknown {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a + b;
+  if (isNumber(a) && isNumber(b)) return Number(a) + Number(b);
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length + b.length > MAX_TEXT_LENGTH) throw tooLarge('text', MAX_TEXT_LENGTH);
+    return a + b;
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length + b.length > MAX_LIST_LENGTH) throw tooLarge('list', MAX_LIST_LENGTH);
+    return [...a, ...b];
+  }
+  throw new TypeError(`+ does not join ${kindOf(a)} and ${kindOf(b)}`);
+}
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
+const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value);
+const tooLarge = (what: string, limit: number) => new RangeError(`it builds a ${what} longer than ${limit}`);
+
+/** A value of the language as JSON; throws for what JSON has no form for. */
+export function toJson(value: unknown, depth = 0): Json {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'string') {
+    if (value.length > MAX_TEXT_LENGTH) throw tooLarge('text', MAX_TEXT_LENGTH);
+    return value;
+  }
+  if (isNumber(value)) return plainNumber(value);
+  if (depth > MAX_RESULT_DEPTH) throw new RangeError(`its value is nested deeper than ${MAX_RESULT_DEPTH} levels`);
+  if (Array.isArray(value)) return value.map((item) => toJson(item, depth + 1));
+  if (value instanceof Map) return fields([...value], depth);
+  const plain = Object.getPrototypeOf(value);
+  if (plain === Object.prototype || plain === null) return fields(Object.entries(value as object), depth);
+  const inner: unknown = (value as object).valueOf();
+  if (typeof inner === 'bigint') return plainNumber(inner);
+  throw new TypeError('its value has no form in JSON');
+}
+
+function fields(entries: readonly (readonly [unknown, unknown])[], depth: number): Json {
+  const object: Record<string, Json> = {};
+  for (const [key, item] of entries) {
+    Object.defineProperty(object, String(key), {
+      value: toJson(item, depth + 1),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return object;
+}
+
+function plainNumber(value: number | bigint): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new RangeError(`its value is ${number}, which is not JSON`);
+  if (typeof value === 'bigint' && !Number.isSafeInteger(number)) {
+    throw new RangeError(`its value ${value} is too large for a JSON number`);
+  }
+  return number;
+}

@@ -1,0 +1,100 @@
+/** Finds the loops of a graph: which edges close one, which nodes belong to it, and what jumps into its middle. */
+import type { WorkflowDefinition, WorkflowEdge } from '@cairn/protocol';
+
+export interface Loop {
+  /** The node that back edges return to; the only way in. */
+  readonly head: string;
+  readonly nodes: ReadonlySet<string>;
+}
+
+export interface Graph {
+  /** Where a run begins: nodes without incoming edges; in a graph that is one loop its `core.start`, else its first node. */
+  readonly entries: readonly string[];
+  /** Ids of the edges that close a loop. */
+  readonly backEdges: ReadonlySet<string>;
+  /** Inner loops before the loops around them. */
+  readonly loops: readonly Loop[];
+  readonly unreachable: readonly string[];
+  /** Loops that can be entered elsewhere than at their head: what they would wait for is not defined. */
+  readonly tangled: readonly Loop[];
+}
+
+/** Edges must name nodes that exist. */
+export function analyseGraph(definition: WorkflowDefinition): Graph {
+  const ids = definition.nodes.map((node) => node.id);
+  const out = groupBy(definition.edges, (edge) => edge.sourceNodeId);
+  const into = groupBy(definition.edges, (edge) => edge.targetNodeId);
+  const roots = ids.filter((id) => (into.get(id) ?? []).every((edge) => edge.sourceNodeId === id));
+  const start = definition.nodes.find((node) => node.typeId === 'core.start') ?? definition.nodes[0];
+  const entries = roots.length > 0 ? roots : [(start as { id: string }).id];
+  const { backEdges, reached } = depthFirst(entries, out);
+  const loops = naturalLoops(definition.edges, backEdges, into);
+  const isEntry = new Set(entries);
+  return {
+    entries,
+    backEdges,
+    loops,
+    unreachable: ids.filter((id) => !reached.has(id)),
+    tangled: loops.filter((loop) => [...loop.nodes].some((id) => id !== loop.head && isEntry.has(id))),
+  };
+}
+
+/** An edge back to a node that is still being explored closes a loop. Iterative: graphs may be deep. */
+function depthFirst(entries: readonly string[], out: ReadonlyMap<string, readonly WorkflowEdge[]>) {
+  const backEdges = new Set<string>();
+  const reached = new Set<string>();
+  const open = new Set<string>();
+  for (const entry of entries) {
+    if (reached.has(entry)) continue;
+    reached.add(entry);
+    open.add(entry);
+    const path = [{ id: entry, next: 0 }];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const edge = out.get(top.id)?.[top.next++];
+      if (edge === undefined) {
+        open.delete(top.id);
+        path.pop();
+      } else if (open.has(edge.targetNodeId)) {
+        backEdges.add(edge.id);
+      } else if (!reached.has(edge.targetNodeId)) {
+        reached.add(edge.targetNodeId);
+        open.add(edge.targetNodeId);
+        path.push({ id: edge.targetNodeId, next: 0 });
+      }
+    }
+  }
+  return { backEdges, reached };
+}
+
+/** All that can reach a back edge's source without passing its head; back edges to one head form one loop. */
+function naturalLoops(
+  edges: readonly WorkflowEdge[],
+  backEdges: ReadonlySet<string>,
+  into: ReadonlyMap<string, readonly WorkflowEdge[]>,
+): Loop[] {
+  const byHead = new Map<string, Set<string>>();
+  for (const edge of edges) {
+    if (!backEdges.has(edge.id)) continue;
+    const head = edge.targetNodeId;
+    const nodes = byHead.get(head) ?? new Set([head]);
+    byHead.set(head, nodes);
+    const frontier = [edge.sourceNodeId];
+    for (let id = frontier.pop(); id !== undefined; id = frontier.pop()) {
+      if (nodes.has(id)) continue;
+      nodes.add(id);
+      for (const incoming of into.get(id) ?? []) frontier.push(incoming.sourceNodeId);
+    }
+  }
+  return [...byHead].map(([head, nodes]) => ({ head, nodes })).sort((a, b) => a.nodes.size - b.nodes.size);
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

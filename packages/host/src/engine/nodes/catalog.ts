@@ -1,0 +1,46 @@
+/** The kinds of node this host can run: the core ones, and one for each step. */
+import { TerminalError } from '@cairn/protocol';
+import type { Step } from '../ports.ts';
+import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
+import { conditional, loop } from './branch-nodes.ts';
+import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
+import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
+import type { NodeType } from './node-type.ts';
+import { stepNode } from './step-node.ts';
+
+/** By typeId. */
+export type NodeCatalog = ReadonlyMap<string, NodeType>;
+
+export const coreNodes = (): readonly NodeType[] => [
+  noop,
+  identity,
+  delay,
+  failing,
+  approvalGate,
+  clarificationGate,
+  interrupt,
+  start,
+  end,
+  conditional,
+  loop,
+  parallel,
+  merge,
+  setVariable,
+  getVariable,
+  channelWrite,
+  requiresMissing,
+];
+
+export function createCatalog(steps: readonly Pick<Step, 'typeId' | 'safety'>[]): NodeCatalog {
+  const catalog = new Map<string, NodeType>();
+  for (const type of [...coreNodes(), ...steps.map(stepNode)]) {
+    if (catalog.has(type.typeId)) {
+      throw new TerminalError('config_invalid', {
+        message: `Two kinds of node are called ${type.typeId}.`,
+        hint: 'Give each step a name of its own.',
+      });
+    }
+    catalog.set(type.typeId, type);
+  }
+  return catalog;
+}

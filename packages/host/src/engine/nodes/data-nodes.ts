@@ -1,0 +1,122 @@
+/** The nodes that read and write what a run remembers: its variables and channels. */
+import {
+  type ChannelDeclaration,
+  channelDeclaration,
+  isoTime,
+  type Json,
+  type JsonObject,
+  type WorkflowDefinition,
+  type WorkflowNode,
+} from '@cairn/protocol';
+import { compileExpression } from '../expressions.ts';
+import { compileSchema } from '../schemas.ts';
+import { scopeOf } from '../scope.ts';
+import type { RunError, RunState } from '../state.ts';
+import type { NodeType } from './node-type.ts';
+
+const variableName = ({ config }: WorkflowNode): Json | undefined => config.name ?? config.variableName;
+
+function nameProblems(node: WorkflowNode, definition: WorkflowDefinition): string[] {
+  const name = variableName(node);
+  if (typeof name !== 'string' || name === '') return ['config.name must be the name of a variable'];
+  if (name in {}) return [`the variable name ${name} is reserved`];
+  return definition.channels?.[name] === undefined ? [] : [`${name} is a channel; write it with core.channelWrite`];
+}
+
+export const setVariable: NodeType = {
+  typeId: 'core.setVariable',
+  check(node, definition) {
+    const problems = nameProblems(node, definition);
+    const { expression, value } = node.config;
+    if (typeof expression === 'string') {
+      try {
+        compileExpression(expression);
+      } catch (error) {
+        problems.push(`config.expression: ${(error as Error).message}`);
+      }
+    } else if (value === undefined && node.inputs.value === undefined) {
+      problems.push('config.value, config.expression or the input value must say what to set');
+    }
+    return problems;
+  },
+  prepare({ config }) {
+    if (typeof config.expression !== 'string') return null;
+    const expression = compileExpression(config.expression);
+    return (scope) => expression.evaluate(scope);
+  },
+  begin({ node, inputs, compiled, state }) {
+    const name = variableName(node) as string;
+    const previous = state.view.variables[name];
+    const computed = compiled.program?.(scopeOf(state as RunState, inputs));
+    const next = computed ?? inputs.value ?? node.config.value ?? null;
+    const payload = { name, ...(previous === undefined ? {} : { previous }), next, nodeId: node.id };
+    const draft = { type: 'variable.changed', nodeId: node.id, audience: 'client' as const, payload };
+    return { kind: 'complete', outputs: { value: next }, drafts: [draft] };
+  },
+};
+
+export const getVariable: NodeType = {
+  typeId: 'core.getVariable',
+  check: nameProblems,
+  begin: ({ node, state }) => ({
+    kind: 'complete',
+    outputs: { value: state.view.variables[variableName(node) as string] ?? null },
+  }),
+};
+
+export const channelWrite: NodeType = {
+  typeId: 'core.channelWrite',
+  check({ config, inputs }, definition) {
+    const problems: string[] = [];
+    const name = config.channelName;
+    if (typeof name !== 'string' || name === '' || name.length > 256)
+      problems.push('config.channelName must be a name');
+    else if (name in {}) problems.push(`the channel name ${name} is reserved`);
+    else if (definition.variables.some((variable) => variable.name === name)) {
+      problems.push(`${name} is a variable; it cannot be a channel too`);
+    }
+    if (config.reducer !== undefined && !channelDeclaration.shape.reducer.safeParse(config.reducer).success) {
+      problems.push(`config.reducer ${JSON.stringify(config.reducer)} is not known`);
+    }
+    if (config.ttlMs !== undefined && !channelDeclaration.shape.ttlMs.safeParse(config.ttlMs).success) {
+      problems.push('config.ttlMs must be a whole number of milliseconds, at most a year');
+    }
+    if (config.value === undefined && inputs.value === undefined) {
+      problems.push('config.value or the input value must say what to write');
+    }
+    return problems;
+  },
+  begin({ node, inputs, now, compiled }) {
+    const channel = node.config.channelName as string;
+    const value = inputs.value ?? node.config.value ?? null;
+    const declared = compiled.definition.channels?.[channel];
+    const refusal = declared === undefined ? null : refused(node, channel, value, declared);
+    if (refusal !== null) return { kind: 'fail', error: { ...refusal, retryable: false } };
+    const payload: Record<string, Json> = {
+      channel,
+      value,
+      // The declaration wins over what a node that writes the channel says.
+      reducer: declared?.reducer ?? ((node.config.reducer ?? 'replace') as string),
+      writtenAt: isoTime(now),
+      nodeId: node.id,
+    };
+    if (declared?.schemaVersion !== undefined) payload.schemaVersion = declared.schemaVersion;
+    const draft = { type: 'channel.written', nodeId: node.id, audience: 'client' as const, payload };
+    return { kind: 'complete', outputs: { value }, drafts: [draft] };
+  },
+};
+
+/** A schema describes the channel's value; only where a write is that whole value can the write itself be checked. */
+function refused(node: WorkflowNode, channel: string, value: Json, declared: ChannelDeclaration): RunError | null {
+  const { access } = declared;
+  if (typeof access === 'object' && access.writers !== undefined) {
+    if (!access.writers.includes(node.id) && !access.writers.includes(node.typeId)) {
+      return { code: 'channel_access_denied', message: `Node ${node.id} may not write the channel ${channel}.` };
+    }
+  }
+  if (declared.reducer !== 'replace' || declared.schema === undefined) return null;
+  const problems = compileSchema(declared.schema as JsonObject)(value);
+  if (problems.length === 0) return null;
+  const message = `Node ${node.id} may not write this value to the channel ${channel}: ${problems.join('; ')}.`;
+  return { code: 'config_validation_failed', message };
+}

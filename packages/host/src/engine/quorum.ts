@@ -1,0 +1,43 @@
+/** When an approval by several people is settled, and which way. */
+import { type ApprovalData, type InterruptView, TerminalError } from '@cairn/protocol';
+
+export type GateOutcome = 'open' | 'approved' | 'rejected' | 'refine';
+
+/** Counts this vote with those before it. Throws `forbidden` for a stranger, `conflict` for a second vote. */
+export function quorum({ data, votes, nodeId }: InterruptView, principal: string, action: string): GateOutcome {
+  const gate = data as unknown as ApprovalData;
+  const approvers = gate.approversList ?? [];
+  if (approvers.length > 0 && !approvers.includes(principal)) {
+    throw new TerminalError('forbidden', {
+      message: `${principal} is not among the approvers of node ${nodeId}.`,
+      hint: 'Ask one of its approvers to decide.',
+      details: { nodeId },
+    });
+  }
+  if (votes.some((vote) => vote.principal === principal)) {
+    throw new TerminalError('conflict', {
+      message: `${principal} has decided on node ${nodeId} already; a gate of several takes one vote of each.`,
+      hint: 'Somebody else has to decide.',
+      details: { nodeId },
+    });
+  }
+  // A wish to refine changes what the others vote on: it ends the vote.
+  if (action === 'refine') return 'refine';
+  const needed = gate.requiredApprovals ?? 1;
+  const rejections = count(votes, 'reject') + (action === 'reject' ? 1 : 0);
+  const approvals = count(votes, 'accept') + count(votes, 'edit-accept') + (action === 'reject' ? 0 : 1);
+  if (approvals >= needed) return 'approved';
+  return isRejected(gate, rejections, needed) ? 'rejected' : 'open';
+}
+
+const count = (votes: InterruptView['votes'], action: string): number =>
+  votes.filter((vote) => vote.action === action).length;
+
+/** By majority: more than half of those who may vote, or so many that the approvals needed cannot come together. */
+function isRejected(gate: ApprovalData, rejections: number, needed: number): boolean {
+  if (rejections === 0) return false;
+  if (gate.rejectionPolicy !== 'majority') return true;
+  const approvers = gate.approversList?.length ?? 0;
+  const voters = Math.max(needed, approvers);
+  return rejections > voters / 2 || (approvers > 0 && approvers - rejections < needed);
+}

@@ -1,0 +1,69 @@
+/** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
+import type { JsonObject } from '@cairn/protocol';
+import { callIdOf, STEP_INTERRUPTED } from './evolve.ts';
+import { endNode, failNode } from './node-decisions.ts';
+import type { NodeContext } from './nodes/node-type.ts';
+import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
+import { askDrafts } from './waiting.ts';
+import type { Workflow } from './workflow.ts';
+
+/** Asks for a step; the effect is performed once this row is durable. */
+export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, cause?: number): Draft {
+  const { nodeId, callId, step, attempt, safety, input } = call;
+  return {
+    type: 'cairn.step.requested',
+    nodeId,
+    ...(cause === undefined ? {} : { cause }),
+    audience: 'operator',
+    payload: { nodeId, callId, step, attempt, safety, input },
+  };
+}
+
+/** All open calls in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
+export function recover(state: RunState, _workflow: Workflow): Decision {
+  const drafts: Draft[] = [];
+  const effects: Effect[] = [];
+  if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
+  let asked = 0;
+  for (const call of Object.values(state.calls)) {
+    if (call.asked !== undefined) continue;
+    if (call.safety === 'write') {
+      for (const draft of askDrafts(state, question(call, asked))) drafts.push({ ...draft, cause: call.requestedSeq });
+      asked += 1;
+    } else {
+      drafts.push(stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq));
+      effects.push({ kind: 'step', callId: call.callId });
+    }
+  }
+  return { drafts, effects };
+}
+
+const verdictSchema: JsonObject = {
+  type: 'object',
+  required: ['action'],
+  properties: { action: { enum: ['retry', 'use', 'fail'] }, result: {} },
+  if: { properties: { action: { const: 'use' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['result'] },
+};
+
+const question = ({ nodeId, callId, step, attempt, input }: OpenCall, ahead: number) => ({
+  nodeId,
+  kind: 'custom',
+  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, input } },
+  resumeSchema: verdictSchema,
+  ahead,
+});
+
+/** A human has said what became of the step: do it again, take this result, or give up. */
+export function verdictDecision(context: NodeContext, verdict: JsonObject, cause: number): Decision {
+  const callId = callIdOf(context.runId, context.node.id, context.visit);
+  const call = context.state.calls[callId] as OpenCall;
+  if (verdict.action === 'retry') {
+    const again = stepRequested({ ...call, attempt: call.attempt + 1 }, cause);
+    return { drafts: [again], effects: [{ kind: 'step', callId }] };
+  }
+  if (verdict.action === 'use') return endNode(context, verdict.result ?? null, cause);
+  const message = `Step ${call.step} of node ${context.node.id} was interrupted, and it was decided to give it up.`;
+  return { drafts: failNode(context, { code: 'step_interrupted', message, retryable: false }, cause), effects: [] };
+}

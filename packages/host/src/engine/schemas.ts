@@ -1,0 +1,51 @@
+/** JSON Schemas that users write: compiled once, with patterns matched by RE2. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { compilePattern } from './patterns.ts';
+
+/** The ways in which a value breaks the schema; empty when it fits. */
+export type SchemaCheck = (value: Json) => readonly string[];
+
+const MAX_SCHEMA_LENGTH = 65_536;
+const KEPT = 200;
+
+/**
+ * Compiled schemas by their text, the least recently used one first. A compiled schema depends on nothing but its
+ * text, and compiling one costs a thousand times more than using it, so all runs share them.
+ */
+const compiled = new Map<string, SchemaCheck>();
+
+/** Throws an Error whose message says what is wrong with the schema. References outside of it are not followed. */
+export function compileSchema(schema: JsonObject): SchemaCheck {
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text);
+  if (known !== undefined) compiled.delete(text);
+  const check = known ?? compile(schema, text.length);
+  compiled.set(text, check);
+  if (compiled.size > KEPT) compiled.delete(compiled.keys().next().value as string);
+  return check;
+}
+
+function compile(schema: JsonObject, length: number): SchemaCheck {
+  if (length > MAX_SCHEMA_LENGTH) {
+    throw new RangeError(`the schema has ${length} characters; at most ${MAX_SCHEMA_LENGTH} are allowed`);
+  }
+  // One compiler each: it remembers every schema it has seen, and ids of different users may be equal.
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true, code: { regExp: re2 } });
+  formats.default(ajv);
+  const validate = ajv.compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(problem));
+}
+
+const problem = (error: ErrorObject): string =>
+  `${error.instancePath === '' ? 'the value' : error.instancePath} ${error.message ?? 'does not fit'}`;
+
+/** Ajv tells compiled patterns apart by their text form, and accepts wrong input when two share one. */
+const re2 = Object.assign(
+  (source: string, flags: string) => {
+    const pattern = compilePattern(source, flags);
+    return { test: pattern.test, toString: () => `re2:${flags}:${source}` };
+  },
+  { code: 're2' },
+);

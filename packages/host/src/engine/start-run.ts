@@ -1,0 +1,132 @@
+/** The first row of a run: checks what the request brings against the definition and pins all that the run depends on. */
+import {
+  type ChannelDeclaration,
+  type Json,
+  type JsonObject,
+  TerminalError,
+  type WorkflowDefinition,
+  type WorkflowVariable,
+} from '@cairn/protocol';
+import { type HostLimits, runLimits } from './limits.ts';
+import { compileSchema } from './schemas.ts';
+import type { Draft } from './state.ts';
+import type { Workflow } from './workflow.ts';
+
+export interface RunRequest {
+  readonly tenant: string;
+  readonly principal?: string | undefined;
+  readonly inputs: JsonObject;
+  readonly options: {
+    readonly configurable?: unknown;
+    readonly tags?: readonly string[] | undefined;
+    readonly metadata?: unknown;
+  };
+  /** Of a run that a node of another run started. */
+  readonly parent?: { readonly runId: string; readonly nodeId: string } | undefined;
+}
+
+/** Version of the engine's decisions; a run goes on under the rules it began with. */
+export const ENGINE_VERSION = '1';
+
+/** Throws `validation_error`: what is wrong with a request is said when the run is created, never later. */
+export function startedDraft(start: {
+  readonly workflow: Workflow;
+  readonly request: RunRequest;
+  readonly limits: HostLimits;
+}): Draft {
+  const { definition, hash } = start.workflow;
+  const { tenant, principal, inputs, options, parent } = start.request;
+  const configurable = (options.configurable ?? {}) as JsonObject;
+  refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
+  const channels = channelDeclarations(definition);
+  const payload: Record<string, Json> = {
+    workflowId: definition.id,
+    workflowVersion: definition.version,
+    definitionHash: hash,
+    engineVersion: ENGINE_VERSION,
+    transport: 'rest',
+    owner: { tenant, ...(principal === undefined ? {} : { principal }) },
+    inputs,
+    variables: seededVariables(definition, inputs),
+    limits: { ...runLimits(definition, configurable, start.limits) },
+  };
+  if (channels !== undefined) payload.channels = channels;
+  if (options.tags !== undefined) payload.tags = options.tags;
+  if (options.metadata !== undefined) payload.metadata = options.metadata as JsonObject;
+  if (options.configurable !== undefined) payload.configurable = configurable;
+  if (parent !== undefined) Object.assign(payload, { parentRunId: parent.runId, parentNodeId: parent.nodeId });
+  return { type: 'run.started', audience: 'client', payload };
+}
+
+function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new TerminalError('validation_error', {
+    message: `A run of ${definition.id} cannot start: ${problems.join('; ')}.`,
+    hint: 'GET /v1/workflows/{workflowId} shows the variables and options the workflow takes.',
+    details: { workflowId: definition.id, problems },
+  });
+}
+
+function inputProblems(definition: WorkflowDefinition, inputs: JsonObject): string[] {
+  const problems: string[] = [];
+  for (const variable of definition.variables) {
+    const given = own(inputs, variable.name);
+    if (given === undefined || given === null) {
+      const isMissing = given === null || variable.defaultValue === undefined;
+      if (variable.required === true && isMissing) problems.push(`the input ${variable.name} is required`);
+    } else if (!isOfType(given, variable.type)) {
+      problems.push(`the input ${variable.name} must be of type ${variable.type}`);
+    }
+  }
+  for (const name of Object.keys(definition.channels ?? {})) {
+    if (own(inputs, name) !== undefined) problems.push(`${name} is a channel and cannot be an input`);
+  }
+  return problems;
+}
+
+function isOfType(value: Json, type: WorkflowVariable['type']): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function configurableProblems(definition: WorkflowDefinition, configurable: JsonObject): string[] {
+  const problems: string[] = [];
+  for (const name of ['recursionLimit', 'runTimeoutMs']) {
+    const value = configurable[name];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+      problems.push(`configurable.${name} must be a whole number of at least 1`);
+    }
+  }
+  const { configurableSchema } = definition;
+  if (configurableSchema !== undefined) {
+    for (const problem of compileSchema(configurableSchema as JsonObject)(configurable)) {
+      problems.push(`configurable: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+/** Declared defaults, overlaid by the run's inputs. */
+function seededVariables(definition: WorkflowDefinition, inputs: JsonObject): JsonObject {
+  const defaults = definition.variables.flatMap(({ name, defaultValue }) =>
+    defaultValue === undefined ? [] : [[name, defaultValue] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...inputs };
+}
+
+/** Also of channels that are only declared by the nodes that write them: their writes cannot carry a time to live. */
+function channelDeclarations(definition: WorkflowDefinition): JsonObject | undefined {
+  const channels: Record<string, ChannelDeclaration> = { ...definition.channels };
+  for (const { typeId, config } of definition.nodes) {
+    const name = config.channelName;
+    if (typeId !== 'core.channelWrite' || typeof name !== 'string' || own(channels, name) !== undefined) continue;
+    const reducer = typeof config.reducer === 'string' ? config.reducer : 'replace';
+    channels[name] = { reducer, ...(typeof config.ttlMs === 'number' ? { ttlMs: config.ttlMs } : {}) };
+  }
+  return Object.keys(channels).length === 0 ? undefined : (channels as unknown as JsonObject);
+}
+
+const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
