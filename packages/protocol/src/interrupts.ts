@@ -22,7 +22,7 @@ const names = z.array(z.string());
 const conversationId = text.max(256);
 
 /** One question of a clarification (closed). */
-export const clarificationQuestion = z.strictObject({
+const clarificationQuestion = z.strictObject({
   id: text,
   question: text,
   schema: jsonObject.optional(),

@@ -13,8 +13,8 @@ export const taskStatuses = [
 ] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-export const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry'] as const;
-export const stepSafeties = ['pure', 'read', 'write', 'idempotent'] as const;
+const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry'] as const;
+const stepSafeties = ['pure', 'read', 'write', 'idempotent'] as const;
 
 const nodeId = z.string().optional();
 const model = z.string().optional();

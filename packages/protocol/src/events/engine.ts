@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
 import { channelReducerName } from '../workflow-definition.ts';
 
-export const capKinds = [
+const capKinds = [
   'clarification',
   'schema',
   'envelopes',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { agentId, errorObject, ordinal, share, text } from '../fields.ts';
 
 /** What a supervisor may decide (closed). */
-export const orchestratorDecision = z
+const orchestratorDecision = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('next-worker'),

@@ -1,12 +1,12 @@
 /** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
 import type { FoldEvent } from '../event.ts';
-import type { EventType, PayloadOf } from '../events/catalog.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { PayloadOf } from '../events/catalog.ts';
 import { isTerminalStatus, type RunStatus } from '../run-snapshot.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { own } from './dictionary.ts';
 import { closeAll, closeInterrupt, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
 import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
+import { payloadAs } from './payload.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
 import { canFollow, statusOf } from './status.ts';
 import { addUsage } from './usage.ts';
@@ -22,7 +22,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
   if (isTerminalStatus(view.status)) return;
   switch (event.type) {
     case 'run.started':
-      if (view.status === 'pending') start(view, event.at, as<'run.started'>(event.payload));
+      if (view.status === 'pending') start(view, event.at, payloadAs<'run.started'>(event.payload));
       break;
     case 'run.completed':
     case 'run.failed':
@@ -39,16 +39,16 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       view.status = 'cancelling';
       break;
     case 'variable.changed':
-      changeVariable(view.variables, as<'variable.changed'>(event.payload));
+      changeVariable(view.variables, payloadAs<'variable.changed'>(event.payload));
       break;
     case 'channel.written':
-      writeChannel(view.channels, as<'channel.written'>(event.payload), event.at);
+      writeChannel(view.channels, payloadAs<'channel.written'>(event.payload), event.at);
       break;
     case 'provider.usage':
-      addUsage(view.usage, as<'provider.usage'>(event.payload));
+      addUsage(view.usage, payloadAs<'provider.usage'>(event.payload));
       break;
     case 'cairn.task.status':
-      setTaskStatus(view, as<'cairn.task.status'>(event.payload).status, event.seq);
+      setTaskStatus(view, payloadAs<'cairn.task.status'>(event.payload).status, event.seq);
       break;
     default:
       foldNode(view, event);
@@ -58,10 +58,10 @@ export function foldRun(view: RunView, event: FoldEvent): void {
 function foldNode(view: RunView, event: FoldEvent): void {
   switch (event.type) {
     case 'node.started':
-      startNode(view, event, as<'node.started'>(event.payload));
+      startNode(view, event, payloadAs<'node.started'>(event.payload));
       break;
     case 'node.completed': {
-      const { agent } = as<'node.completed'>(event.payload);
+      const { agent } = payloadAs<'node.completed'>(event.payload);
       if (agent !== undefined) view.agent = agent;
       settle(view, event, 'completed');
       break;
@@ -76,7 +76,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
       settle(view, event, 'cancelled');
       break;
     case 'node.retried': {
-      const retried = as<'node.retried'>(event.payload);
+      const retried = payloadAs<'node.retried'>(event.payload);
       retryNode(view, event.nodeId ?? retried.nodeId, retried.lastError);
       break;
     }
@@ -88,7 +88,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
 function foldInterrupt(view: RunView, event: FoldEvent): void {
   switch (event.type) {
     case 'interrupt.requested': {
-      const asked = as<'interrupt.requested'>(event.payload);
+      const asked = payloadAs<'interrupt.requested'>(event.payload);
       const nodeId = event.nodeId ?? asked.nodeId ?? '';
       // Logs of other hosts may leave the id out; the key is unique in a run.
       const interruptId = asked.interruptId ?? asked.key;
@@ -96,33 +96,28 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'node.suspended': {
-      const { nodeId, interruptId } = as<'node.suspended'>(event.payload);
+      const { nodeId, interruptId } = payloadAs<'node.suspended'>(event.payload);
       suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
       suspendOn(view, interruptId);
       refreshTask(view, event.seq);
       break;
     }
     case 'interrupt.resolved': {
-      const { interruptId, reason } = as<'interrupt.resolved'>(event.payload);
+      const { interruptId, reason } = payloadAs<'interrupt.resolved'>(event.payload);
       closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
       break;
     }
     case 'approval.received': {
-      const received = as<'approval.received'>(event.payload);
+      const received = payloadAs<'approval.received'>(event.payload);
       const interruptId = own(view.nodeStates, event.nodeId ?? received.nodeId)?.interruptId;
       if (interruptId != null) recordVote(view, interruptId, received);
       break;
     }
     case 'node.resumed':
-      resumeNode(view, event.nodeId ?? as<'node.resumed'>(event.payload).nodeId);
+      resumeNode(view, event.nodeId ?? payloadAs<'node.resumed'>(event.payload).nodeId);
       refreshTask(view, event.seq);
   }
 }
-
-/** The payload as its type has it; anything but an object reads as an empty one. */
-const as = <Type extends EventType>(payload: Json): PayloadOf<Type> =>
-  (typeof payload === 'object' && payload !== null ? payload : nothing) as unknown as PayloadOf<Type>;
-const nothing: JsonObject = {};
 
 function start(view: RunView, at: number, started: PayloadOf<'run.started'>): void {
   view.status = 'running';
@@ -154,10 +149,10 @@ function end(view: RunView, event: FoldEvent): void {
   view.currentNodeId = null;
   closeAll(view);
   if (status === 'completed') {
-    view.outputs = as<'run.completed'>(event.payload).outputs ?? null;
+    view.outputs = payloadAs<'run.completed'>(event.payload).outputs ?? null;
     setTaskStatus(view, 'completed', event.seq);
   } else if (status === 'failed') {
-    view.error = as<'run.failed'>(event.payload).error ?? null;
+    view.error = payloadAs<'run.failed'>(event.payload).error ?? null;
     setTaskStatus(view, 'failed', event.seq);
   } else {
     setTaskStatus(view, 'canceled', event.seq);
@@ -166,8 +161,8 @@ function end(view: RunView, event: FoldEvent): void {
 
 /** A node ended. An interrupt it still held is closed with it, so the run may have stopped waiting. */
 function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
-  const { nodeId, outputs } = as<'node.completed'>(event.payload);
-  const { error } = as<'node.failed'>(event.payload);
+  const { nodeId, outputs } = payloadAs<'node.completed'>(event.payload);
+  const { error } = payloadAs<'node.failed'>(event.payload);
   endNode(view, event.nodeId ?? nodeId, { end: how, at: event.at, outputs, error });
   refresh(view);
 }

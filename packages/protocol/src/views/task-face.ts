@@ -1,11 +1,11 @@
 /** The task face of a row: the body of the task event it shows as, by the mapping of workflow runs to task events. */
 import type { FoldEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
 import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import { type InterruptView, openWaits } from './interrupts.ts';
 import type { NodeView } from './nodes.ts';
+import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
 
@@ -53,13 +53,13 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
 }
 
 const nodeOf = (view: RunView, event: FoldEvent): NodeView | undefined =>
-  own(view.nodeStates, event.nodeId ?? (event.payload as { nodeId?: string } | null)?.nodeId ?? '');
+  own(view.nodeStates, event.nodeId ?? payloadAs<'node.started'>(event.payload).nodeId ?? '');
 
 /** A node shows as one tool call per visit: further attempts of a visit do not start it again. */
 function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.visitSeq !== event.seq) return null;
-  const { inputs } = event.payload as PayloadOf<'node.started'>;
+  const { inputs } = payloadAs<'node.started'>(event.payload);
   return {
     kind: 'tool-start',
     toolCallId: node.toolCallId,
@@ -98,12 +98,12 @@ const errorInfo = (error: ErrorObject): ErrorInfo => ({
 
 /** Why a node without an error of its own did not complete. */
 function stopped(node: NodeView, event: FoldEvent): ErrorInfo {
-  const { reason } = event.payload as PayloadOf<'node.cancelled'>;
+  const { reason } = payloadAs<'node.cancelled'>(event.payload);
   return { code: 'tool_canceled', message: reason ?? `The node was ${node.status}.`, retryable: false };
 }
 
 function retryError(view: RunView, event: FoldEvent): JsonObject {
-  const { attempt, delayMs, lastError } = event.payload as PayloadOf<'node.retried'>;
+  const { attempt, delayMs, lastError } = payloadAs<'node.retried'>(event.payload);
   const toolCallId = nodeOf(view, event)?.toolCallId;
   return {
     kind: 'error',
@@ -151,7 +151,7 @@ function taskEnded(view: RunView, event: FoldEvent): JsonObject {
       ...(error !== null && { message: error.message, metadata: { reason: error.code }, error }),
     };
   }
-  const { reason, parentRunId } = event.payload as PayloadOf<'run.cancelled'>;
+  const { reason, parentRunId } = payloadAs<'run.cancelled'>(event.payload);
   const code = parentRunId === undefined ? 'canceled_by_user' : 'canceled_by_parent';
   return { kind: 'task-status', status: 'canceled', metadata: { reason: reason ?? code } };
 }
@@ -165,7 +165,7 @@ const capCodes: Readonly<Record<string, string>> = {
 };
 
 function capError(event: FoldEvent): JsonObject {
-  const { kind, limit, observed } = event.payload as PayloadOf<'cap.breached'>;
+  const { kind, limit, observed } = payloadAs<'cap.breached'>(event.payload);
   return {
     kind: 'error',
     code: own(capCodes, kind) ?? 'iteration_limit',
@@ -177,7 +177,7 @@ function capError(event: FoldEvent): JsonObject {
 }
 
 function inputRequired(view: RunView, event: FoldEvent): JsonObject | null {
-  const { interruptId, key } = event.payload as PayloadOf<'interrupt.requested'>;
+  const { interruptId, key } = payloadAs<'interrupt.requested'>(event.payload);
   const interrupt = own(view.interrupts, interruptId ?? key);
   if (interrupt === undefined) return null;
   const toolCallId = own(view.nodeStates, interrupt.nodeId)?.toolCallId ?? null;
@@ -236,7 +236,7 @@ function questionsOf(data: JsonObject): string {
 }
 
 function inputReceived(view: RunView, event: FoldEvent): JsonObject {
-  const { interruptId, resolvedBy, reason, resumeValue } = event.payload as PayloadOf<'interrupt.resolved'>;
+  const { interruptId, resolvedBy, reason, resumeValue } = payloadAs<'interrupt.resolved'>(event.payload);
   const isTimeout = reason === 'timeout';
   const isRejected = (resumeValue as { action?: string } | null | undefined)?.action === 'reject';
   const askedAt = nodeOf(view, event)?.suspendedAt ?? null;

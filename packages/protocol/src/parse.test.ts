@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { parsePosition } from './cursor.ts';
+import { parseShape, parseWorkflowDefinition } from './parse.ts';
+import { parseEvent } from './run-event-doc.ts';
+
+const event = {
+  eventId: 'r:0',
+  runId: 'r',
+  type: 'run.started',
+  payload: {},
+  timestamp: '2026-01-02T03:04:05.006Z',
+  sequence: 0,
+};
+
+test('a value of the right shape comes back typed', () => {
+  expect(parseShape(z.strictObject({ a: z.int() }), { a: 1 }, 'The body')).toEqual({ a: 1 });
+});
+
+test('a refusal names what, where and every problem by its path', () => {
+  const shape = z.strictObject({ list: z.array(z.object({ a: z.int() })), b: z.string() });
+  expect(() => parseShape(shape, { list: [{ a: 'x' }] }, 'The body')).toThrow(
+    expect.objectContaining({
+      code: 'validation_error',
+      message: expect.stringMatching(/^The body is not valid: list\.0\.a: /),
+      details: { problems: [expect.objectContaining({ path: 'list.0.a' }), expect.objectContaining({ path: 'b' })] },
+    }),
+  );
+});
+
+test('a refusal of a flood of problems lists some of them', () => {
+  const flood = Array.from({ length: 500 }, () => 'x');
+  expect(() => parseShape(z.array(z.int()), flood, 'The body')).toThrow(
+    expect.objectContaining({ details: { problems: expect.objectContaining({ length: 20 }) } }),
+  );
+});
+
+test('a workflow definition is parsed or refused by name', () => {
+  expect(() => parseWorkflowDefinition({ id: 'x' })).toThrow(/^The workflow definition is not valid: /);
+});
+
+test('an event of an unknown type or with unknown fields passes through untouched', () => {
+  const novel = { ...event, type: 'acme.new.thing', extra: { deep: [1] } };
+  expect(parseEvent(novel)).toEqual(novel);
+});
+
+test.each([
+  ['a type without a dot', { type: 'started' }],
+  ['a type under a reserved name', { type: 'core.new.thing' }],
+  ['a negative sequence', { sequence: -1 }],
+  ['no payload', { payload: undefined }],
+  ['a time that is none', { timestamp: 'yesterday' }],
+])('an event with %s is refused', (_what, fields) => {
+  expect(() => parseEvent({ ...event, ...fields })).toThrow(expect.objectContaining({ code: 'validation_error' }));
+});
+
+test('the reserved types of the wire itself are known', () => {
+  expect(parseEvent({ ...event, type: 'core.workflowChain.event' }).type).toBe('core.workflowChain.event');
+});
+
+test.each([
+  ['0', 0],
+  ['17', 17],
+  [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER],
+])('the position %s is read', (text, position) => {
+  expect(parsePosition(text, 'Last-Event-ID')).toBe(position);
+});
+
+test.each(['', '-1', '+1', '1.0', '01', ' 1', '1e3', '9007199254740992', '99999999999999999', 'NaN', '٣'])(
+  'the position %j is refused by the name it came under',
+  (text) => {
+    expect(() => parsePosition(text, 'lastSequence')).toThrow(
+      expect.objectContaining({
+        code: 'validation_error',
+        message: expect.stringContaining('lastSequence'),
+        details: { parameter: 'lastSequence' },
+      }),
+    );
+  },
+);

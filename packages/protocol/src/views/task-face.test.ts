@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+import { answered, asks, facesOf, nodeStarted, started, working } from './fold-kit.contract.ts';
+
+const error = { code: 'node_timeout', message: 'too slow', retryable: true };
+
+test('a run begins as a task of the user, a child as one of an agent, and then works', () => {
+  expect(facesOf(started, working)).toEqual([
+    { kind: 'task-created', initiator: 'user' },
+    { kind: 'task-status', status: 'working' },
+  ]);
+  expect(facesOf(['run.started', { workflowId: 'w', parentRunId: 'run_p' }])[0]).toMatchObject({ initiator: 'agent' });
+});
+
+test('a success ends with the status and then the result', () => {
+  const [, , status, complete] = facesOf(
+    started,
+    working,
+    ['cairn.task.status', { status: 'completed' }],
+    ['run.completed', { outputs: { content: 'Hi' } }, 12],
+  );
+  expect(status).toEqual({ kind: 'task-status', status: 'completed' });
+  expect(complete).toEqual({ kind: 'task-complete', content: 'Hi', metadata: { duration: 12 } });
+});
+
+test('a failure is one status with its error, a cancellation one with its reason', () => {
+  expect(facesOf(started, ['run.failed', { error }])[1]).toEqual({
+    kind: 'task-status',
+    status: 'failed',
+    message: 'too slow',
+    metadata: { reason: 'node_timeout' },
+    error,
+  });
+  expect(facesOf(started, ['run.cancelled', { reason: 'enough' }])[1]).toEqual({
+    kind: 'task-status',
+    status: 'canceled',
+    metadata: { reason: 'enough' },
+  });
+  expect(facesOf(started, ['run.cancelled', { parentRunId: 'run_p' }])[1]).toMatchObject({
+    metadata: { reason: 'canceled_by_parent' },
+  });
+});
+
+test('a node is a tool call named after its type, with one start and one end over all attempts', () => {
+  const faces = facesOf(
+    started,
+    nodeStarted('n', { inputs: { a: 1 } }),
+    ['node.retried', { nodeId: 'n', attempt: 1, delayMs: 500, lastError: error }, 3],
+    nodeStarted('n', { attempt: 1 }),
+    ['node.completed', { nodeId: 'n', outputs: { b: 2 } }, 4],
+  );
+  const metadata = { provider: 'workflow' };
+  expect(faces.slice(1)).toEqual([
+    { kind: 'tool-start', toolCallId: 'n#0', toolName: 'core.noop', arguments: { a: 1 }, metadata },
+    {
+      kind: 'error',
+      code: 'node_timeout',
+      message: 'too slow',
+      retryable: true,
+      scope: 'tool',
+      refId: 'n#0',
+      attempt: 1,
+      retryAfterMs: 500,
+    },
+    null,
+    {
+      kind: 'tool-complete',
+      toolCallId: 'n#0',
+      toolName: 'core.noop',
+      success: true,
+      result: { b: 2 },
+      metadata: { provider: 'workflow', duration: 7, retries: 1 },
+    },
+  ]);
+});
+
+test('a second visit of a node is another call', () => {
+  const done = ['node.completed', { nodeId: 'n' }] as const;
+  const faces = facesOf(started, nodeStarted('n'), done, nodeStarted('n', { visit: 1 }), done);
+  expect(faces.slice(1).map((face) => face?.toolCallId)).toEqual(['n#0', 'n#0', 'n#1', 'n#1']);
+});
+
+test('a node that fails closes its call with the error as text and in full', () => {
+  expect(facesOf(started, nodeStarted('n'), ['node.failed', { nodeId: 'n', error }])[2]).toMatchObject({
+    kind: 'tool-complete',
+    success: false,
+    error: 'too slow',
+    errorInfo: error,
+  });
+});
+
+test('a node that is cancelled closes its call', () => {
+  expect(facesOf(started, nodeStarted('n'), ['node.cancelled', { nodeId: 'n', reason: 'enough' }])[2]).toMatchObject({
+    kind: 'tool-complete',
+    success: false,
+    error: 'enough',
+    errorInfo: { code: 'tool_canceled', retryable: false },
+  });
+});
+
+test('a node that never started shows nothing when it is skipped, and an error of the task when it fails', () => {
+  expect(facesOf(started, ['node.skipped', { nodeId: 'n' }])[1]).toBeNull();
+  expect(facesOf(started, ['node.failed', { nodeId: 'n', error }])[1]).toEqual({
+    kind: 'error',
+    ...error,
+    scope: 'task',
+  });
+  const visited = [started, nodeStarted('n'), ['node.completed', { nodeId: 'n' }] as const];
+  expect(facesOf(...visited, ['node.skipped', { nodeId: 'n' }])[3]).toBeNull();
+});
+
+test('a question is asked, then waited for; an answer is received, then worked on', () => {
+  const faces = facesOf(
+    started,
+    working,
+    nodeStarted('gate'),
+    ...asks('gate', 'i1', { timeoutMs: 90_000, resumeSchema: { type: 'object' } }),
+    ...answered('gate', 'i1'),
+  );
+  expect(faces.slice(3)).toEqual([
+    {
+      kind: 'input-required',
+      inputId: 'i1',
+      inputType: 'confirmation',
+      prompt: 'Ship it?',
+      schema: { type: 'object' },
+      toolCallId: 'gate#0',
+      expiresAt: '2023-11-14T22:14:50.000Z',
+      metadata: { timeout: 90 },
+    },
+    {
+      kind: 'task-status',
+      status: 'waiting-input',
+      metadata: { blockedBy: 'user', pending: [{ type: 'input', id: 'i1' }] },
+    },
+    {
+      kind: 'input-received',
+      inputId: 'i1',
+      providedBy: 'user',
+      userId: 'ann',
+      metadata: { duration: 40, outcome: 'answered' },
+    },
+    { kind: 'task-status', status: 'working' },
+  ]);
+});
+
+test('of two questions only the first changes the status, and only the last answer changes it back', () => {
+  const faces = facesOf(
+    started,
+    working,
+    nodeStarted('a'),
+    nodeStarted('b'),
+    ...asks('a', 'i1'),
+    ...asks('b', 'i2'),
+    ...answered('a', 'i1'),
+    ...answered('b', 'i2'),
+  );
+  expect(faces.flatMap((face) => (face?.kind === 'task-status' ? [face.status] : []))).toEqual([
+    'working',
+    'waiting-input',
+    'working',
+  ]);
+});
+
+test.each([
+  [
+    'clarification',
+    {
+      questions: [
+        { id: 'q', question: 'Which?' },
+        { id: 'r', question: 'When?' },
+      ],
+    },
+    'clarification',
+    'Which?\nWhen?',
+  ],
+  ['custom', { customKind: 'cairn.step.interrupted' }, 'custom', 'Answer needed: cairn.step.interrupted.'],
+  ['external-event', { eventType: 'paid', correlation: { id: 1 } }, 'tool-execution', 'Waiting for the event paid.'],
+  ['low-confidence', { agentId: 'core.a.b' }, 'clarification', 'Confirm the decision.'],
+  ['conversation.exchange', { conversationId: 'c', prompt: 'And now?' }, 'clarification', 'And now?'],
+] as const)('a %s question is put in its own words', (kind, data, inputType, prompt) => {
+  const face = facesOf(started, nodeStarted('n'), ...asks('n', 'i1', { kind, data }))[2];
+  expect(face).toMatchObject({ kind: 'input-required', inputType, prompt });
+});
+
+test('an awaited event is shown as the call it stands for', () => {
+  const data = { eventType: 'paid', correlation: { id: 1 } };
+  const face = facesOf(started, nodeStarted('n'), ...asks('n', 'i1', { kind: 'external-event', data }))[2];
+  expect(face?.metadata).toEqual({ toolCall: { id: 'n#0', function: { name: 'paid', arguments: '{"id":1}' } } });
+});
+
+test('an answer that never came is credited to the host, and a rejection is marked', () => {
+  const waiting = [started, nodeStarted('gate'), ...asks('gate', 'i1')];
+  const timeout = facesOf(...waiting, ...answered('gate', 'i1', { outcome: 'rejected', reason: 'timeout' }))[4];
+  expect(timeout).toMatchObject({ providedBy: 'agent', agentId: 'core.system', metadata: { outcome: 'timeout' } });
+  expect(timeout).not.toHaveProperty('userId');
+  const rejected = facesOf(...waiting, ...answered('gate', 'i1', { resumeValue: { action: 'reject' } }))[4];
+  expect(rejected).toMatchObject({ providedBy: 'user', metadata: { outcome: 'rejected' } });
+});
+
+test.each([
+  ['run-duration', 'deadline_exceeded'],
+  ['node-executions', 'iteration_limit'],
+  ['loop-iterations', 'iteration_limit'],
+  ['budget-cost', 'budget_exceeded'],
+])('a breach of %s is the error %s', (kind, code) => {
+  expect(facesOf(started, ['cap.breached', { kind, limit: 5, observed: 6 }])[1]).toEqual({
+    kind: 'error',
+    code,
+    message: `The limit ${kind} of 5 was exceeded (6).`,
+    retryable: false,
+    scope: 'task',
+    details: { kind, limit: 5, observed: 6 },
+  });
+});
+
+test('a pause repeats the status with its reason', () => {
+  expect(facesOf(started, working, ['run.paused'], ['run.resumed']).slice(2)).toEqual([
+    { kind: 'task-status', status: 'working', metadata: { reason: 'paused' } },
+    { kind: 'task-status', status: 'working', metadata: { reason: 'resumed' } },
+  ]);
+});
+
+test('everything else is not shown', () => {
+  const others = [
+    'approval.requested',
+    'clarification.resolved',
+    'cairn.timer.set',
+    'variable.changed',
+    'acme.new.thing',
+  ];
+  for (const type of others) expect(facesOf(started, [type, { nodeId: 'n' }])[1]).toBeNull();
+});
