@@ -50,61 +50,76 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
   const payload = event.payload as JsonObject;
   switch (event.type) {
     case 'run.started':
-      return runStarted(state, workflow, event, payload);
+      runStarted(state, workflow, event, payload);
+      break;
     case 'run.completed':
     case 'run.failed':
     case 'run.cancelled':
       state.ended = true;
       state.timers = {};
       state.pending = [];
-      return;
+      break;
     case 'cairn.cancel.requested':
       state.cancel ??= { seq: event.seq, reason: textOrNull(payload.reason), by: textOrNull(payload.requestedBy) };
-      return;
+      break;
     case 'cap.breached':
-      return breached(state, event, payload);
+      breached(state, event, payload);
+      break;
     case 'workflow.loopback-limit':
-      return fail(state, event, loopLimit(payload));
+      fail(state, event, loopLimit(payload));
+      break;
     case 'node.started':
-      return nodeStarted(state, workflow, event, payload);
+      nodeStarted(state, workflow, event, payload);
+      break;
     case 'node.completed':
       state.outputs[event.nodeId as string] = (payload.outputs ?? {}) as JsonObject;
-      return nodeEnded(state, workflow, event, (payload.edges ?? {}) as Outcomes);
+      nodeEnded(state, workflow, event, (payload.edges ?? {}) as Outcomes);
+      break;
     case 'node.skipped':
-      return nodeEnded(state, workflow, event, (payload.edges ?? 'not-taken') as Outcomes);
+      nodeEnded(state, workflow, event, (payload.edges ?? 'not-taken') as Outcomes);
+      break;
     case 'node.failed':
       nodeEnded(state, workflow, event, 'failed');
       if (!nodeOf(workflow, event).handlesFailure) fail(state, event, payload.error as unknown as RunError);
-      return;
+      break;
     case 'node.cancelled':
-      return nodeEnded(state, workflow, event, null);
+      nodeEnded(state, workflow, event, null);
+      break;
     case 'node.retried':
-      return nodeRetried(state, event, payload);
+      nodeRetried(state, event, payload);
+      break;
     default:
-      return effectOrWait(state, event, payload);
+      effectOrWait(state, event, payload);
+      break;
   }
 }
 
 function effectOrWait(state: RunState, event: FoldEvent, payload: JsonObject): void {
   switch (event.type) {
     case 'cairn.step.requested':
-      return stepRequested(state, event, payload);
+      stepRequested(state, event, payload);
+      break;
     case 'cairn.step.returned':
-      return stepReturned(state, event, payload);
+      stepReturned(state, event, payload);
+      break;
     case 'cairn.timer.set':
-      return setTimer(state, {
+      setTimer(state, {
         timerId: payload.timerId as string,
         purpose: payload.purpose as Timer['purpose'],
         nodeId: event.nodeId as string,
         fireAt: Date.parse(payload.fireAt as string),
         setSeq: event.seq,
       });
+      break;
     case 'cairn.timer.fired':
-      return timerFired(state, event, payload);
+      timerFired(state, event, payload);
+      break;
     case 'interrupt.requested':
-      return interruptRequested(state, event, payload);
+      interruptRequested(state, event, payload);
+      break;
     case 'interrupt.resolved':
-      return interruptResolved(state, event, payload);
+      interruptResolved(state, event, payload);
+      break;
   }
 }
 

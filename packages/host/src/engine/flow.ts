@@ -85,7 +85,10 @@ function consider(state: RunState, target: CompiledNode, counts: readonly number
       notTaken: counts[i * 3 + 1] as number,
       failed: counts[i * 3 + 2] as number,
     });
-    if (found === 'dead') return enqueue(state, target, state.unreachable, { nodeId: target.id, cause });
+    if (found === 'dead') {
+      enqueue(state, target, state.unreachable, { nodeId: target.id, cause });
+      return;
+    }
     if (found === 'open') holds = false;
   }
   if (holds) enqueue(state, target, state.ready, { nodeId: target.id, cause });

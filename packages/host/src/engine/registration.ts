@@ -1,6 +1,6 @@
 /** What a definition must satisfy before it can be run: everything that can be known is said at registration, not at run time. */
 import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
-import { canonicalize } from 'canonicalize';
+import canonicalize from 'canonicalize';
 import { compileCondition } from './conditions.ts';
 import { compileExpression } from './expressions.ts';
 import { analyseGraph } from './loops.ts';
