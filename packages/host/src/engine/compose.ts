@@ -63,7 +63,7 @@ export function compose(moment: Moment): Batch {
       state.failure = { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
     }
   }
-  const quiet = rows.length < MAX_ROWS && isEmpty(state.calls) && !state.ended;
+  const quiet = rows.length < MAX_ROWS && !awaitsEffects(state) && !state.ended;
   return { base, rows, facts, effects, rest: quiet ? { wakeAt: nextTimer(state) } : undefined };
 }
 
@@ -77,7 +77,8 @@ function accept(fact: Fact, state: RunState, now: number, write: (drafts: readon
   }
 }
 
-export function isEmpty(record: object): boolean {
-  for (const _ in record) return false;
-  return true;
+/** Whether a call is open that this host has to see to. One about which a human was asked waits for the answer only. */
+export function awaitsEffects(state: RunState): boolean {
+  for (const callId in state.calls) if (state.calls[callId]?.asked === undefined) return true;
+  return false;
 }

@@ -6,8 +6,8 @@ import type { OpenCall, RunError } from './state.ts';
 /** How a step ended. */
 export type StepResult = { readonly outcome: Json } | { readonly error: RunError };
 
-/** One attempt of one call that is under way in this process. */
-export interface Flight {
+/** One attempt of one call that is under way. */
+interface Flight {
   readonly callId: string;
   readonly attempt: number;
   abort(reason: string): void;
@@ -22,8 +22,53 @@ export interface FlightWorld {
 /** Largest result of a step, as JSON text; what is larger does not fit in an event. */
 const MAX_OUTCOME_LENGTH = 480 * 1024;
 
+/** The effects of one run that are under way in this process. */
+export class Flights {
+  readonly #world: FlightWorld;
+  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #flights = new Map<string, Flight>();
+  readonly #landed: (call: OpenCall, attempt: number, result: StepResult) => void;
+
+  constructor(
+    world: FlightWorld,
+    steps: ReadonlyMap<string, Step>,
+    landed: (call: OpenCall, attempt: number, result: StepResult) => void,
+  ) {
+    this.#world = world;
+    this.#steps = steps;
+    this.#landed = landed;
+  }
+
+  get areNone(): boolean {
+    return this.#flights.size === 0;
+  }
+
+  /** Once for each call: the row that asks for it must be durable. One about which a human was asked is not started. */
+  start(call: OpenCall | undefined): void {
+    if (call === undefined || call.asked !== undefined || this.#flights.has(call.callId)) return;
+    const { attempt } = call;
+    const land = (result: StepResult) => this.#landed(call, attempt, result);
+    const step = this.#steps.get(call.step);
+    if (step === undefined) {
+      const message = `This host has no step ${call.step}.`;
+      land({ error: { code: 'capability_not_provided', message, retryable: false } });
+      return;
+    }
+    this.#flights.set(call.callId, takeOff(step, call, this.#world, land));
+  }
+
+  /** Aborts what the run no longer waits for. */
+  keepOnly(calls: Readonly<Record<string, OpenCall>>): void {
+    for (const [callId, flight] of this.#flights) {
+      if (calls[callId]?.attempt === flight.attempt) continue;
+      flight.abort('The run no longer waits for this step.');
+      this.#flights.delete(callId);
+    }
+  }
+}
+
 /** Starts the step. `landed` is called once, later, unless the flight was aborted before. */
-export function takeOff(step: Step, call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void): Flight {
+function takeOff(step: Step, call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void): Flight {
   let controller: AbortController | null = null;
   let over = false;
   const context: StepContext = {

@@ -4,9 +4,9 @@
  */
 import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
-import { type Batch, compose, isEmpty } from './compose.ts';
+import { awaitsEffects, type Batch, compose } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
-import { type Flight, type StepResult, takeOff } from './flights.ts';
+import { Flights } from './flights.ts';
 import type { Clock, Report, Sha256, Step } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { RunState } from './state.ts';
@@ -52,14 +52,13 @@ export class Mailbox {
   #creating: Extract<Opening, { kind: 'create' }> | null = null;
   #state: RunState | null = null;
   #workflow: Workflow | null = null;
-  #tenant = '';
   /** The lease under which this mailbox writes; null while nobody in this process holds it. */
   #fence: number | null = null;
   #takenOver = false;
   #tailStale = false;
   #facts: Fact[] = [];
   #readers: PromiseWithResolvers<RunState>[] = [];
-  readonly #flights = new Map<string, Flight>();
+  #flights: Flights | null = null;
   #running: Promise<void> | null = null;
   #closed = false;
   #checkpointSeq = -1;
@@ -74,7 +73,7 @@ export class Mailbox {
       this.#creating = opening;
       this.#state = opening.state;
       this.#workflow = opening.workflow;
-      this.#tenant = opening.run.tenant;
+      this.#flights = this.#flightsOf(opening.run.tenant);
     } else if (opening.kind === 'claimed') {
       this.adopt(opening.fence);
     }
@@ -108,7 +107,7 @@ export class Mailbox {
   /** The run was claimed for this node: by its end, its timer, or because its former holder is gone. */
   adopt(fence: number): void {
     this.#fence = fence;
-    this.#takenOver = this.#flights.size === 0;
+    this.#takenOver = this.#flights?.areNone ?? true;
     this.#tailStale = true;
     this.nudge();
   }
@@ -164,7 +163,7 @@ export class Mailbox {
       const loaded = await this.#world.loader.load(this.runId);
       this.#state = loaded.state;
       this.#workflow = loaded.workflow;
-      this.#tenant = loaded.record.tenant;
+      this.#flights ??= this.#flightsOf(loaded.record.tenant);
       this.#checkpointSeq = loaded.checkpointSeq;
     } else if (stale && this.#creating === null) {
       await this.#world.loader.catchUp(this.#state, this.#workflow as Workflow);
@@ -174,7 +173,7 @@ export class Mailbox {
   #compose(): Batch {
     const state = this.#state as RunState;
     // Calls that are open while nobody here holds the lease are a dead holder's; the append that takes it looks at them.
-    const takenOver = (this.#takenOver || this.#fence === null) && !isEmpty(state.calls);
+    const takenOver = (this.#takenOver || this.#fence === null) && awaitsEffects(state);
     this.#takenOver = false;
     return compose({
       state,
@@ -272,37 +271,25 @@ export class Mailbox {
   #land(batch: Batch): void {
     const state = this.#state as RunState;
     for (const fact of batch.facts) fact.recorded(state);
-    for (const [callId, flight] of this.#flights) {
-      if (state.calls[callId]?.attempt === flight.attempt) continue;
-      flight.abort('The run no longer waits for this step.');
-      this.#flights.delete(callId);
-    }
+    this.#flights?.keepOnly(state.calls);
     if (this.#closed) return;
-    for (const effect of batch.effects) this.#dispatch(effect.callId);
+    for (const effect of batch.effects) this.#flights?.start(state.calls[effect.callId]);
   }
 
-  #dispatch(callId: string): void {
-    const call = this.#state?.calls[callId];
-    if (call === undefined || this.#flights.has(callId)) return;
-    const { attempt, nodeId } = call;
-    const landed = (result: StepResult) => this.post(stepReturned(callId, nodeId, attempt, result));
-    const step = this.#world.steps.get(call.step);
-    if (step === undefined) {
-      const message = `This host has no step ${call.step}.`;
-      landed({ error: { code: 'capability_not_provided', message, retryable: false } });
-      return;
-    }
-    const world = { tenant: this.#tenant, runId: this.runId, sha256: this.#world.sha256 };
-    this.#flights.set(callId, takeOff(step, call, world, landed));
+  #flightsOf(tenant: string): Flights {
+    const { sha256, steps } = this.#world;
+    return new Flights({ tenant, runId: this.runId, sha256 }, steps, (call, attempt, result) =>
+      this.post(stepReturned(call.callId, call.nodeId, attempt, result)),
+    );
   }
 
   /** Nothing to write. The lease stays while effects are under way, and goes back when the run waits for others. */
   async #settleDown(): Promise<void> {
     const state = this.#state as RunState;
     if (this.#fence === null) return;
-    if (!isEmpty(state.calls)) {
+    if (awaitsEffects(state)) {
       // Asked for under this lease and not under way: the append's answer was lost, its rows were not.
-      for (const callId of Object.keys(state.calls)) this.#dispatch(callId);
+      for (const call of Object.values(state.calls)) this.#flights?.start(call);
       this.#setAlarm(nextTimer(state));
       return;
     }
@@ -381,8 +368,7 @@ export class Mailbox {
     this.#closed = true;
     this.#fence = null;
     this.#state = null;
-    for (const flight of this.#flights.values()) flight.abort('This host no longer steps the run.');
-    this.#flights.clear();
+    this.#flights?.keepOnly({});
     for (const fact of this.#facts.splice(0)) fact.refused(error);
     for (const reader of this.#readers.splice(0)) reader.reject(error);
     this.#forget();

@@ -1,6 +1,13 @@
 /** The engine at work: keeps one mailbox for each run it steps, and turns commands into facts posted to them. */
-import { type ContextId, contextId, type RunId, type RunSnapshot, runId, runSnapshot } from '@cairn/protocol';
-import { isCairnError } from '@cairn/protocol';
+import {
+  type ContextId,
+  contextId,
+  isCairnError,
+  type RunId,
+  type RunSnapshot,
+  runId,
+  runSnapshot,
+} from '@cairn/protocol';
 import type { Store } from '../log/port.ts';
 import { answerDrafts } from './answers.ts';
 import type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine.ts';
