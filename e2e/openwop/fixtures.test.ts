@@ -61,13 +61,19 @@ function refused(data: OpenwopData, schemas: WireSchemas): void {
     test.each(ids)('%s is refused at registration, by node and type', async (id) => {
       const fixture = data.fixtures.get(id) as Fixture;
       const nodes = fixture.definition.nodes as readonly { readonly id: string; readonly typeId: string }[];
-      const reply = await host.register(fixture);
-      expect(reply.status).toBe(400);
-      expect(['capability_required', 'validation_error']).toContain(reply.body.error);
-      const details = reply.body.details as Readonly<Record<string, unknown>>;
-      expect(nodes).toContainEqual(expect.objectContaining({ id: details.nodeId, typeId: details.offendingTypeId }));
-      const required = closedMap[String(details.offendingTypeId)];
-      if (required !== undefined) expect(details.requiredCapability).toBe(required);
+      const { status, body } = await host.register(fixture);
+      expect(status).toBe(400);
+      const refusal = { error: body.error, ...(body.details as object) };
+      const gate = nodes.find(({ typeId }) => closedMap[typeId] !== undefined);
+      if (gate === undefined) {
+        expect(refusal).toMatchObject({ error: expect.stringMatching(/^(capability_required|validation_error)$/) });
+        expect(nodes.some((node) => [node.id, node.typeId].every((name) => String(body.message).includes(name)))).toBe(
+          true,
+        );
+      } else {
+        const named = { nodeId: gate.id, offendingTypeId: gate.typeId, requiredCapability: closedMap[gate.typeId] };
+        expect(refusal).toMatchObject({ error: 'capability_required', ...named });
+      }
       expect((await host.create({ workflowId: id })).status).toBe(404);
     });
   });

@@ -130,7 +130,8 @@ function compared(data: OpenwopData): void {
   beforeAll(async () => {
     host = await WireHost.open(schemas, { workflows: definitions as never });
     const started = await host.start('conformance-noop');
-    finished = (await started.ended(), started.runId);
+    await started.ended();
+    finished = started.runId;
   });
   afterAll(() => host?.[Symbol.asyncDispose]());
 

@@ -1,0 +1,148 @@
+/** Load, a number of kills, a quiet end, an audit: everything `npm run e2e:crash` does, as one function. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRandom } from '../../packages/host/test/kit/random.ts';
+import { type Audited, auditStore } from './audit-store.ts';
+import type { Breach } from './breach.ts';
+import { crashWorkflows } from './crash-workflows.ts';
+import { HostProcess } from './host-process.ts';
+import { type Death, HostLost, killAndRevive, moments, nextMoment } from './killer.ts';
+import { patron } from './patron.ts';
+import { checkResumes } from './resume-check.ts';
+import { Wire } from './wire.ts';
+import { Witness } from './witness.ts';
+
+export interface CampaignOptions {
+  readonly kills: number;
+  readonly seed: string;
+  readonly patrons?: number;
+  /** How long runs may take to end once nobody kills the host any more. */
+  readonly endWithinMs?: number;
+  readonly signal?: AbortSignal;
+  readonly progress?: (text: string) => void;
+}
+
+export interface CampaignReport {
+  readonly seed: string;
+  readonly kills: Readonly<Record<string, number>>;
+  /** Kills that came at the very moment they were meant for. */
+  readonly hits: number;
+  readonly runs: number;
+  readonly events: number;
+  readonly resumed: number;
+  readonly answers: number;
+  readonly audited: Audited | null;
+  readonly breaches: readonly Breach[];
+  readonly seconds: number;
+  /** The data folder; kept only when a promise was broken. */
+  readonly folder: string;
+}
+
+const DEFAULT_PATRONS = 10;
+const DEFAULT_END_WITHIN_MS = 60_000;
+
+export async function campaign(options: CampaignOptions): Promise<CampaignReport> {
+  const { seed, progress = () => undefined } = options;
+  const began = performance.now();
+  const home = await mkdtemp(join(tmpdir(), 'cairn-crash-'));
+  const settings = {
+    folder: join(home, 'data'),
+    journal: join(home, 'journal.ndjson'),
+    key: 'crash-test-key-000001',
+    tenant: 'crash',
+  };
+  const witness = new Witness();
+  const deaths: Death[] = [];
+  const host = new HostProcess(settings);
+  let audited: Audited | null = null;
+  try {
+    await underFire(host, witness, deaths, options);
+    progress('every run has ended; auditing the store');
+    audited = await auditStore(settings, witness);
+  } catch (error) {
+    if (!(error instanceof HostLost)) throw error;
+    witness.complain('the host comes back after a crash', { said: error.message });
+  } finally {
+    await host.kill();
+    if (witness.breaches.length === 0) await rm(home, { recursive: true, force: true });
+  }
+  const counted = moments.map((moment) => [moment, deaths.filter((death) => death.moment === moment).length] as const);
+  return {
+    seed,
+    kills: Object.fromEntries(counted),
+    hits: deaths.filter((death) => death.hit).length,
+    runs: witness.runs.length,
+    events: witness.events,
+    resumed: witness.runs.reduce((sum, run) => sum + run.resumed, 0),
+    answers: witness.runs.reduce((sum, run) => sum + run.answers.length, 0),
+    audited,
+    breaches: witness.breaches,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    folder: home,
+  };
+}
+
+/** Patrons at work, and a killer among them. Returns when all runs have ended and the host has stopped in order. */
+async function underFire(
+  host: HostProcess,
+  witness: Witness,
+  deaths: Death[],
+  options: CampaignOptions,
+): Promise<void> {
+  const { kills, seed, patrons = DEFAULT_PATRONS, progress = () => undefined } = options;
+  const random = createRandom(seed);
+  const over = new AbortController();
+  const signal = options.signal === undefined ? over.signal : AbortSignal.any([over.signal, options.signal]);
+  const wire = new Wire(host, signal);
+  let finishing = false;
+  const birth = await host.start();
+  if (birth.kind !== 'ready') throw new HostLost(JSON.stringify(birth));
+  await registerWorkflows(wire, witness);
+  const working = Array.from({ length: patrons }, (_, index) =>
+    patron({ name: `p${index}`, wire, witness, random: random.fork(`p${index}`), finishing: () => finishing }),
+  );
+  const all = Promise.all(working);
+  all.catch(() => undefined);
+  try {
+    const killer = random.fork('killer');
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const moment = nextMoment(killer);
+      deaths.push(await killAndRevive(host, moment, killer, signal));
+      progress(`kill ${kill}/${kills} (${moment}): ${witness.runs.length} runs, ${witness.events} events`);
+    }
+    finishing = true;
+    await endOf(all, witness, options.endWithinMs ?? DEFAULT_END_WITHIN_MS, signal);
+    await checkResumes(witness, wire, random.fork('resume'));
+    const ended = await host.stop();
+    if (ended !== 'code 0') witness.complain('the host stops in order', { ended });
+  } finally {
+    over.abort();
+    await all.catch(() => undefined);
+  }
+}
+
+async function registerWorkflows(wire: Wire, witness: Witness): Promise<void> {
+  for (const definition of crashWorkflows) {
+    const { status, body } = await wire.post({ path: '/v1/workflows', body: definition as never });
+    if (status !== 201) witness.complain('a workflow can be registered', { id: definition.id, status, body });
+  }
+}
+
+/** Waits for the patrons to finish their last runs; runs that do not end are a broken promise. */
+async function endOf(all: Promise<unknown>, witness: Witness, withinMs: number, signal: AbortSignal): Promise<void> {
+  const late = new AbortController();
+  const timeout = pause(withinMs, 'late' as const, { signal: AbortSignal.any([signal, late.signal]) });
+  try {
+    if ((await Promise.race([all.then(() => 'done' as const), timeout])) === 'done') return;
+    for (const { runId, workflowId, events, ended } of witness.runs) {
+      if (ended === null) {
+        witness.complain('every run ends by itself', { runId, workflowId, last: events.at(-1)?.slice(0, 400) });
+      }
+    }
+  } finally {
+    late.abort();
+    timeout.catch(() => undefined);
+  }
+}

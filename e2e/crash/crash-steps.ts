@@ -1,0 +1,35 @@
+/** Steps of every safety. Each writes itself down before it acts; then it takes its time, fails or gives its result. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Json, type JsonObject, RetryableError } from '@cairn/protocol';
+import type { Step, StepContext, StepSafety } from '../../packages/host/src/index.ts';
+import type { Journal } from './journal.ts';
+
+const safeties = ['pure', 'read', 'write', 'idempotent'] as const satisfies readonly StepSafety[];
+
+/** What a step's node configures. */
+export interface StepConfig extends JsonObject {
+  /** How long it takes. */
+  readonly ms: number;
+  /** Attempts that fail before one succeeds. */
+  readonly fails: number;
+}
+
+export const stepType = (safety: StepSafety): string => `crash.${safety}`;
+
+export function crashSteps(journal: Journal): readonly Step[] {
+  return safeties.map((safety) => ({
+    typeId: stepType(safety),
+    safety,
+    async run(input: JsonObject, { runId, nodeId, callId, attempt, signal }: StepContext): Promise<Json> {
+      journal.enter({ runId, nodeId, callId, attempt, safety });
+      const { ms, fails } = input as StepConfig;
+      if (ms > 0) await pause(ms, undefined, { signal });
+      if (attempt <= fails) {
+        throw new RetryableError('service_unavailable', {
+          message: `Attempt ${attempt} of ${fails + 1} fails on purpose.`,
+        });
+      }
+      return { callId, attempt };
+    },
+  }));
+}

@@ -1,0 +1,101 @@
+/** The host's process as its killer holds it: started, reached at whatever port it has now, killed, started again. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { RetryableError } from '@cairn/protocol';
+import type { FromHost, HostSettings } from './host-main.ts';
+
+/** How a life began. */
+export type Birth = Extract<FromHost, { kind: 'ready' | 'failed' }> | { readonly kind: 'died'; readonly how: string };
+
+export class HostProcess implements AsyncDisposable {
+  readonly settings: HostSettings;
+  /** What the host reported as a warning or an error, over all its lives. */
+  readonly notices: string[] = [];
+  #child: ChildProcess | null = null;
+  #up = Promise.withResolvers<string>();
+  #serving = false;
+
+  constructor(settings: HostSettings) {
+    this.settings = settings;
+    this.#up.promise.catch(() => undefined);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts a life; resolves once it serves, or has ended without. */
+  async start(): Promise<Birth> {
+    const child = fork(join(import.meta.dirname, 'host-main.ts'), [JSON.stringify(this.settings)], {
+      execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#child = child;
+    const birth = await new Promise<Birth>((resolve) => {
+      child.on('message', (message: FromHost) => {
+        if (message.kind === 'noticed') this.notices.push(`${message.level}: ${message.message}`);
+        else resolve(message);
+      });
+      child.once('exit', (code, signal) => resolve({ kind: 'died', how: signal ?? `code ${code}` }));
+    });
+    if (birth.kind === 'ready') {
+      this.#serving = true;
+      this.#up.resolve(birth.url);
+    } else await this.#gone(child);
+    return birth;
+  }
+
+  /** Ends the life at once, as a power cut would end the process. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#down();
+    child.kill('SIGKILL');
+    await this.#gone(child);
+  }
+
+  /** Asks the host to stop; resolves with how its process ended. */
+  async stop(): Promise<string> {
+    const child = this.#child;
+    if (child === null) return 'not running';
+    this.#down();
+    if (child.connected) child.send('stop');
+    await this.#gone(child);
+    return child.signalCode ?? `code ${child.exitCode}`;
+  }
+
+  /** Where the host serves now; waits while it is down. */
+  address(): Promise<string> {
+    return this.#up.promise;
+  }
+
+  /** Nobody waits for an address any more. */
+  giveUp(): void {
+    this.#up.reject(new RetryableError('service_unavailable', { message: 'The host is not started again.' }));
+  }
+
+  /** Sends a request to wherever the host is: `input` is a path. Usable as a client's `fetch`. */
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { pathname, search } = new URL(String(input), 'http://host');
+    return fetch(new URL(pathname + search, await this.address()), init);
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  /** Whoever waits for an address already goes on waiting; only one that was given out is taken back. */
+  #down(): void {
+    if (!this.#serving) return;
+    this.#serving = false;
+    const next = Promise.withResolvers<string>();
+    next.promise.catch(() => undefined);
+    this.#up = next;
+  }
+
+  async #gone(child: ChildProcess): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (this.#child === child) this.#child = null;
+  }
+}

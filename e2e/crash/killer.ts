@@ -1,0 +1,83 @@
+/** Chooses the moments at which the host dies: under load, while it starts, while it checkpoints, while it stops. */
+import { watch } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import type { HostProcess } from './host-process.ts';
+
+export const moments = ['load', 'start', 'checkpoint', 'stop'] as const;
+export type Moment = (typeof moments)[number];
+
+/** How likely each moment is. */
+const weights: Readonly<Record<Moment, number>> = { load: 6, start: 2, checkpoint: 2, stop: 1 };
+
+/** A checkpoint that does not come in this time is not waited for any longer. */
+const CHECKPOINT_WITHIN_MS = 4_000;
+
+export const nextMoment = (random: Random): Moment => random.weighted(weights) ?? 'load';
+
+export interface Death {
+  readonly moment: Moment;
+  /** Whether it came at the moment it was meant for. */
+  readonly hit: boolean;
+}
+
+/** Kills the host, which serves, and starts it again until it serves. */
+export async function killAndRevive(
+  host: HostProcess,
+  moment: Moment,
+  random: Random,
+  signal: AbortSignal,
+): Promise<Death> {
+  let hit = true;
+  if (moment === 'load') await pause(random.between(10, 600), undefined, { signal });
+  if (moment === 'checkpoint') {
+    hit = await databaseWritten(host.settings.folder, signal);
+    await pause(random.between(0, 12), undefined, { signal });
+  }
+  if (moment === 'stop') {
+    const stopping = host.stop();
+    await pause(random.between(0, 40), undefined, { signal });
+    await Promise.all([host.kill(), stopping]);
+  } else {
+    await host.kill();
+  }
+  if (moment === 'start') hit = await dieWhileStarting(host, random, signal);
+  await revive(host);
+  return { moment, hit };
+}
+
+/** A start takes a good part of a second; a death falls anywhere in it. */
+async function dieWhileStarting(host: HostProcess, random: Random, signal: AbortSignal): Promise<boolean> {
+  const birth = host.start();
+  await pause(random.between(50, 900), undefined, { signal });
+  await host.kill();
+  return (await birth).kind === 'died';
+}
+
+async function revive(host: HostProcess): Promise<void> {
+  const birth = await host.start();
+  if (birth.kind !== 'ready')
+    throw new HostLost(birth.kind === 'failed' ? `${birth.code}: ${birth.message}` : birth.how);
+}
+
+/** The host did not come back: nothing else can be checked. */
+export class HostLost extends Error {
+  override readonly name = 'HostLost';
+}
+
+/** Between checkpoints only the write-ahead log grows, so a write to the database itself is a checkpoint under way. */
+async function databaseWritten(folder: string, signal: AbortSignal): Promise<boolean> {
+  const found = Promise.withResolvers<boolean>();
+  const watcher = watch(folder, (_event, name) => {
+    if (name === 'cairn.db') found.resolve(true);
+  });
+  const late = new AbortController();
+  const timeout = pause(CHECKPOINT_WITHIN_MS, false, { signal: AbortSignal.any([signal, late.signal]) });
+  try {
+    return await Promise.race([found.promise, timeout]);
+  } finally {
+    watcher.close();
+    late.abort();
+    timeout.catch(() => undefined);
+  }
+}

@@ -1,0 +1,105 @@
+/** A client under whom the host dies: it starts runs, follows them to their end, answers what they ask, and remembers. */
+import { isTerminalType, type Json, type JsonObject } from '@cairn/protocol';
+import type { Random } from '../../packages/host/test/kit/random.ts';
+import { crashWorkflows, inputsOf } from './crash-workflows.ts';
+import type { Wire } from './wire.ts';
+import type { Witness, WitnessedRun } from './witness.ts';
+
+export interface PatronWorld {
+  readonly name: string;
+  readonly wire: Wire;
+  readonly witness: Witness;
+  readonly random: Random;
+  /** No further runs once this is true. */
+  readonly finishing: () => boolean;
+}
+
+/** Runs one after the other until it is time to finish. */
+export async function patron(world: PatronWorld): Promise<void> {
+  for (let count = 0; !world.finishing(); count += 1) await oneRun(world, `${world.name}-${count}`);
+}
+
+/** How likely each workflow is. Bulk is rare: it is there to fill the write-ahead log. */
+const weights = Object.fromEntries(
+  crashWorkflows.map(({ id }) => [id, id === 'crash-steps' ? 4 : id === 'crash-bulk' ? 1 : 2]),
+);
+
+async function oneRun(world: PatronWorld, key: string): Promise<void> {
+  const { witness, random } = world;
+  const run = witness.open(key, random.weighted(weights) ?? 'crash-steps');
+  const cancelAfter = random.chance(0.08) ? random.between(1, 12) : null;
+  await create(world, run);
+  await follow(world, run, cancelAfter);
+  // The answer to a request that must not be carried out twice outlives the run, and the process that gave it.
+  if (random.chance(0.25)) await create(world, run);
+}
+
+async function create({ wire, witness }: PatronWorld, run: WitnessedRun): Promise<void> {
+  const { idempotencyKey, workflowId } = run;
+  const { status, body } = await wire.post({
+    path: '/v1/runs',
+    body: { workflowId, inputs: inputsOf(workflowId), tags: [idempotencyKey] },
+    idempotencyKey,
+  });
+  if (status !== 201) witness.complain('a run can be created', { idempotencyKey, status, body });
+  const runId = String(body.runId);
+  if (run.runId !== null && run.runId !== runId) {
+    witness.complain('one idempotency key starts one run', { idempotencyKey, runId, before: run.runId });
+  }
+  run.runId = runId;
+}
+
+async function follow(world: PatronWorld, run: WitnessedRun, cancelAfter: number | null): Promise<void> {
+  const { wire } = world;
+  const runId = run.runId ?? '';
+  while (run.ended === null) {
+    for await (const message of wire.stream(runId, run.events.length - 1)) {
+      const event = take(world, run, message.data);
+      if (event?.type === 'interrupt.requested') await answer(world, run, event.payload as JsonObject);
+      if (cancelAfter !== null && run.cancelled === null && run.events.length >= cancelAfter) await cancel(world, run);
+    }
+    if (run.ended !== null) return;
+    run.resumed += 1;
+    await wire.rest();
+  }
+}
+
+/** Every row is visible to this client, so the next event can only be the next sequence. */
+function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonObject | null {
+  const event = JSON.parse(text) as JsonObject;
+  if (run.ended !== null || event.sequence !== run.events.length) {
+    const facts = { runId: run.runId, expected: run.events.length, got: event.sequence, ended: run.ended };
+    witness.complain('a resumed stream has no gap and no repeat', facts);
+    return null;
+  }
+  run.events.push(text);
+  witness.events += 1;
+  if (isTerminalType(String(event.type))) run.ended = String(event.type);
+  return event;
+}
+
+async function answer({ wire, witness, random }: PatronWorld, run: WitnessedRun, asked: JsonObject): Promise<void> {
+  const value = answerTo(asked, random);
+  const record = { interruptId: String(asked.interruptId), value, acknowledged: false };
+  run.answers.push(record);
+  const path = `/v1/runs/${run.runId}/interrupts/${String(asked.nodeId)}`;
+  const { status, body, resent } = await wire.post({ path, body: { resumeValue: value } });
+  record.acknowledged = status === 200;
+  // An earlier sending may have landed without its answer coming back; a cancelled run asks nothing any more.
+  const lost = resent > 0 && (body.error === 'interrupt_already_resolved' || body.error === 'interrupt_not_found');
+  if (status === 200 || lost || run.cancelled !== null) return;
+  witness.complain('an open interrupt can be answered', { runId: run.runId, asked, status, body });
+}
+
+function answerTo({ kind }: JsonObject, random: Random): Json {
+  if (kind === 'approval') return { action: 'accept' };
+  if (kind === 'clarification') return { answers: { q1: 'the left one' } };
+  // Asked what became of a `write` that a crash interrupted.
+  return random.chance(0.5) ? { action: 'retry' } : { action: 'use', result: { decided: 'by a human' } };
+}
+
+async function cancel({ wire, witness }: PatronWorld, run: WitnessedRun): Promise<void> {
+  const { status, body } = await wire.post({ path: `/v1/runs/${run.runId}/cancel`, body: { reason: 'enough' } });
+  if (status !== 200) witness.complain('a run can be cancelled', { runId: run.runId, status, body });
+  run.cancelled = String(body.status);
+}
