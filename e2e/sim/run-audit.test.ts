@@ -78,15 +78,26 @@ describe('notices', () => {
     ['the first attempt of a call is 1', rowsOf([started, requested(2)])],
     ['a call with a result is not asked for again', rowsOf([started, requested(1), returned(1), requested(2)])],
     ['attempts count up', rowsOf([started, requested(1), requested(1)])],
-    ['a write is asked for again only by a human', rowsOf([started, requested(1, 'write'), requested(2, 'write')])],
+    [
+      'a write whose end is unknown is asked for again only by a human',
+      rowsOf([started, requested(1, 'write'), requested(2, 'write')]),
+    ],
     ['a result answers a request', rowsOf([started, returned(1)])],
-    ['a call has one result', rowsOf([started, requested(1), returned(1), returned(1)])],
+    ['an attempt has one result', rowsOf([started, requested(1), returned(1), returned(1)])],
     ['the latest attempt returns', rowsOf([started, requested(1), requested(2), returned(1)])],
     ['an interrupt is resolved once', rowsOf([started, asked, verdict('fail'), verdict('fail')])],
   ];
   test.each(cases)('that this is broken: %s', (invariant, rows) => {
     expect(audit(rows).broken).toBe(invariant);
   });
+});
+
+test('lets a write that failed be tried again: its end is known', () => {
+  const failed: Sketch = {
+    type: 'cairn.step.returned',
+    payload: { nodeId: 'n', callId: 'c', attempt: 1, error: { code: 'x', message: 'y' } },
+  };
+  expect(audit(rowsOf([started, requested(1, 'write'), failed, requested(2, 'write')])).broken).toBeNull();
 });
 
 test('lets a write run again once a human said so', () => {
@@ -98,5 +109,5 @@ test('lets a write run again once a human said so', () => {
 
 test('does not let a write run again when the human said otherwise', () => {
   const rows = rowsOf([started, requested(1, 'write'), asked, verdict('fail'), requested(2, 'write')]);
-  expect(audit(rows).broken).toBe('a write is asked for again only by a human');
+  expect(audit(rows).broken).toBe('a write whose end is unknown is asked for again only by a human');
 });

@@ -16,11 +16,13 @@ import type { Interesting } from './coverage.ts';
 /** A call as its rows tell it. */
 export interface AuditedCall {
   readonly safety: string;
-  readonly nodeId: string;
   attempt: number;
+  /** The latest attempt has a result, be it an error. */
   returned: boolean;
-  /** Human verdicts that let it run again. */
-  verdicts: number;
+  /** An attempt has a result that is no error: nothing more may happen to the call. */
+  done: boolean;
+  /** Attempts whose end is known: they returned, or a human said to go on as if they had. */
+  settled: number;
 }
 
 type Payload = { readonly [key: string]: Json | undefined };
@@ -102,24 +104,26 @@ export class RunAudit {
     const where = { runId: this.runId, seq: row.seq, callId, attempt };
     if (row.type === 'cairn.step.requested') {
       if (call === undefined) {
-        const nodeId = String(payload.nodeId);
-        this.calls.set(callId, { safety: String(payload.safety), nodeId, attempt, returned: false, verdicts: 0 });
+        this.calls.set(callId, { safety: String(payload.safety), attempt, returned: false, done: false, settled: 0 });
         if (attempt !== 1) this.#complain('the first attempt of a call is 1', where);
         return;
       }
       this.#count('step asked for again');
-      if (call.returned) this.#complain('a call with a result is not asked for again', where);
+      if (call.done) this.#complain('a call with a result is not asked for again', where);
       if (attempt !== call.attempt + 1) this.#complain('attempts count up', { ...where, before: call.attempt });
-      if (call.safety === 'write' && call.verdicts < attempt - 1) {
-        this.#complain('a write is asked for again only by a human', where);
+      if (call.safety === 'write' && call.settled < call.attempt) {
+        this.#complain('a write whose end is unknown is asked for again only by a human', where);
       }
       call.attempt = attempt;
+      call.returned = false;
     } else if (row.type === 'cairn.step.returned') {
       if (call === undefined) this.#complain('a result answers a request', where);
       else {
-        if (call.returned) this.#complain('a call has one result', where);
+        if (call.returned) this.#complain('an attempt has one result', where);
         if (attempt !== call.attempt) this.#complain('the latest attempt returns', { ...where, asked: call.attempt });
         call.returned = true;
+        call.done = payload.error === undefined;
+        call.settled += 1;
       }
       if (payload.error !== undefined) this.#count('step returned an error');
     }
@@ -142,7 +146,7 @@ export class RunAudit {
       const call = this.calls.get(this.#questions.get(interruptId) ?? '');
       if (call !== undefined && (payload.resumeValue as { action?: string } | undefined)?.action === 'retry') {
         this.#count('human let a write run again');
-        call.verdicts += 1;
+        call.settled += 1;
       }
     }
   }

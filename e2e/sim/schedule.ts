@@ -58,6 +58,10 @@ export class Schedule {
     return taken;
   }
 
+  holds(pending: Pending): boolean {
+    return this.#pending[pending.kind].includes(pending);
+  }
+
   remove(pending: Pending): void {
     const list = this.#pending[pending.kind];
     const place = list.indexOf(pending);

@@ -28,7 +28,7 @@ export interface StepWorld {
 
 /** Every entry into a step's function, in all lives of all nodes. */
 export class StepLedger {
-  readonly #entered = new Map<string, number>();
+  readonly #entered = new Map<string, Set<number>>();
   readonly #world: StepWorld;
   #hanging: Pending[] = [];
 
@@ -80,6 +80,7 @@ export class StepLedger {
   }
 
   #aborted(behaviour: Behaviour, pending: Pending, reject: (error: unknown) => void): void {
+    if (!this.#hanging.includes(pending) && !this.#world.schedule.holds(pending)) return;
     this.#world.count('step aborted');
     // A deaf step goes on regardless; its result must then have no effect.
     if (behaviour === 'deaf') return;
@@ -93,7 +94,7 @@ export class StepLedger {
     if (holder !== life) this.#world.count('step returned after its node lost the lease');
   }
 
-  #check(life: string, safety: StepSafety, { runId, callId, attempt, nodeId }: StepContext): void {
+  #check(life: string, safety: StepSafety, { runId, callId, attempt }: StepContext): void {
     const { complain, leases, count } = this.#world;
     const where = { life, runId, callId, attempt, safety };
     const run = this.#world.audit(runId);
@@ -102,27 +103,18 @@ export class StepLedger {
       complain('an effect starts only after its request is durable', where);
       return;
     }
-    const key = `${runId} ${callId} ${attempt}`;
-    if (this.#entered.has(key)) complain('an attempt is entered once', where);
-    this.#entered.set(key, 1);
+    const entries = this.#entered.get(`${runId} ${callId}`) ?? new Set<number>();
+    this.#entered.set(`${runId} ${callId}`, entries);
+    if (entries.has(attempt)) complain('an attempt is entered once', where);
     const holds = leases.holder(runId) === life;
     if (!holds) count('step entered by a node that lost the lease');
-    if (call.returned && holds) complain('a call with a result is not entered again', where);
-    if (safety === 'write') this.#checkWrite(run, call.verdicts, { ...where, nodeId });
-  }
-
-  /** Earlier entries whose end nobody recorded may have done their work: only a human may let a write go again. */
-  #checkWrite(
-    run: RunAudit,
-    verdicts: number,
-    where: { readonly callId: string; readonly nodeId: string; readonly attempt: number },
-  ): void {
-    const { complain } = this.#world;
-    if (where.attempt - 1 > verdicts) complain('a write is entered again only after a human said so', where);
-    for (const [callId, other] of run.calls) {
-      if (callId === where.callId || other.nodeId !== where.nodeId || other.returned) continue;
-      complain('a write is not entered while the end of an earlier one is unknown', { ...where, earlier: callId });
+    const over = call.done || (call.returned && call.attempt === attempt);
+    if (over && holds) complain('an attempt with a result is not entered again', where);
+    // Entries whose end nobody recorded may have done their work: only a human may let a write go again.
+    if (safety === 'write' && entries.size > call.settled) {
+      complain('a write whose end is unknown is entered again only after a human said so', where);
     }
+    entries.add(attempt);
   }
 }
 

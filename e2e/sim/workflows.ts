@@ -70,15 +70,18 @@ class Graph {
   /** A loop, a body of one or two nodes, and the edge back. */
   addLoop(): void {
     const random = this.#random;
+    // A loop that nothing leads to has no way in: the edge back to it does not count as one.
+    if (this.#sources.length === 0) this.add({ typeId: 'core.start' });
     const loop = this.#node({ typeId: 'core.loop', config: drawLoop(random) });
-    this.#enter(loop);
-    let last = loop;
+    this.#follow(loop);
+    let last = { id: loop, output: 'body' };
     for (let i = random.between(1, 2); i > 0; i -= 1) {
-      const body = this.#node(random.chance(0.6) ? drawStep(random) : drawQuiet(random));
-      this.#edge(last, body, last === loop ? { sourceOutput: 'body' } : {});
-      last = body;
+      const drawn = random.chance(0.6) ? drawStep(random) : drawQuiet(random);
+      const body = this.#node(drawn);
+      this.#edge(last.id, body, leaving(last.output));
+      last = { id: body, output: random.pick(outputsOf(drawn)) };
     }
-    this.#edge(last, loop, {});
+    this.#edge(last.id, loop, leaving(last.output));
     this.#sources.push({ id: loop, outputs: ['done'] });
   }
 
@@ -96,10 +99,14 @@ class Graph {
     return id;
   }
 
+  /** Now and then a node begins on its own. */
   #enter(target: string): void {
+    if (this.#sources.length > 0 && !this.#random.chance(0.08)) this.#follow(target);
+  }
+
+  #follow(target: string): void {
     const random = this.#random;
     const sources = this.#sources;
-    if (sources.length === 0 || random.chance(0.08)) return;
     const rule = random.chance(0.5) ? undefined : random.pick(triggerRules);
     const count = Math.min(sources.length, random.between(1, 3));
     const chosen = new Set<(typeof sources)[number]>();
@@ -108,7 +115,7 @@ class Graph {
       const sourceOutput = random.pick(source.outputs);
       const own = random.chance(0.15) ? random.pick(triggerRules) : rule;
       this.#edge(source.id, target, {
-        ...(sourceOutput === 'output' ? {} : { sourceOutput }),
+        ...leaving(sourceOutput),
         ...(own === undefined ? {} : { triggerRule: own }),
         ...(random.chance(0.3) ? { condition: drawCondition(random) } : {}),
       });
@@ -119,6 +126,9 @@ class Graph {
     this.edges.push({ id: `e${this.edges.length}`, sourceNodeId, targetNodeId, ...more });
   }
 }
+
+/** The usual output need not be named. */
+const leaving = (sourceOutput: string): Partial<WorkflowEdge> => (sourceOutput === 'output' ? {} : { sourceOutput });
 
 function outputsOf({ typeId }: Drawn): readonly string[] {
   if (typeId === 'core.conditional') return ['true', 'false'];
