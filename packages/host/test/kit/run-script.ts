@@ -1,0 +1,174 @@
+/** Plays a run against the engine's pure core alone: no store, no clock, facts come when the test says so. */
+import { type FoldEvent, type Json, type JsonObject, taskFace, type WorkflowDefinition } from '@cairn/protocol';
+import { answerDrafts } from '../../src/engine/answers.ts';
+import { decide } from '../../src/engine/decide.ts';
+import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/define-workflow.ts';
+import { evolve, newRunState } from '../../src/engine/evolve.ts';
+import type { HostLimits } from '../../src/engine/limits.ts';
+import { createCatalog } from '../../src/engine/nodes/catalog.ts';
+import type { StepSafety } from '../../src/engine/ports.ts';
+import { recover } from '../../src/engine/recover.ts';
+import { checkDefinition } from '../../src/engine/registration.ts';
+import { startedDraft } from '../../src/engine/start-run.ts';
+import type { Draft, Effect, RunError, RunState } from '../../src/engine/state.ts';
+import { dueTimers, nextTimer } from '../../src/engine/timers.ts';
+import { compileWorkflow, type Workflow } from '../../src/engine/workflow.ts';
+
+export interface ScriptOptions {
+  readonly inputs?: JsonObject;
+  readonly configurable?: JsonObject;
+  readonly limits?: Partial<HostLimits>;
+}
+
+const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
+/** One step for each safety, as `local.step.<safety>`. */
+export const scriptCatalog = createCatalog(safeties.map((safety) => ({ typeId: `local.step.${safety}`, safety })));
+
+export const step = (safety: StepSafety, more: Omit<NodeOptions, 'type'> = {}): NodeOptions => ({
+  type: `local.step.${safety}`,
+  ...more,
+});
+
+export function workflowOf<const NodeId extends string>(
+  nodes: Readonly<Record<NodeId, NodeOptions | string>>,
+  edges?: readonly EdgeOptions<NoInfer<NodeId>>[],
+  more: Partial<WorkflowDefinition> = {},
+): WorkflowDefinition {
+  const full = Object.fromEntries(
+    Object.entries<NodeOptions | string>(nodes).map(([id, node]) => [
+      id,
+      typeof node === 'string' ? { type: node } : node,
+    ]),
+  );
+  return {
+    ...defineWorkflow({ id: 'w', version: '1', nodes: full, ...(edges === undefined ? {} : { edges }) }),
+    ...more,
+  };
+}
+
+export class RunScript {
+  readonly workflow: Workflow;
+  state: RunState;
+  readonly events: FoldEvent<string, JsonObject>[] = [];
+  readonly drafts: Draft[] = [];
+  effects: Effect[] = [];
+  readonly faces: JsonObject[] = [];
+  now = 1_000_000;
+
+  constructor(definition: WorkflowDefinition, options: ScriptOptions = {}) {
+    checkDefinition(definition, scriptCatalog);
+    this.workflow = compileWorkflow(definition, 'hash', scriptCatalog);
+    this.state = newRunState('run_1' as RunState['runId']);
+    const { inputs = {}, configurable } = options;
+    const draft = startedDraft({
+      workflow: this.workflow,
+      request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable } },
+      limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },
+    });
+    this.write([draft]);
+    this.settle();
+  }
+
+  write(drafts: readonly Draft[]): void {
+    for (const draft of drafts) {
+      const event = { seq: this.state.nextSeq, at: this.now, ...draft, payload: draft.payload };
+      evolve(this.state, this.workflow, event);
+      this.events.push(event);
+      this.drafts.push(draft);
+      const face = taskFace(this.state.view, event);
+      if (face !== null) this.faces.push(face as JsonObject);
+    }
+  }
+
+  /** Decide until nothing follows. */
+  settle(): this {
+    for (;;) {
+      const decision = decide(this.state, this.workflow);
+      if (decision.drafts.length === 0) return this;
+      this.write(decision.drafts);
+      this.effects.push(...decision.effects);
+    }
+  }
+
+  call(nodeId: string) {
+    const call = Object.values(this.state.calls).find((open) => open.nodeId === nodeId);
+    if (call === undefined) throw new Error(`node ${nodeId} has no open call`);
+    return call;
+  }
+
+  /** The step of this node returned. */
+  returns(nodeId: string, outcome: Json = {}): this {
+    const { callId, attempt } = this.call(nodeId);
+    return this.fact('cairn.step.returned', { nodeId, callId, attempt, outcome }, nodeId);
+  }
+
+  throws(nodeId: string, error: Partial<RunError> = {}): this {
+    const { callId, attempt } = this.call(nodeId);
+    const full = { code: 'node_execution_failed', message: 'no', ...error };
+    return this.fact('cairn.step.returned', { nodeId, callId, attempt, error: full }, nodeId);
+  }
+
+  answers(nodeId: string, value: Json, principal?: string): this {
+    this.write(answerDrafts(this.state, { nodeId, value, principal }, this.now).drafts);
+    return this.settle();
+  }
+
+  fact(type: string, payload: JsonObject, nodeId?: string): this {
+    this.write([{ type, ...(nodeId === undefined ? {} : { nodeId }), audience: 'operator', payload }]);
+    return this.settle();
+  }
+
+  /** Let this much time pass; timers fire when they are due. */
+  passes(ms: number): this {
+    const until = this.now + ms;
+    for (let next = nextTimer(this.state); next !== null && next <= until; next = nextTimer(this.state)) {
+      this.now = Math.max(this.now, next);
+      for (const { timerId, purpose, nodeId } of dueTimers(this.state, this.now)) {
+        const node = nodeId === undefined ? {} : { nodeId };
+        this.write([
+          { type: 'cairn.timer.fired', ...node, audience: 'operator', payload: { timerId, purpose, ...node } },
+        ]);
+      }
+      this.settle();
+    }
+    this.now = until;
+    return this;
+  }
+
+  /** Another process takes over from what is stored. */
+  crashes(): this {
+    this.state = JSON.parse(JSON.stringify(this.state)) as RunState;
+    const decision = recover(this.state, this.workflow);
+    this.effects = [...decision.effects];
+    this.write(decision.drafts);
+    return this.settle();
+  }
+
+  types(): string[] {
+    return this.events.map((event) => event.type);
+  }
+
+  /** Payloads of all events of this type. */
+  all(type: string): JsonObject[] {
+    return this.events.filter((event) => event.type === type).map((event) => event.payload);
+  }
+
+  last(type: string): JsonObject {
+    const payload = this.all(type).at(-1);
+    if (payload === undefined) throw new Error(`no ${type} among ${this.types().join(', ')}`);
+    return payload;
+  }
+
+  /** Nodes in the order in which they started. */
+  started(): string[] {
+    return this.all('node.started').map((payload) => payload.nodeId as string);
+  }
+
+  skipped(): string[] {
+    return this.all('node.skipped').map((payload) => payload.nodeId as string);
+  }
+
+  get status() {
+    return this.state.view.status;
+  }
+}
