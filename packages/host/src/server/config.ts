@@ -84,7 +84,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
 
 /** True for an address that only this machine reaches. */
 export const isLoopback = (address: string): boolean =>
-  address === 'localhost' || address === '::1' || /^127\./.test(address);
+  address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 
 function accessKey(key: z.infer<typeof keySchema>, where: string, env: Environment): AccessKey {
   const { tenant, principal, scopes: held } = key;

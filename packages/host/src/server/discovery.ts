@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import type { HostLimits } from './config.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
 
+export const DISCOVERY_PATH = '/.well-known/openwop';
+
 export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
@@ -52,7 +54,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
 export function registerDiscovery(app: FastifyInstance, document: Discovery): void {
   const body = JSON.stringify(document);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-  app.get('/.well-known/openwop', async (request, reply) => {
+  app.get(DISCOVERY_PATH, async (request, reply) => {
     reply.header('etag', etag).header('cache-control', 'public, max-age=300');
     if (matches(request.headers['if-none-match'], etag)) {
       reply.code(304);

@@ -1,7 +1,7 @@
 /** Open SSE responses: keepalives for the living, an end for those that stopped reading, all of them ended when the host stops. */
 import type { ServerResponse } from 'node:http';
-import type { LiveFeed, Subscription } from '../log/feed.ts';
-import type { RunRows } from '../log/port.ts';
+import type { Report } from '../engine/ports.ts';
+import type { FeedRange, LiveFeed, Subscription } from '../log/feed.ts';
 import type { Timers } from './timers.ts';
 
 /** Between two keepalives; the wire asks for one at least every 30 s. */
@@ -9,6 +9,12 @@ export const KEEPALIVE_MS = 20_000;
 
 /** A client that took nothing for this many keepalives in a row is gone: 60 s and a part of the next span. */
 const STALLED_TICKS = 4;
+
+export interface StreamWorld {
+  readonly feed: LiveFeed;
+  readonly timers: Timers;
+  readonly report: Report;
+}
 
 interface Stream {
   readonly response: ServerResponse;
@@ -28,11 +34,13 @@ export class EventStreams {
   readonly #open = new Set<Stream>();
   readonly #feed: LiveFeed;
   readonly #timers: Timers;
+  readonly #report: Report;
   #cancelTick: (() => void) | null = null;
 
-  constructor(feed: LiveFeed, timers: Timers) {
+  constructor({ feed, timers, report }: StreamWorld) {
     this.#feed = feed;
     this.#timers = timers;
+    this.#report = report;
   }
 
   get size(): number {
@@ -40,7 +48,7 @@ export class EventStreams {
   }
 
   /** Writes the run's events after a position to the response, then whatever follows, until the terminal one. */
-  serve(response: ServerResponse, range: Pick<RunRows, 'runId' | 'after' | 'audience'>): void {
+  serve(response: ServerResponse, range: FeedRange): void {
     const stream: Stream = { response, subscription: null, stalled: false, stalledTicks: 0 };
     this.#open.add(stream);
     this.#cancelTick ??= this.#timers.after(KEEPALIVE_MS, () => this.#tick());
@@ -59,7 +67,15 @@ export class EventStreams {
         if (!more) stream.stalled = true;
         return more;
       },
-      end: () => void response.end(),
+      end: (fault) => {
+        if (fault === undefined) {
+          response.end();
+          return;
+        }
+        this.#report({ level: 'error', message: `The stream of ${range.runId} could not be read on.`, error: fault });
+        // Cut, not ended: the client must not take this for the end of the run.
+        response.destroy();
+      },
     });
     if (response.destroyed) this.#drop(stream);
   }

@@ -13,14 +13,14 @@ export interface EventSurface {
   readonly streams: EventStreams;
 }
 
-/** Rows read at a time for the JSON form: bounds what a long run holds in memory. */
-const PAGE_ROWS = 500;
+/** What is read at a time for the JSON form: bounds what a long run holds in memory. */
+const PAGE = { limit: 500, maxBytes: 262_144 };
 
 export function eventRoutes(surface: EventSurface): readonly Route[] {
   return [
     {
       method: 'GET',
-      path: '/v1/runs/:runId/events',
+      path: '/v1/runs/{runId}/events',
       scope: 'runs:read',
       handle: (call) => events(call, surface),
     },
@@ -33,15 +33,15 @@ async function events(call: Call, { log, streams }: EventSurface): Promise<strin
   integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: 0 });
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
   const after = wantsStream ? lastEventId(call.request.headers['last-event-id']) : -1;
-  const { record } = await visibleRun(call, log);
+  const { record, seq } = await visibleRun(call, log);
   const range = { runId: record.runId, after, audience: call.caller.audience };
   if (wantsStream) {
     call.reply.hijack();
     streams.serve(call.reply.raw, range);
     return undefined;
   }
-  const first = await log.read({ ...range, limit: PAGE_ROWS });
-  if (first.length < PAGE_ROWS) return `{"events":[${first.map(docText).join()}]}`;
+  const first = await log.read({ ...range, ...PAGE });
+  if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
   call.reply.hijack();
   await writePages(call.reply.raw, log, range, first);
   return undefined;
@@ -60,7 +60,7 @@ async function writePages(
     for (let page = first, lead = ''; page.length > 0; lead = ',') {
       if (!response.write(lead + page.map(docText).join())) await drained(response);
       if (response.destroyed) return;
-      page = await log.read({ ...range, after: page.at(-1)?.seq ?? 0, limit: PAGE_ROWS });
+      page = await log.read({ ...range, ...PAGE, after: page.at(-1)?.seq ?? 0 });
     }
     response.end(']}');
   } catch (error) {

@@ -7,7 +7,7 @@ import type { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import { type Authenticate, type Caller, requireScope } from './auth.ts';
 import { CommitWaiters } from './commit-waiters.ts';
-import { registerDiscovery } from './discovery.ts';
+import { DISCOVERY_PATH, registerDiscovery } from './discovery.ts';
 import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
 import { eventRoutes } from './events.ts';
@@ -16,7 +16,7 @@ import { createOnce } from './idempotency.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { parseJsonBody } from './json-body.ts';
 import { pollRoutes } from './poll.ts';
-import { methodsOf, type Route } from './routes.ts';
+import { methodFinder, type Route, routerPath } from './routes.ts';
 import { runRoutes } from './runs.ts';
 import type { Timers } from './timers.ts';
 import { workflowRoutes } from './workflows.ts';
@@ -53,7 +53,7 @@ export interface Server {
 }
 
 export function createServer(deps: ServerDeps): Server {
-  const streams = new EventStreams(deps.feed, deps.timers);
+  const streams = new EventStreams(deps);
   const waiters = new CommitWaiters(deps.store.log, deps.timers);
   const { engine, store } = deps;
   const routes: readonly Route[] = [
@@ -108,9 +108,10 @@ function createApp(deps: ServerDeps, routes: readonly Route[]): FastifyInstance 
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => deps.checkHost(request.headers.host));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, world));
+  const methodsOf = methodFinder([...routes, { method: 'GET', path: DISCOVERY_PATH }]);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = methodsOf([...routes, { method: 'GET', path: '/.well-known/openwop' }], path);
+    const methods = methodsOf(path);
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     sendError(reply, notServed(request.method, path, methods), world);
   });
@@ -123,7 +124,7 @@ function createApp(deps: ServerDeps, routes: readonly Route[]): FastifyInstance 
 function register(app: FastifyInstance, route: Route, authenticate: Authenticate): void {
   app.route({
     method: route.method,
-    url: route.path,
+    url: routerPath(route.path),
     onRequest: async (request) => {
       request.caller = authenticate(request.headers.authorization);
       requireScope(request.caller, route.scope);

@@ -10,7 +10,7 @@ export function interruptRoutes(engine: Engine): readonly Route[] {
   return [
     {
       method: 'POST',
-      path: '/v1/runs/:runId/interrupts/:nodeId',
+      path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
       handle: (call) => answer(call, engine),
     },

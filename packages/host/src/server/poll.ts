@@ -11,14 +11,14 @@ export interface PollSurface {
   readonly waiters: CommitWaiters;
 }
 
-/** Most events of one answer; the next poll gives the next ones. */
-const MAX_EVENTS = 500;
+/** Most of one answer; the next poll gives the next ones. */
+const PAGE = { limit: 500, maxBytes: 1_048_576 };
 
 export function pollRoutes(surface: PollSurface): readonly Route[] {
   return [
     {
       method: 'GET',
-      path: '/v1/runs/:runId/events/poll',
+      path: '/v1/runs/{runId}/events/poll',
       scope: 'runs:read',
       handle: (call) => poll(call, surface),
     },
@@ -31,7 +31,7 @@ async function poll(call: Call, { log, waiters }: PollSurface): Promise<string> 
   const after = integerParam(position, { name: 'lastSequence', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
   const seconds = integerParam(queryParam(call, 'timeout'), { name: 'timeout', min: 1, max: 60 }) ?? 30;
   const { record } = await visibleRun(call, log);
-  const range = { runId: record.runId, after, audience: call.caller.audience, limit: MAX_EVENTS };
+  const range = { runId: record.runId, after, audience: call.caller.audience, ...PAGE };
   // Before the read: a commit between the two must not be missed.
   const wait = waiters.wait(range, seconds * 1000);
   const abort = () => wait.cancel();

@@ -14,7 +14,7 @@ export type Handler = (call: Call) => Promise<string | undefined>;
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** In the router's notation: `:name` is one path segment. */
+  /** As the protocol writes it: `{name}` is one path segment, or its part before a `:verb`. */
   readonly path: string;
   readonly scope: Scope;
   readonly handle: Handler;
@@ -31,18 +31,15 @@ export function queryParam(call: Call, name: string): string | undefined {
   return Array.isArray(value) ? value.at(-1) : value;
 }
 
-/** The methods that the path of a URL is served under; empty when it is not served at all. */
-export function methodsOf(routes: readonly Pick<Route, 'method' | 'path'>[], path: string): string[] {
-  return routes.filter((route) => pattern(route.path).test(path)).map((route) => route.method);
-}
+/** The same path as the router writes it. Without the pattern it would take the verb's colon for a second parameter. */
+export const routerPath = (path: string): string =>
+  path.replace(/\{(\w+)\}(:?)/g, (_, name: string, verb: string) => (verb === '' ? `:${name}` : `:${name}(^[^:/]+)::`));
 
-function pattern(path: string): RegExp {
-  return new RegExp(`^${path.split('/').map(segmentPattern).join('/')}$`);
-}
-
-/** `:name` is any segment, `:name::verb` any that ends in `:verb`, everything else itself. */
-function segmentPattern(segment: string): string {
-  if (!segment.startsWith(':')) return segment.replaceAll('.', '\\.');
-  const verb = segment.split('::')[1];
-  return verb === undefined ? '[^/]+' : `[^/]+:${verb}`;
+/** Gives the methods that a request's path is served under; none when it is not served at all. */
+export function methodFinder(routes: readonly Pick<Route, 'method' | 'path'>[]): (path: string) => readonly string[] {
+  const known = routes.map(({ method, path }) => {
+    const source = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
+    return { method, pattern: new RegExp(`^${source}$`) };
+  });
+  return (path) => known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }

@@ -31,10 +31,10 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
   return [
     { method: 'POST', path: '/v1/runs', scope: 'runs:create', handle: (call) => create(call, surface) },
     { method: 'GET', path: '/v1/runs', scope: 'runs:read', handle: (call) => list(call, surface.log) },
-    { method: 'GET', path: '/v1/runs/:runId', scope: 'runs:read', handle: (call) => get(call, surface.engine) },
-    { method: 'POST', path: '/v1/runs/:runId/cancel', scope: 'runs:cancel', handle: cancel },
+    { method: 'GET', path: '/v1/runs/{runId}', scope: 'runs:read', handle: (call) => get(call, surface.engine) },
+    { method: 'POST', path: '/v1/runs/{runId}/cancel', scope: 'runs:cancel', handle: cancel },
     // Some of the protocol's prose spells it this way.
-    { method: 'POST', path: '/v1/runs/:runId(^[^:/]+)::cancel', scope: 'runs:cancel', handle: cancel },
+    { method: 'POST', path: '/v1/runs/{runId}:cancel', scope: 'runs:cancel', handle: cancel },
   ];
 }
 

@@ -13,7 +13,7 @@ export function workflowRoutes({ engine, records }: WorkflowSurface): readonly R
   return [
     { method: 'POST', path: '/v1/workflows', scope: 'manifest:write', handle: (call) => register(call, engine) },
     { method: 'GET', path: '/v1/workflows', scope: 'manifest:read', handle: (call) => list(call, records) },
-    { method: 'GET', path: '/v1/workflows/:workflowId', scope: 'manifest:read', handle: (call) => get(call, engine) },
+    { method: 'GET', path: '/v1/workflows/{workflowId}', scope: 'manifest:read', handle: (call) => get(call, engine) },
   ];
 }
 

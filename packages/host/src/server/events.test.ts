@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Json, RunEventDoc } from '@cairn/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import type { NewRow } from '../log/port.ts';
+import { creation, row, runA } from '../log/samples.contract.ts';
+import { KEEPALIVE_MS } from './event-streams.ts';
+import { keys, type Served, served } from './served.contract.ts';
+
+const path = `/v1/runs/${runA}/events`;
+const stream = { accept: 'text/event-stream' };
+
+/** A run in the store that no engine steps: rows come when the test writes them. */
+async function withRun(...rows: readonly NewRow[]): Promise<Served> {
+  const host = await served();
+  await host.store.log.append(creation(runA));
+  if (rows.length > 0) await host.store.log.append({ runId: runA, rows });
+  return host;
+}
+
+const write = (host: Served, ...rows: readonly NewRow[]) => host.store.log.append({ runId: runA, rows });
+
+const frames = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((frame) => frame.startsWith('id: '))
+    .map((frame) => {
+      const [id, event, data] = frame.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
+      return { id: Number(id), event, doc: JSON.parse(data ?? '') as RunEventDoc };
+    });
+
+const operator = row('cairn.timer.set', { audience: 'operator' });
+const done = row('run.completed');
+
+test('gives the whole log as JSON unless a stream is asked for', async () => {
+  const host = await withRun(row('node.started', { nodeId: 'a"b', cause: 0, payload: '{"x":[1,"ü"]}' }), done);
+  const reply = await host.ask('GET', path);
+  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(reply.body.events).toMatchObject([
+    { eventId: 'run_a:0', sequence: 0, type: 'run.started' },
+    {
+      sequence: 1,
+      nodeId: 'a"b',
+      causationId: 'run_a:0',
+      payload: { x: [1, 'ü'] },
+      timestamp: '1970-01-01T00:00:01.000Z',
+    },
+    { sequence: 2, type: 'run.completed' },
+  ]);
+});
+
+test('gives a log of many pages as one JSON document', async () => {
+  const host = await withRun();
+  const big = JSON.stringify({ text: 'x'.repeat(2_000) });
+  for (let i = 0; i < 12; i += 1) {
+    await write(host, ...Array.from({ length: 100 }, () => row('node.completed', { payload: big })), operator);
+  }
+  await write(host, done);
+  const { body } = await host.ask('GET', path);
+  const sequences = (body.events as readonly { sequence: number }[]).map(({ sequence }) => sequence);
+  expect(sequences).toHaveLength(1_202);
+  expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
+});
+
+test('streams every event with its id and type, then closes', async () => {
+  const host = await withRun(row('node.started', { nodeId: 'a' }), done);
+  const reply = await host.ask('GET', path, { headers: stream });
+  expect(reply.headers.get('content-type')).toBe('text/event-stream');
+  expect(reply.headers.get('cache-control')).toBe('no-cache');
+  expect(frames(reply.text)).toMatchObject([
+    { id: 0, event: 'run.started', doc: { runId: runA, sequence: 0 } },
+    { id: 1, event: 'node.started', doc: { nodeId: 'a' } },
+    { id: 2, event: 'run.completed' },
+  ]);
+});
+
+test.each([
+  ['0', [1, 2]],
+  ['1', [2]],
+  ['2', []],
+  ['99', []],
+])('goes on after Last-Event-ID %s', async (id, expected) => {
+  const host = await withRun(row('node.started'), done);
+  const reply = await host.ask('GET', path, { headers: { ...stream, 'last-event-id': id } });
+  expect([reply.status, frames(reply.text).map((frame) => frame.id)]).toEqual([200, expected]);
+});
+
+test.each(['-1', '1.5', 'abc', '9007199254740993'])('refuses the Last-Event-ID %s', async (id) => {
+  const host = await withRun(done);
+  const reply = await host.ask('GET', path, { headers: { ...stream, 'last-event-id': id } });
+  expect(reply).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+});
+
+test.each([
+  ['streamMode=values', 'unsupported_stream_mode'],
+  ['streamMode=debug,nonsense', 'unsupported_stream_mode'],
+  ['bufferMs=100', 'validation_error'],
+  ['bufferMs=99999', 'validation_error'],
+  ['bufferMs=x', 'validation_error'],
+])('refuses %s, in either form', async (query, error) => {
+  const host = await withRun(done);
+  for (const headers of [stream, {}]) {
+    const reply = await host.ask('GET', `${path}?${query}`, { headers });
+    expect([reply.status, reply.body.error]).toEqual([400, error]);
+    if (error === 'unsupported_stream_mode') expect(reply.body.details).toMatchObject({ supported: ['debug'] });
+  }
+});
+
+test('takes the mode and the buffer it has', async () => {
+  const host = await withRun(done);
+  const reply = await host.ask('GET', `${path}?streamMode=debug&bufferMs=0`, { headers: stream });
+  expect(frames(reply.text)).toHaveLength(2);
+});
+
+test('shows operator rows only to a key that may audit, on every form', async () => {
+  const host = await withRun(operator, done);
+  const seen = async (key: string) => {
+    const json = (await host.ask('GET', path, { key })).body.events as readonly Json[];
+    const sse = frames((await host.ask('GET', path, { key, headers: stream })).text);
+    const poll = (await host.ask('GET', `${path}/poll`, { key })).body.events as readonly Json[];
+    return [json.length, sse.length, poll.length];
+  };
+  expect(await seen(keys.alice)).toEqual([2, 2, 2]);
+  expect(await seen(keys.auditor)).toEqual([3, 3, 3]);
+});
+
+/** A stream that is read only as far as the test wants. */
+async function openStream(host: Served): Promise<{ response: IncomingMessage; request: ClientRequest }> {
+  const headers = { ...stream, authorization: `Bearer ${keys.alice}` };
+  const request = httpRequest({ port: host.port, host: '127.0.0.1', path, headers, agent: false });
+  request.on('error', () => undefined);
+  onTestFinished(() => void request.destroy());
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  response.setEncoding('utf8');
+  return { response, request };
+}
+
+/** Reads on until the text so far satisfies the condition. */
+async function readUntil(response: IncomingMessage, enough: (text: string) => boolean): Promise<string> {
+  let text = '';
+  while (!enough(text)) {
+    const chunk = response.read() as string | null;
+    if (chunk === null) await once(response, 'readable');
+    else text += chunk;
+  }
+  return text;
+}
+
+test('streams what is written while it is open, keeps silent connections alive, and ends with the run', async () => {
+  const host = await withRun();
+  const { response } = await openStream(host);
+  await readUntil(response, (text) => frames(text).length === 1);
+  await write(host, row('node.started'));
+  await readUntil(response, (text) => frames(text).length === 1);
+  host.timers.pass(KEEPALIVE_MS);
+  host.timers.pass(KEEPALIVE_MS);
+  await readUntil(response, (text) => text === ':keepalive\n\n:keepalive\n\n');
+  await write(host, done);
+  await readUntil(response, (text) => frames(text)[0]?.event === 'run.completed');
+  response.resume();
+  await once(response, 'end');
+  expect(host.server.open.streams).toBe(0);
+});
+
+test('lets go of a stream whose client went away', async () => {
+  const host = await withRun();
+  const { request, response } = await openStream(host);
+  await readUntil(response, (text) => text !== '');
+  expect(host.server.open.streams).toBe(1);
+  request.destroy();
+  while (host.server.open.streams > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+/** Asks for the stream and reads nothing of it. */
+async function stalled(host: Served): Promise<Socket> {
+  const socket = connect(host.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  return socket;
+}
+
+test('a client that stops reading costs little memory, holds nobody up, and is cut after a minute', async () => {
+  const host = await withRun();
+  const socket = await stalled(host);
+  const before = process.memoryUsage();
+  const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
+  for (let i = 0; i < 40; i += 1)
+    await write(host, ...Array.from({ length: 10 }, () => row('node.completed', { payload })));
+  // 40 MB were written to the run; of them the connection may hold a page and what the kernel takes.
+  const { response } = await openStream(host);
+  await readUntil(response, (text) => text.length > 30_000_000);
+  const held = process.memoryUsage().external - before.external;
+  expect(held).toBeLessThan(20_000_000);
+  expect(host.server.open.streams).toBe(2);
+  for (let tick = 0; tick < 4; tick += 1) host.timers.pass(KEEPALIVE_MS);
+  socket.resume();
+  await once(socket, 'close');
+});
+
+test('a client that reads again after a stall gets everything, once', async () => {
+  const host = await withRun();
+  const socket = await stalled(host);
+  const payload = JSON.stringify({ text: 'x'.repeat(50_000) });
+  for (let i = 0; i < 100; i += 1) await write(host, row('node.completed', { payload }));
+  host.timers.pass(KEEPALIVE_MS);
+  await write(host, done);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  const finished = Promise.withResolvers<void>();
+  socket.on('data', () => {
+    if (text.includes('event: run.completed')) finished.resolve();
+  });
+  await finished.promise;
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  expect(ids).toEqual(Array.from({ length: 102 }, (_, i) => i));
+});
+
+test('ends streams and polls when it stops, and then stops', async () => {
+  const host = await withRun();
+  const { response } = await openStream(host);
+  await readUntil(response, (text) => text !== '');
+  const poll = host.ask('GET', `${path}/poll?lastSequence=5`);
+  while (host.server.open.polls === 0) await new Promise((resolve) => setImmediate(resolve));
+  response.resume();
+  const [, reply] = await Promise.all([once(response, 'end'), poll, host.stop()]);
+  expect(reply).toMatchObject({ status: 200, body: { events: [], isComplete: false } });
+  await expect(fetch(host.url)).rejects.toThrow();
+});

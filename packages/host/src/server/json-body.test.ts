@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MAX_JSON_DEPTH, parseJsonBody } from './json-body.ts';
+
+const parse = (text: string) => parseJsonBody(Buffer.from(text));
+
+test('reads any JSON as the platform does', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ depthSize: 'medium' }), fc.constantFrom(undefined, 2), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      fc.pre(!text.includes('"__proto__"'));
+      expect(parse(text)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test('refuses a repeated key wherever it is, and names it', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.jsonValue(), fc.jsonValue(), (key, one, two) => {
+      fc.pre(key !== '__proto__');
+      const repeated = `{${JSON.stringify(key)}:${JSON.stringify(one)} , ${JSON.stringify(key)} :${JSON.stringify(two)}}`;
+      fc.pre(!repeated.includes('"__proto__"'));
+      expect(() => parse(`[{"a":${repeated}}]`)).toThrow('repeats the key');
+    }),
+  );
+  expect(() => parse('{"a":{"b":1},"c":{"b":2,"d\\"":3,"d\\u0022":4}}')).toThrow('repeats the key "d\\""');
+});
+
+test('does not take punctuation inside strings for structure', () => {
+  expect(parse('{"a:{[":"\\\\\\":{[,","b":"\\\\"}')).toEqual({ 'a:{[': '\\":{[,', b: '\\' });
+});
+
+test.each([
+  ['{"a":1', 'not JSON'],
+  ['', 'not JSON'],
+  ['{"a":"unterminated', 'not JSON'],
+  ["{'a':1}", 'not JSON'],
+  ['{"__proto__":{"admin":true}}', '__proto__'],
+])('refuses %s', (text, message) => {
+  expect(() => parse(text)).toThrow(message);
+});
+
+test('refuses bytes that are not UTF-8', () => {
+  expect(() => parseJsonBody(Buffer.from([0x22, 0xff, 0x22]))).toThrow('UTF-8');
+});
+
+test('takes the deepest nesting allowed and refuses one level more', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  expect(parse(nested(MAX_JSON_DEPTH))).toBeTypeOf('object');
+  expect(() => parse(nested(MAX_JSON_DEPTH + 1))).toThrow(`deeper than ${MAX_JSON_DEPTH}`);
+});

@@ -1,0 +1,211 @@
+/** A real server on a free loopback port over the memory store, with time in the test's hands; not shipped. */
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { onTestFinished } from 'vitest';
+import type { Engine } from '../engine/engine.ts';
+import type { Report } from '../engine/ports.ts';
+import { createEngine } from '../engine/runtime.ts';
+import { LiveFeed } from '../log/feed.ts';
+import { memoryStore } from '../log/memory.ts';
+import type { Store } from '../log/port.ts';
+import { type AccessKey, createAuthenticate, keyHash, type Scope, scopes } from './auth.ts';
+import { systemClock } from './compose.ts';
+import { discoveryDocument } from './discovery.ts';
+import { createCheckHost } from './host-header.ts';
+import { createServer, type Server } from './http.ts';
+import type { Timers } from './timers.ts';
+
+export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
+
+/** A key of tenant `t` that holds exactly these scopes; the server knows one for each list of at most one. */
+export const keyWith = (...held: readonly Scope[]): string => `key-with-only-${held.join('+')}`;
+
+const accessKeys: readonly AccessKey[] = [
+  { sha256: keyHash(keys.alice), tenant: 't', principal: 'alice' },
+  { sha256: keyHash(keys.auditor), tenant: 't', principal: 'auditor', scopes },
+  { sha256: keyHash(keys.stranger), tenant: 'other', scopes },
+  { sha256: keyHash(keyWith()), tenant: 't', scopes: [] },
+  ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
+];
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+export interface Ask {
+  readonly key?: string | null;
+  readonly body?: Json;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly server: Server;
+  readonly timers: ManualTimers;
+  readonly reports: Parameters<Report>[0][];
+  ask(method: 'GET' | 'POST' | 'PUT', path: string, ask?: Ask): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+export interface ServedOptions {
+  readonly store?: Store;
+  readonly engine?: (engine: Engine) => Engine;
+  readonly maxRequestBodyBytes?: number;
+  readonly publicUrl?: string;
+}
+
+export async function served(options: ServedOptions = {}): Promise<Served> {
+  const store = options.store ?? memoryStore();
+  const timers = new ManualTimers();
+  const reports: Parameters<Report>[0][] = [];
+  const report: Report = (notice) => void reports.push(notice);
+  const uniqueId = () => randomUUIDv7();
+  const limits = { maxNodeExecutions: 100, maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536 };
+  const real = createEngine({
+    store,
+    clock: systemClock,
+    uniqueId,
+    sha256: (text, encoding) => hash('sha256', text, encoding),
+    owner: uniqueId(),
+    steps: [],
+    limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
+    report,
+  });
+  await real.open();
+  const engine = options.engine?.(real) ?? real;
+  const server = createServer({
+    engine,
+    store,
+    feed: new LiveFeed(store.log),
+    authenticate: createAuthenticate(accessKeys),
+    checkHost: createCheckHost('127.0.0.1', options.publicUrl),
+    discovery: discoveryDocument({ version: '1.2.3', hostId: 'test', limits, fixtures: null }),
+    maxRequestBodyBytes: limits.maxRequestBodyBytes,
+    timers,
+    uniqueId,
+    report,
+  });
+  const port = await server.listen(0, '127.0.0.1');
+  const url = `http://127.0.0.1:${port}`;
+  let stopped: Promise<void> | null = null;
+  const stop = async () => {
+    await server.close(1_000);
+    await real.close();
+    await store.close();
+  };
+  const stopOnce = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  onTestFinished(stopOnce);
+  return {
+    url,
+    port,
+    store,
+    engine,
+    server,
+    timers,
+    reports,
+    stop: stopOnce,
+    ask: (method, path, ask) => askUrl(`${url}${path}`, method, ask),
+  };
+}
+
+async function askUrl(url: string, method: string, ask: Ask = {}): Promise<Reply> {
+  const { key = keys.alice } = ask;
+  const content = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...ask.headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+    ...(ask.signal === undefined ? {} : { signal: ask.signal }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? (JSON.parse(text) as JsonObject) : {},
+  };
+}
+
+/** A request with headers that `fetch` would not send as they are. */
+export function rawGet(port: number, path: string, headers: Record<string, string>): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Spans that pass when the test says so. */
+export class ManualTimers implements Timers {
+  readonly #waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
+
+  after(ms: number, wake: () => void): () => void {
+    const entry = { ms, wake };
+    this.#waiting.add(entry);
+    return () => void this.#waiting.delete(entry);
+  }
+
+  /** Wakes all who wait for this span now. */
+  pass(ms: number): void {
+    for (const entry of [...this.#waiting]) {
+      if (entry.ms === ms && this.#waiting.delete(entry)) entry.wake();
+    }
+  }
+}
+
+/** A definition with these nodes, one after the other. */
+export function chain(id: string, ...nodes: readonly { readonly typeId: string; readonly config?: JsonObject }[]) {
+  const definition: WorkflowDefinition = {
+    id,
+    name: id,
+    version: '1',
+    nodes: nodes.map(({ typeId, config = {} }, i) => ({
+      id: `n${i}`,
+      typeId,
+      name: `n${i}`,
+      position: { x: i, y: 0 },
+      config,
+      inputs: {},
+    })),
+    edges: nodes.slice(1).map((_, i) => ({ id: `e${i}`, sourceNodeId: `n${i}`, targetNodeId: `n${i + 1}` })),
+    triggers: [],
+    variables: [],
+    metadata: {},
+    settings: {},
+  };
+  return definition;
+}
+
+export const noop = chain('noop', { typeId: 'core.noop' });
+export const approval = chain('approval', { typeId: 'core.approvalGate', config: { title: 'Go on?' } });
