@@ -3,10 +3,10 @@ import type { RunId } from '@cairn/protocol';
 import { defineStep } from '../packages/host/src/engine/define-step.ts';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import type { Commit } from '../packages/host/src/log/port.ts';
-import { openSqliteStore, type SqliteStore } from '../packages/host/src/log/sqlite/open.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import type { Target } from './load.ts';
+import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { STEP_NAME, workflows } from './workflows.ts';
 
 const TENANT = 'bench';
@@ -36,7 +36,7 @@ function hostCommands() {
   let running: { readonly store: SqliteStore; readonly engine: Engine } | undefined;
   return {
     serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
-      const store = await openSqliteStore({ folder });
+      const store = await openMeasuredStore(folder);
       const host = await createHost({
         store,
         steps: [step],

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { openSqliteStore, type SqliteStore } from '../packages/host/src/log/sqlite/open.ts';
 import type { Bar, Durability, Figure, Sample } from './figure.ts';
 import { type AppendRate, appendToManyRuns, appendToOneRun, loneRun } from './log-load.ts';
+import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { freshFolder, type Group, type Plan } from './plan.ts';
 import { RawRows } from './raw-rows.ts';
 import { type RowShape, readRowShape } from './run-shape.ts';
@@ -37,7 +37,7 @@ async function logFigures(plan: Plan): Promise<readonly Figure[]> {
 /** Compiles both paths, and takes the table and rows that the raw side copies from what the store wrote. */
 async function warmUp(plan: Plan): Promise<RowShape> {
   const folder = freshFolder(plan, 'warm');
-  const store = await openSqliteStore({ folder });
+  const store = await openMeasuredStore(folder);
   await loneRun(store, ROWS_PER_APPEND)(20);
   const shape = readRowShape(databaseFile(folder));
   await appendToManyRuns(store, { writers: 64, rowsPerAppend: ROWS_PER_APPEND, ms: 1000 });
@@ -141,7 +141,7 @@ async function loopDelay(plan: Plan, shape: RowShape): Promise<Figure> {
 
 /** Opens a store in a folder of its own, counts commits and flushes around the work, closes it. */
 async function withStore<T>(plan: Plan, work: (store: SqliteStore) => Promise<T>) {
-  const store = await openSqliteStore({ folder: freshFolder(plan, 'store') });
+  const store = await openMeasuredStore(freshFolder(plan, 'store'));
   const before = store.stats();
   const flushesBefore = plan.flushes.read();
   const result = await work(store);
