@@ -59,7 +59,7 @@ export const rooms: readonly Room[] = [
     name: 'engine',
     path: 'packages/host/src/engine',
     imports: ['protocol', `${log}/port.ts`],
-    packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js'],
+    packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
   },
