@@ -1,6 +1,6 @@
 /** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
-import { sseFrame } from './frame.ts';
+import { sseFrames } from './frame.ts';
 import type { Commit, EventLog, Row, RunRows } from './port.ts';
 import { Ring, type RingLimits } from './ring.ts';
 import { endsRun } from './run-index.ts';
@@ -199,7 +199,7 @@ class Reader implements Subscription {
     const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes });
     if (this.closed) return false;
     const last = rows.at(-1);
-    if (last !== undefined) this.#write(rows.map(sseFrame).join(''), last.seq, endsRun(last.type));
+    if (last !== undefined) this.#write(sseFrames(rows), last.seq, endsRun(last.type));
     if (rows.length === limit || size(rows) >= maxBytes) return true;
     if (this.#over) {
       this.finish();

@@ -2,7 +2,7 @@
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { docText, sseFrame } from './frame.ts';
+import { docText, sseFrame, sseFrames } from './frame.ts';
 import type { Row } from './port.ts';
 
 const plain: Row = {
@@ -62,5 +62,16 @@ describe('a frame', () => {
     const frame = sseFrame({ ...plain, payload: '{\r\n  "a": "x\\n"\n}' });
     expect(frame.trimEnd().split(/\r|\n/).length).toBe(3);
     expect(JSON.parse(frame.split('data: ')[1]!).payload).toEqual({ a: 'x\n' });
+  });
+
+  it('is the same alone and among many, at any time', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 8_640_000_000_000_000 }), { maxLength: 5 });
+    const nearby = fc.array(fc.integer({ min: 1_699_999_998_000, max: 1_700_000_002_000 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(times, nearby, (far, near) => {
+        const rows = [...far, ...near].map((at, seq) => ({ ...plain, at, seq }));
+        expect(sseFrames(rows)).toBe(rows.map(sseFrame).join(''));
+      }),
+    );
   });
 });

@@ -2,8 +2,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What the thread is asked: copy what it can beside the writer, or copy all and start the WAL over. */
-export type CheckpointRequest = 'passive' | 'restart' | 'close';
+/** What the thread is asked: to copy all and start the WAL over, or to end. */
+export type CheckpointRequest = 'restart' | 'close';
 
 export type CheckpointReply = { readonly done: true } | { readonly error: { readonly message: string } };
 
@@ -11,7 +11,6 @@ const port = parentPort;
 if (port !== null) {
   const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
   db.exec('PRAGMA synchronous = FULL');
-  const passive = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   const restart = db.prepare('PRAGMA wal_checkpoint(RESTART)');
 
   port.on('message', (request: CheckpointRequest) => {
@@ -22,7 +21,7 @@ if (port !== null) {
     }
     let reply: CheckpointReply = { done: true };
     try {
-      (request === 'passive' ? passive : restart).get();
+      restart.get();
     } catch (error) {
       reply = { error: { message: error instanceof Error ? error.message : String(error) } };
     }

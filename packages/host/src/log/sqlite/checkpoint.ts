@@ -52,15 +52,15 @@ export class Checkpointer {
     if (worker === null) return;
     this.#worker = null;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.ref(); // an idle thread keeps no process alive, but one that is waited for must
     worker.postMessage('close' satisfies CheckpointRequest);
     await ended;
   }
 
-  /** Most is copied while appends go on; they are held only for what came meanwhile and for starting the WAL over. */
+  /** Appends wait meanwhile: a commit that syncs beside the thread's own syncs would make the event loop wait for both. */
   async #run(): Promise<void> {
     const { writer, onFault } = this.#parts;
     try {
-      await this.#ask('passive');
       writer.hold();
       await this.#ask('restart');
     } catch (error) {

@@ -5,10 +5,10 @@ import { storeClosed } from '../refusals.ts';
 import { storeError } from './errors.ts';
 
 /**
- * A transaction takes no more than this, and the rest waits for the next turn: at 7 microseconds a row it keeps the
- * event loop for about 4 ms, and other requests come between two transactions.
+ * A transaction takes no more than this, and the rest waits for the next turn: at 11 microseconds a row it keeps the
+ * event loop for about 3 ms and a sync, and other requests come between two transactions.
  */
-const MAX_ROWS = 512;
+const MAX_ROWS = 256;
 const MAX_BYTES = 1_048_576;
 
 /** Something to be written. */
