@@ -16,6 +16,8 @@ export interface Batch {
   /** The facts that are recorded by it (or were before). */
   readonly facts: readonly Fact[];
   readonly effects: readonly Effect[];
+  /** The batch was full before the former holder's calls were looked at. */
+  readonly takeOverLater: boolean;
   /** The run waits for nobody in this process: the lease can go back. */
   readonly rest: { readonly wakeAt: number | null } | undefined;
 }
@@ -64,7 +66,14 @@ export function compose(moment: Moment): Batch {
     }
   }
   const quiet = rows.length < MAX_ROWS && !awaitsEffects(state) && !state.ended;
-  return { base, rows, facts, effects, rest: quiet ? { wakeAt: nextTimer(state) } : undefined };
+  return {
+    base,
+    rows,
+    facts,
+    effects,
+    takeOverLater: takeOver,
+    rest: quiet ? { wakeAt: nextTimer(state) } : undefined,
+  };
 }
 
 function accept(fact: Fact, state: RunState, now: number, write: (drafts: readonly Draft[]) => void): boolean {

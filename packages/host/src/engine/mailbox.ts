@@ -4,6 +4,7 @@
  */
 import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
+import { Backoff } from './backoff.ts';
 import { awaitsEffects, type Batch, compose } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
 import { Flights } from './flights.ts';
@@ -40,9 +41,12 @@ export type Opening =
   | { readonly kind: 'claimed'; readonly fence: number }
   | { readonly kind: 'resting' };
 
+interface Reader {
+  readonly look: (state: RunState) => void;
+  readonly failed: (error: unknown) => void;
+}
+
 const CHECKPOINT_EVERY = 1_000;
-const RETRY_FROM_MS = 50;
-const RETRY_TO_MS = 5_000;
 const SET_ASIDE_MS = 60_000;
 
 export class Mailbox {
@@ -54,21 +58,22 @@ export class Mailbox {
   #workflow: Workflow | null = null;
   /** The lease under which this mailbox writes; null while nobody in this process holds it. */
   #fence: number | null = null;
+  /** Open calls are a former holder's; stays set until what is done about them is durable. */
   #takenOver = false;
   #tailStale = false;
   #facts: Fact[] = [];
-  #readers: PromiseWithResolvers<RunState>[] = [];
+  #readers: Reader[] = [];
   #flights: Flights | null = null;
   #running: Promise<void> | null = null;
   #closed = false;
   #checkpointSeq = -1;
-  #retryMs = RETRY_FROM_MS;
+  readonly #backoff: Backoff;
   #alarm: { readonly at: number; readonly off: () => void } | null = null;
-  #endPause: (() => void) | null = null;
 
   constructor(runId: RunId, opening: Opening, world: MailboxWorld) {
     this.runId = runId;
     this.#world = world;
+    this.#backoff = new Backoff(world.clock);
     if (opening.kind === 'create') {
       this.#creating = opening;
       this.#state = opening.state;
@@ -88,13 +93,16 @@ export class Mailbox {
     this.nudge();
   }
 
-  /** The run's state as the log has it; waits for an append that is under way. */
-  read(): Promise<RunState> {
-    if (this.#running === null && this.#state !== null && !this.#tailStale) return Promise.resolve(this.#state);
-    const reader = Promise.withResolvers<RunState>();
-    this.#readers.push(reader);
-    this.nudge();
-    return reader.promise;
+  /**
+   * A look at the run's state as the log has it; waits for an append that is under way. What is wanted of the state has
+   * to be taken by `look` itself: a moment later the state may be ahead of the log again.
+   */
+  read<T>(look: (state: RunState) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#readers.push({ look: (state) => resolve(look(state)), failed: reject });
+      if (this.#running === null && this.#state !== null && !this.#tailStale) this.#serveReaders();
+      else this.nudge();
+    });
   }
 
   /** A commit of this run was seen; beyond what is known here it is another node's. */
@@ -125,7 +133,7 @@ export class Mailbox {
   /** Stops: effects under way are aborted and count as interrupted; the lease goes back so that others may go on. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#endPause?.();
+    this.#backoff.cutShort();
     await this.#running;
     const fence = this.#fence;
     this.#drop(stopped(this.runId));
@@ -143,12 +151,13 @@ export class Mailbox {
       this.#serveReaders();
       const batch = this.#compose();
       if (batch.rows.length === 0) {
+        this.#takenOver = false;
         for (const fact of batch.facts) fact.recorded(this.#state as RunState);
         await this.#settleDown();
         return;
       }
       if (!(await this.#commit(batch))) continue;
-      this.#retryMs = RETRY_FROM_MS;
+      this.#backoff.reset();
       this.#land(batch);
       this.#serveReaders();
       await this.#checkpoint();
@@ -173,14 +182,13 @@ export class Mailbox {
   #compose(): Batch {
     const state = this.#state as RunState;
     // Calls that are open while nobody here holds the lease are a dead holder's; the append that takes it looks at them.
-    const takenOver = (this.#takenOver || this.#fence === null) && awaitsEffects(state);
-    this.#takenOver = false;
+    this.#takenOver = (this.#takenOver || this.#fence === null) && awaitsEffects(state);
     return compose({
       state,
       workflow: this.#workflow as Workflow,
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
-      takenOver,
+      takenOver: this.#takenOver,
       broken: (error) => this.#report('error', 'run stopped', error),
     });
   }
@@ -220,6 +228,7 @@ export class Mailbox {
 
   #written(batch: Batch, fence: number): void {
     this.#creating = null;
+    this.#takenOver = batch.takeOverLater;
     this.#fence = batch.rest !== undefined || endsRun(batch) ? null : fence;
     if (typeof batch.rest?.wakeAt === 'number') this.#world.wakeBy(batch.rest.wakeAt);
   }
@@ -247,7 +256,7 @@ export class Mailbox {
     }
     this.#report('warn', 'append failed, trying again', error);
     // The lease may be ours by an append whose answer was lost: open calls are then looked at again.
-    await this.#pause();
+    await this.#backoff.wait();
     return false;
   }
 
@@ -336,7 +345,7 @@ export class Mailbox {
     const fence = this.#fence;
     if (isCairnError(error) && error.retryable && fence !== null) {
       this.#report('warn', 'run not readable', error);
-      await this.#pause();
+      await this.#backoff.wait();
       return false;
     }
     this.#drop(error);
@@ -348,19 +357,14 @@ export class Mailbox {
     return true;
   }
 
-  async #pause(): Promise<void> {
-    const { clock } = this.#world;
-    const pause = Promise.withResolvers<void>();
-    const off = clock.wakeAt(clock.now() + this.#retryMs, pause.resolve);
-    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_TO_MS);
-    this.#endPause = pause.resolve;
-    await pause.promise;
-    this.#endPause = null;
-    off();
-  }
-
   #serveReaders(): void {
-    for (const reader of this.#readers.splice(0)) reader.resolve(this.#state as RunState);
+    for (const reader of this.#readers.splice(0)) {
+      try {
+        reader.look(this.#state as RunState);
+      } catch (error) {
+        reader.failed(error);
+      }
+    }
   }
 
   /** Lets go of everything. What is refused here is for another holder, or for the caller to send again. */
@@ -370,7 +374,7 @@ export class Mailbox {
     this.#state = null;
     this.#flights?.keepOnly({});
     for (const fact of this.#facts.splice(0)) fact.refused(error);
-    for (const reader of this.#readers.splice(0)) reader.reject(error);
+    for (const reader of this.#readers.splice(0)) reader.failed(error);
     this.#forget();
   }
 

@@ -421,3 +421,21 @@ test('a long run goes on from its checkpoint after a restart', async () => {
   (await again.called(1)).resolve(null);
   await seen(runId, 'run.completed');
 });
+
+test('a takeover whose first append fails still asks before it repeats a write step', async () => {
+  const { store, clock, node, begin, seen } = bench();
+  const lost = heldStep('pay', 'write');
+  const again = heldStep('pay', 'write');
+  const runId = await begin(node('dead', [lost.step]), chain('local.step.pay'));
+  await lost.called(1);
+  let failures = 0;
+  const flaky = faulty(store, () => (failures++ < 2 ? 'fail' : 'pass'));
+  await node('alive', [again.step], flaky).open();
+  clock.advance(10_001);
+  for (let i = 0; i < 4; i++) {
+    await settled();
+    clock.advance(1_000);
+  }
+  await seen(runId, 'interrupt.requested');
+  expect(again.calls).toHaveLength(0);
+});

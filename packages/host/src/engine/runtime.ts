@@ -147,8 +147,12 @@ class Runtime implements Engine {
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
     const mailbox = this.#mailboxes.get(id);
     if (mailbox !== undefined) {
-      const state = await mailbox.read().catch(() => null);
-      if (state !== null) return ofTenant(state, tenant, id);
+      try {
+        return await mailbox.read((state) => ofTenant(state, tenant, id));
+      } catch (error) {
+        // The mailbox was given up meanwhile, or never came to be: the log has the answer.
+        if (!isCairnError(error) || !error.retryable) throw error;
+      }
     }
     return ofTenant((await this.#loader.load(id)).state, tenant, id);
   }
