@@ -255,7 +255,6 @@ export class Mailbox {
       return false;
     }
     this.#report('warn', 'append failed, trying again', error);
-    // The lease may be ours by an append whose answer was lost: open calls are then looked at again.
     await this.#backoff.wait();
     return false;
   }
