@@ -1,0 +1,36 @@
+/** Data folders for the suites of the SQLite store; not shipped. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { openSqliteStore } from './open.ts';
+import type { SqliteStore } from './store.ts';
+
+/** Gives fresh folders, and takes them away after the suite. */
+export function folders(): { fresh(): string; copyOf(folder: string): string } {
+  const root = mkdtempSync(join(tmpdir(), 'cairn-sqlite-'));
+  let count = 0;
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const fresh = (): string => {
+    count += 1;
+    return join(root, String(count));
+  };
+  return {
+    fresh,
+    /** What a power cut would leave: the files as they are, with nobody to close them. */
+    copyOf(folder) {
+      const copy = fresh();
+      cpSync(folder, copy, { recursive: true });
+      return copy;
+    },
+  };
+}
+
+/** A store whose faults fail the test. */
+export const open = (folder: string): Promise<SqliteStore> =>
+  openSqliteStore({
+    folder,
+    onFault: (error) => {
+      throw error;
+    },
+  });
