@@ -110,3 +110,12 @@ test('active nodes are those that started and have not ended', () => {
     }),
   );
 });
+
+test('a log without the node column folds to the same, by the node its payloads name', () => {
+  fc.assert(
+    fc.property(legalHistory, (events) => {
+      const bare = events.map(({ nodeId: _, ...event }) => event);
+      expect(JSON.stringify(viewOf(bare))).toBe(JSON.stringify(viewOf(events)));
+    }),
+  );
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, asks, nodeStarted, START_AT, started, viewAfter } from './fold-kit.contract.ts';
+import { answered, asks, nodeStarted, type Said, START_AT, started, viewAfter } from './fold-kit.contract.ts';
 import { runSnapshot } from './snapshot.ts';
 
 const error = { code: 'node_timeout', message: 'too slow' };
@@ -91,6 +91,13 @@ test('visits are counted for logs that do not', () => {
   expect(view.nodeStates.n).toMatchObject({ visit: 1, attempt: 0 });
 });
 
+test('another start of an active node is another attempt of the same visit', () => {
+  const start = ['node.started', { nodeId: 'n', typeId: 't', attempt: 0 }] as const;
+  const view = viewAfter(started, start, start);
+  expect(view.activeNodes).toBe(1);
+  expect(view.nodeStates.n).toMatchObject({ visit: 0, toolCallId: 'n#0', visitSeq: 1 });
+});
+
 test('the agent of a node becomes that of the run and stays after the node has ended', () => {
   const view = viewAfter(started, nodeStarted('n', { agent: { agentId: 'core.a.b' } }), [
     'node.completed',
@@ -121,6 +128,38 @@ test('a question is open with all that its answer is checked against', () => {
     seq: 2,
     suspended: true,
   });
+});
+
+test('a question of a log that gives it no id goes by its key', () => {
+  const asked = { kind: 'custom', key: 'k', data: { customKind: 'c' } };
+  const view = viewAfter(
+    started,
+    ['interrupt.requested', asked],
+    ['node.suspended', { nodeId: 'n', interruptId: 'k' }],
+  );
+  expect(view).toMatchObject({ status: 'waiting-input', interrupts: { k: { nodeId: '', expiresAt: null } } });
+});
+
+test('a suspension on a question that was never asked, told twice, or answered before, holds nothing up', () => {
+  const [asked, suspended] = asks('n', 'i1') as [Said, Said];
+  expect(viewAfter(started, nodeStarted('n'), suspended)).toMatchObject({ status: 'running', currentNodeId: null });
+  const twice = viewAfter(
+    started,
+    nodeStarted('n'),
+    asked,
+    suspended,
+    suspended,
+    ...answered('n', 'i1'),
+    ...answered('n', 'i1'),
+  );
+  expect(twice).toMatchObject({ status: 'running', waitOrder: [] });
+});
+
+test('a decision without a name, or at a node that asks nothing, is no vote', () => {
+  const waiting = [started, nodeStarted('gate'), ...asks('gate', 'i1')];
+  const nameless = ['approval.received', { nodeId: 'gate', action: 'timeout' }] as const;
+  const elsewhere = ['approval.received', { nodeId: 'other', action: 'accept', decidedBy: 'ann' }] as const;
+  expect(viewAfter(...waiting, nameless, elsewhere).interrupts.i1?.votes).toEqual([]);
 });
 
 test('an answer closes the question and the run goes on', () => {
@@ -254,4 +293,32 @@ test('a snapshot of a failed run has the closed error and what the run cost', ()
   expect(snapshot.metrics).toEqual({
     openwopCost: { usd: 0.5, tokens: { input: 1, output: 2 }, model: 'm', provider: 'p', duration_ms: 30 },
   });
+});
+
+test('a snapshot of a child that completed has its parent, its agent, its options and its outputs', () => {
+  const options = { tags: ['x'], metadata: { m: 1 }, configurable: { recursionLimit: 3 }, inputs: { a: 1 } };
+  const snapshot = runSnapshot(
+    viewAfter(
+      ['run.started', { workflowId: 'wf', parentRunId: 'run_p', parentNodeId: 'sub', ...options }],
+      nodeStarted('n', { agent: { agentId: 'core.a.b' } }),
+      ['node.failed', { nodeId: 'n', error }],
+      ['node.skipped', { nodeId: 'm' }],
+      ['run.completed', { outputs: { b: 2 } }],
+    ),
+  );
+  expect(snapshot).toMatchObject({
+    ...options,
+    parentRunId: 'run_p',
+    parentNodeId: 'sub',
+    agent: { agentId: 'core.a.b' },
+    outputs: { b: 2 },
+    variables: { a: 1 },
+    nodeStates: { n: { status: 'failed', error }, m: { status: 'skipped', attempt: 0, visit: 0 } },
+  });
+  expect(snapshot).not.toHaveProperty('interrupt');
+  expect(snapshot).not.toHaveProperty('currentNodeId');
+});
+
+test('a run that has not started has a snapshot too', () => {
+  expect(runSnapshot(viewAfter())).toMatchObject({ runId: 'run_some', status: 'pending', variables: {}, inputs: {} });
 });

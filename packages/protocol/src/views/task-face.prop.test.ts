@@ -88,3 +88,12 @@ test('a face holds plain JSON and none of the fields that a frame adds', () => {
     }),
   );
 });
+
+test('a log without the node column shows the same', () => {
+  fc.assert(
+    fc.property(legalHistory, (events) => {
+      const bare = events.map(({ nodeId: _, ...event }) => event);
+      expect(JSON.stringify(facesOf(bare))).toBe(JSON.stringify(facesOf(events)));
+    }),
+  );
+});

@@ -220,6 +220,51 @@ test('a pause repeats the status with its reason', () => {
   ]);
 });
 
+test('a log that says only what it must still shows', () => {
+  expect(facesOf(started, ['node.retried', { nodeId: 'n', attempt: 1 }])[1]).toEqual({
+    kind: 'error',
+    code: 'tool_failed',
+    message: 'The attempt failed.',
+    retryable: true,
+    scope: 'tool',
+    attempt: 1,
+  });
+  expect(facesOf(started, nodeStarted('n'), ['node.skipped', { nodeId: 'n' }])[2]).toMatchObject({
+    error: 'The node was skipped.',
+  });
+  expect(facesOf(started, ['run.failed', null])[1]).toEqual({ kind: 'task-status', status: 'failed' });
+  expect(facesOf(['run.completed', null])[0]).toEqual({ kind: 'task-complete', metadata: {} });
+  expect(facesOf(started, ['run.paused'])[1]).toBeNull();
+  expect(facesOf(['run.cancelled', null])[0]).toMatchObject({ metadata: { reason: 'canceled_by_user' } });
+});
+
+test('a question of no node, without words of its own, is asked all the same', () => {
+  const asked = { interruptId: 'i1', kind: 'conversation.close', key: 'k', data: { conversationId: 'c' } };
+  expect(facesOf(started, ['interrupt.requested', asked])[1]).toEqual({
+    kind: 'input-required',
+    inputId: 'i1',
+    inputType: 'clarification',
+    prompt: 'Answer needed: conversation.close.',
+  });
+  const event = { ...asked, kind: 'external-event', data: {} };
+  expect(facesOf(started, ['interrupt.requested', event])[1]).toMatchObject({
+    metadata: { toolCall: { id: 'i1', function: { name: 'event', arguments: '{}' } } },
+  });
+});
+
+test("an answer of nobody in particular is that of the run's owner, or of somebody unknown", () => {
+  const unsigned = ['interrupt.resolved', { nodeId: 'gate', interruptId: 'i1' }] as const;
+  expect(facesOf(started, unsigned)[1]).toMatchObject({ userId: 'ann', metadata: { outcome: 'answered' } });
+  expect(facesOf(['run.started', { workflowId: 'wf' }], unsigned)[1]).toMatchObject({ userId: 'anonymous' });
+});
+
+test('a result counts the tokens that were used', () => {
+  const usage = { provider: 'p', model: 'm', inputTokens: 1, outputTokens: 2 };
+  expect(facesOf(started, ['provider.usage', usage], ['run.completed', {}])[2]).toMatchObject({
+    metadata: { tokensUsed: 3 },
+  });
+});
+
 test('everything else is not shown', () => {
   const others = [
     'approval.requested',
