@@ -132,8 +132,14 @@ async function serve(config: HostConfig, { engine, store, report, workflows }: S
   const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
     throw notListening(error, config);
   });
-  const name = config.bind.includes(':') ? `[${config.bind}]` : config.bind;
-  return { url: `http://${name}:${port}`, http };
+  return { url: `http://${reachableName(config.bind)}:${port}`, http };
+}
+
+/** A name under which this machine reaches the bound address: "all addresses" is none. */
+function reachableName(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  if (bind === '::') return '[::1]';
+  return bind.includes(':') ? `[${bind}]` : bind;
 }
 
 function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void>): Host {

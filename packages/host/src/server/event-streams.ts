@@ -19,6 +19,7 @@ export interface StreamWorld {
 interface Stream {
   readonly response: ServerResponse;
   subscription: Subscription | null;
+  written: boolean;
   stalled: boolean;
   stalledTicks: number;
 }
@@ -49,7 +50,7 @@ export class EventStreams {
 
   /** Writes the run's events after a position to the response, then whatever follows, until the terminal one. */
   serve(response: ServerResponse, range: FeedRange): void {
-    const stream: Stream = { response, subscription: null, stalled: false, stalledTicks: 0 };
+    const stream: Stream = { response, subscription: null, written: false, stalled: false, stalledTicks: 0 };
     this.#open.add(stream);
     this.#cancelTick ??= this.#timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
@@ -59,10 +60,14 @@ export class EventStreams {
       stream.subscription?.resume();
     });
     response.writeHead(200, HEADERS);
-    // Sent at once: a client that waits for the first event must learn that it is connected.
-    response.flushHeaders();
+    // A client must learn that it is connected although nothing happens; when something does, one write carries both.
+    setImmediate(() => {
+      if (!response.headersSent || stream.written || response.destroyed) return;
+      response.flushHeaders();
+    });
     stream.subscription = this.#feed.subscribe(range, {
       write: (chunk) => {
+        stream.written = true;
         const more = response.write(chunk);
         if (!more) stream.stalled = true;
         return more;

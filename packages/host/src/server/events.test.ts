@@ -235,3 +235,28 @@ test('ends streams and polls when it stops, and then stops', async () => {
   expect(reply).toMatchObject({ status: 200, body: { events: [], isComplete: false } });
   await expect(fetch(host.url)).rejects.toThrow();
 });
+
+test('cuts a request that does not finish when the time to stop is over', async () => {
+  const host = await withRun();
+  const socket = connect(host.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  const head = `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${keys.alice}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`);
+  await once(socket, 'data');
+  socket.write('{');
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  const stopped = host.stop();
+  host.timers.pass(1_000);
+  await Promise.all([stopped, closed]);
+});
+
+test('breaks the connection when the log cannot be read on, so that nobody takes it for the end', async () => {
+  const host = await withRun(...Array.from({ length: 10 }, () => row('node.completed')));
+  const { read } = host.store.log;
+  host.store.log.read = (range) =>
+    'after' in range && range.after >= 0 ? Promise.reject(new Error('disk')) : read(range);
+  const reply = host.ask('GET', path, { headers: { ...stream, 'last-event-id': '3' } });
+  await expect(reply).rejects.toThrow();
+  expect(host.reports.at(-1)).toMatchObject({ level: 'error', error: { message: 'disk' } });
+});

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { quoted, TerminalError } from '@cairn/protocol';
+import type { Report } from '../engine/ports.ts';
 import { docText } from '../log/frame.ts';
 import type { EventLog, Row, RunRows } from '../log/port.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -10,11 +11,15 @@ import { type Call, queryParam, type Route } from './routes.ts';
 
 export interface EventSurface {
   readonly log: EventLog;
+  readonly report: Report;
   readonly streams: EventStreams;
 }
 
 /** What is read at a time for the JSON form: bounds what a long run holds in memory. */
 const PAGE = { limit: 500, maxBytes: 262_144 };
+
+/** How long a client may take nothing before its connection is cut. */
+const STALLED_MS = 60_000;
 
 export function eventRoutes(surface: EventSurface): readonly Route[] {
   return [
@@ -28,7 +33,7 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
 }
 
 /** Parameters are checked before the form is negotiated, and both before the run is looked up. */
-async function events(call: Call, { log, streams }: EventSurface): Promise<string | undefined> {
+async function events(call: Call, { log, streams, report }: EventSurface): Promise<string | undefined> {
   checkStreamMode(queryParam(call, 'streamMode'));
   integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: 0 });
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
@@ -43,7 +48,15 @@ async function events(call: Call, { log, streams }: EventSurface): Promise<strin
   const first = await log.read({ ...range, ...PAGE });
   if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
   call.reply.hijack();
-  await writePages(call.reply.raw, log, range, first);
+  const response = call.reply.raw;
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  try {
+    await writePages(response, log, range, first);
+  } catch (error) {
+    report({ level: 'error', message: `The events of ${record.runId} could not be read on.`, error });
+    // The status is out; only a broken connection can still say that this is not the whole log.
+    response.destroy();
+  }
   return undefined;
 }
 
@@ -56,18 +69,12 @@ async function writePages(
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
   response.write('{"events":[');
-  try {
-    for (let page = first, lead = ''; page.length > 0; lead = ',') {
-      if (!response.write(lead + page.map(docText).join())) await drained(response);
-      if (response.destroyed) return;
-      page = await log.read({ ...range, ...PAGE, after: page.at(-1)?.seq ?? 0 });
-    }
-    response.end(']}');
-  } catch (error) {
-    // The status is out; only a broken connection can still say that this is not the whole log.
-    response.destroy();
-    throw error;
+  for (let page = first, lead = ''; page.length > 0; lead = ',') {
+    if (!response.write(lead + page.map(docText).join())) await drained(response);
+    if (response.destroyed) return;
+    page = await log.read({ ...range, ...PAGE, after: page.at(-1)?.seq ?? 0 });
   }
+  response.end(']}');
 }
 
 /** Resolves when there is room again, or when nobody reads any more. */

@@ -58,7 +58,7 @@ export function createServer(deps: ServerDeps): Server {
   const { engine, store } = deps;
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log: store.log, once: createOnce(store.records) }),
-    ...eventRoutes({ log: store.log, streams }),
+    ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
     ...interruptRoutes(engine),
     ...workflowRoutes({ engine, records: store.records }),
@@ -90,6 +90,8 @@ function createApp(deps: ServerDeps, routes: readonly Route[]): FastifyInstance 
   const app = fastify({
     logger: false,
     bodyLimit: deps.maxRequestBodyBytes,
+    // To receive a whole request; what is slower only holds a connection.
+    requestTimeout: 30_000,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,

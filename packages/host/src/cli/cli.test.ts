@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const bin = fileURLToPath(new URL('../../bin/cairn.mjs', import.meta.url));
+
+interface Running {
+  readonly process: ChildProcess;
+  /** Resolves with stdout once it has a whole line. */
+  readonly firstLine: Promise<string>;
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'cairn-cli-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+function cairn(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env.PATH ?? '', ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  let err = '';
+  const line = Promise.withResolvers<string>();
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+    if (out.includes('\n')) line.resolve(out);
+  });
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => {
+    line.reject(new Error(`cairn ended with ${code}: ${err}`));
+    return { code: code ?? null, out, err };
+  });
+  line.promise.catch(() => undefined);
+  return { process: child, firstLine: line.promise, ended };
+}
+
+test("help teaches with examples, and the version is the package's", async () => {
+  const cwd = await folder();
+  const help = await cairn(cwd, ['--help']).ended;
+  expect(help).toMatchObject({ code: 0, err: '' });
+  for (const word of ['cairn dev', 'cairn start --config cairn.json', '"keyEnv"']) expect(help.out).toContain(word);
+  expect(await cairn(cwd, ['--version']).ended).toMatchObject({ code: 0, out: '0.0.0\n' });
+});
+
+test('dev prints one ready line, serves with the key it made, and stops cleanly at Ctrl-C', async () => {
+  const cwd = await folder();
+  const host = cairn(cwd, ['dev', '--port', '0']);
+  const line = await host.firstLine;
+  expect(line).toMatch(/^cairn ready http:\/\/127\.0\.0\.1:\d+\n$/);
+  const url = line.trim().split(' ')[2] ?? '';
+  const file = join(cwd, '.cairn', 'key');
+  const key = (await readFile(file, 'utf8')).trim();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = '{"workflowId":"hello","inputs":{"name":"Ada"}}';
+  const created = await fetch(`${url}/v1/runs`, { method: 'POST', headers, body });
+  expect(created.status).toBe(201);
+  const { eventsUrl, statusUrl } = (await created.json()) as { eventsUrl: string; statusUrl: string };
+  await (await fetch(url + eventsUrl, { headers: { ...headers, accept: 'text/event-stream' } })).text();
+  const run = await (await fetch(url + statusUrl, { headers })).json();
+  expect(run).toMatchObject({ status: 'completed', variables: { greeting: 'Hello, Ada!' } });
+  host.process.kill('SIGINT');
+  const { code, out, err } = await host.ended;
+  expect([code, out]).toEqual([0, line]);
+  expect(err).toContain(`Bearer ${key}`);
+
+  const again = cairn(cwd, ['dev', '--port', '0']);
+  await again.firstLine;
+  expect((await readFile(file, 'utf8')).trim()).toBe(key);
+  again.process.kill('SIGTERM');
+  expect((await again.ended).code).toBe(0);
+});
+
+test('start serves what the file and the environment say', async () => {
+  const cwd = await folder();
+  await writeFile(join(cwd, 'cairn.json'), '{"port":0,"data":"db","keys":[{"keyEnv":"KEY","tenant":"t"}]}');
+  const host = cairn(cwd, ['start'], { KEY: 'a-key-of-16-characters' });
+  const url = (await host.firstLine).trim().split(' ')[2] ?? '';
+  const reply = await fetch(`${url}/v1/runs`, { headers: { authorization: 'Bearer a-key-of-16-characters' } });
+  expect(await reply.json()).toEqual({ runs: [], nextCursor: null });
+  expect((await stat(join(cwd, 'db'))).isDirectory()).toBe(true);
+  host.process.kill('SIGTERM');
+  expect((await host.ended).code).toBe(0);
+});
+
+test.each([
+  ['a misspelt command', ['strat'], 2, 'Did you mean start?'],
+  ['a port that is none', ['dev', '--port', 'http'], 2, 'from 0 to 65535'],
+  ['a configuration that is not there', ['start', '--config', 'missing.json'], 2, 'missing.json cannot be read'],
+  ['a wrong key', ['start', '--config', 'wrong.json'], 2, 'Did you mean "port"?'],
+  ['a configuration without keys', ['start', '--config', 'empty.json'], 2, 'has no keys'],
+])('refuses %s with its exit code, on stderr', async (_name, args, code, message) => {
+  const cwd = await folder();
+  await writeFile(join(cwd, 'wrong.json'), '{"prot":1}');
+  await writeFile(join(cwd, 'empty.json'), '{"port":0}');
+  const ended = await cairn(cwd, args).ended;
+  expect([ended.code, ended.out]).toEqual([code, '']);
+  expect(ended.err).toContain(message);
+  expect(ended.err).not.toContain('    at ');
+});
+
+test('refuses a data folder that another process uses', async () => {
+  const cwd = await folder();
+  await cairn(cwd, ['dev', '--port', '0']).firstLine;
+  const second = await cairn(cwd, ['dev', '--port', '0']).ended;
+  expect(second.code).toBe(1);
+  expect(second.err).toContain('in use by another process');
+});

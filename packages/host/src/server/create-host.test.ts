@@ -1,0 +1,146 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@cairn/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import * as surface from '../index.ts';
+import { memoryStore } from '../log/memory.ts';
+import { createHost, type Host, type HostOptions } from './create-host.ts';
+import { approval, chain, noop } from './served.contract.ts';
+
+const key = 'a-key-for-these-tests';
+const quiet = { report: () => undefined };
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'cairn-host-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function host(options: HostOptions = {}): Promise<Host> {
+  const { config, ...rest } = options;
+  const created = await createHost({ ...quiet, ...rest, config: { port: 0, keys: [{ key, tenant: 'a' }], ...config } });
+  onTestFinished(() => created.close());
+  return created;
+}
+
+async function ask(url: string | null, path: string, body?: JsonObject): Promise<JsonObject> {
+  const response = await fetch(`${url}${path}`, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as JsonObject;
+}
+
+test('exports exactly its public names', () => {
+  expect(Object.keys(surface).sort()).toEqual(['createHost', 'defineStep', 'defineWorkflow']);
+});
+
+test('keeps runs in its folder across a restart', async () => {
+  const data = await folder();
+  const first = await host({ config: { data }, workflows: [approval] });
+  const { runId } = await ask(first.url, '/v1/runs', { workflowId: 'approval' });
+  const before = await ask(first.url, `/v1/runs/${runId}/events`);
+  await first.close();
+
+  const second = await host({ config: { data } });
+  expect(await ask(second.url, `/v1/runs/${runId}/events`)).toEqual(before);
+  await ask(second.url, `/v1/runs/${runId}/interrupts/n0`, { resumeValue: { action: 'accept' } });
+  expect(await ask(second.url, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed' });
+});
+
+test('runs steps given in code', async () => {
+  const double = {
+    typeId: 'local.double',
+    safety: 'pure' as const,
+    run: async (input: JsonObject) => ({ twice: Number(input.n) * 2 }),
+  };
+  const definition = chain('doubling', { typeId: 'local.double' });
+  const started = await host({
+    store: memoryStore(),
+    steps: [double],
+    workflows: [
+      {
+        ...definition,
+        nodes: definition.nodes.map((node) => ({ ...node, inputs: { n: { type: 'static', value: 21 } } })),
+      },
+    ],
+  });
+  const { runId } = await ask(started.url, '/v1/runs', { workflowId: 'doubling' });
+  await (
+    await fetch(`${started.url}/v1/runs/${runId}/events`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    })
+  ).text();
+  expect(await ask(started.url, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed', outputs: { twice: 42 } });
+});
+
+test('works without HTTP, and without keys', async () => {
+  const embedded = await createHost({ ...quiet, http: false, store: memoryStore(), workflows: [noop] });
+  onTestFinished(() => embedded.close());
+  expect(embedded.url).toBeNull();
+  const { runId } = await embedded.engine.start({ tenant: 'local', workflowId: 'noop', inputs: {}, options: {} });
+  expect(await embedded.engine.snapshot('local', runId)).toMatchObject({ workflowId: 'noop' });
+});
+
+test('refuses to serve without keys', async () => {
+  await expect(createHost({ ...quiet, store: memoryStore(), config: { port: 0 } })).rejects.toMatchObject({
+    code: 'config_invalid',
+  });
+});
+
+test('registers the workflows of its folders for every tenant, and lists them in conformance mode', async () => {
+  const workflows = await folder();
+  await writeFile(join(workflows, 'noop.json'), JSON.stringify(noop));
+  await writeFile(join(workflows, 'readme.txt'), 'not a workflow');
+  const keys = [
+    { key, tenant: 'a' },
+    { key: 'another-key-of-tests', tenant: 'b' },
+  ];
+  const started = await host({ store: memoryStore(), config: { keys, workflows: [workflows], conformance: true } });
+  for (const tenant of ['a', 'b']) expect((await started.engine.workflow(tenant, 'noop')).id).toBe('noop');
+  const discovery = await (await fetch(`${started.url}/.well-known/openwop`)).json();
+  expect(discovery).toMatchObject({ fixtures: ['noop'], capabilities: { supportedTransports: ['rest'] } });
+});
+
+test.each([
+  ['{"id":', 'broken.json'],
+  ['{"id":"x"}', 'broken.json'],
+  [JSON.stringify(chain('x', { typeId: 'core.nothing' })), 'broken.json'],
+])('names the file of a workflow that it cannot register', async (text, name) => {
+  const workflows = await folder();
+  await writeFile(join(workflows, name), text);
+  await expect(host({ store: memoryStore(), config: { workflows: [workflows] } })).rejects.toThrow(
+    join(workflows, name),
+  );
+});
+
+test('names a workflow folder that is not there', async () => {
+  await expect(host({ store: memoryStore(), config: { workflows: ['/nowhere'] } })).rejects.toThrow('/nowhere');
+});
+
+test('says which port is taken', async () => {
+  const first = await host({ store: memoryStore() });
+  const port = Number(new URL(first.url ?? '').port);
+  await expect(host({ store: memoryStore(), config: { port } })).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: `Cannot serve on 127.0.0.1:${port}: another program uses it.`,
+  });
+});
+
+test('refuses a folder that another host uses', async () => {
+  const data = join(await folder(), 'data');
+  await mkdir(data);
+  await host({ config: { data } });
+  await expect(host({ config: { data } })).rejects.toMatchObject({ code: 'store_locked' });
+});
+
+test('closes once however often it is asked to, also with a connection open', async () => {
+  const started = await host({ store: memoryStore() });
+  const socket = connect(Number(new URL(started.url ?? '').port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve) => socket.once('connect', resolve));
+  await Promise.all([started.close(), started.close(), started[Symbol.asyncDispose]()]);
+  await expect(fetch(started.url ?? '')).rejects.toThrow();
+});
