@@ -176,6 +176,10 @@ export class ManualTimers implements Timers {
     return () => void this.#waiting.delete(entry);
   }
 
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /** Wakes all who wait for this span now. */
   pass(ms: number): void {
     for (const entry of [...this.#waiting]) {
