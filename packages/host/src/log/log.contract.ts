@@ -235,6 +235,23 @@ function reads(log: () => EventLog): void {
     expect(visible).toEqual(all.slice(0, 3));
   });
 
+  it('ends a page after the row that takes it past its size, and gives at least one', async () => {
+    const rows = [started(), ...Array.from({ length: 6 }, () => row('a', { payload: '"12345678"', task: '{}' }))];
+    await log().append(creation(runA, { rows }));
+    for (const place of [
+      { runId: runA, after: 0 },
+      { contextId: context, afterCursor: 0 },
+    ]) {
+      const first = await log().read({ ...place, limit: 10, maxBytes: 1 });
+      expect(first.length).toBe(1);
+    }
+    const seqs = async (maxBytes: number) =>
+      (await log().read({ runId: runA, after: 0, limit: 5, maxBytes })).map((stored) => stored.seq);
+    expect(await seqs(24)).toEqual([1, 2]);
+    expect(await seqs(25)).toEqual([1, 2, 3]);
+    expect(await seqs(1_000)).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('shows the head a run has', async () => {
     const { fence } = await log().append(creation(runA, { claim: lease('n1') }));
     await log().append({ runId: runA, fence, rows: [row('a')] });

@@ -1,6 +1,6 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
-import { noWaits, statusOf, waitingStatus } from '@cairn/protocol';
+import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { InterruptRecord, NewRow, NewRun, Row, RunRecord } from './port.ts';
 
 /** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
@@ -52,11 +52,11 @@ export function newRunIndex(runId: RunId, run: NewRun, createdAt: number): RunIn
 export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
   switch (row.type) {
     case 'run.started':
-      return changed(index, started(JSON.parse(row.payload) as JsonObject));
+      return index.record.status === 'pending' ? changed(index, started(JSON.parse(row.payload) as JsonObject)) : index;
     case 'run.paused':
-      return changed(index, { status: 'paused' });
+      return canFollow(index.record.status, 'paused') ? changed(index, { status: 'paused' }) : index;
     case 'run.resumed':
-      return changed(index, { status: activeStatus(index.open) });
+      return index.record.status === 'paused' ? changed(index, { status: activeStatus(index.open) }) : index;
     case 'cairn.cancel.requested':
       return changed(index, { status: 'cancelling' });
     case 'node.completed':
