@@ -1,6 +1,6 @@
 /** The discovery document: what a host really does, computed from what is wired, read by clients before anything else. */
 import { z } from 'zod';
-import { count, json, jsonObject, ordinal } from './fields.ts';
+import { count, jsonObject, ordinal } from './fields.ts';
 
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
 
@@ -51,7 +51,7 @@ export const discovery = z
         crossRegion: z.string().optional(),
       })
       .optional(),
-    restTransport: z.looseObject({ conditionalRunGet: json.optional() }).optional(),
+    restTransport: z.looseObject({ conditionalRunGet: z.boolean().optional() }).optional(),
     auth: z.looseObject({ profiles: z.array(z.string()).optional() }).optional(),
   })
   .meta({ id: 'Discovery' });
