@@ -15,6 +15,10 @@ export default defineConfig({
       include: ['packages/*/src/**/*.ts'],
       exclude: ['**/*.test.ts', '**/*.contract.ts', '**/*.test-d.ts'],
       reporter: ['text-summary', 'html', 'json-summary'],
+      thresholds: {
+        'packages/protocol/src/**': { branches: 95, lines: 98 },
+        'packages/host/src/log/**': { branches: 90, lines: 95 },
+      },
     },
   },
 });
