@@ -37,7 +37,7 @@ export interface CampaignReport {
   readonly breaches: readonly Breach[];
   readonly seconds: number;
   /** The data folder; kept only when a promise was broken. */
-  readonly folder: string;
+  readonly folder: string | null;
 }
 
 const DEFAULT_PATRONS = 10;
@@ -80,7 +80,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     audited,
     breaches: witness.breaches,
     seconds: Math.round((performance.now() - began) / 100) / 10,
-    folder: home,
+    folder: witness.breaches.length === 0 ? null : home,
   };
 }
 

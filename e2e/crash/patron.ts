@@ -78,16 +78,20 @@ function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonOb
   return event;
 }
 
+/** The next question of a run, and what became of earlier ones at the same node. */
 async function answer({ wire, witness, random }: PatronWorld, run: WitnessedRun, asked: JsonObject): Promise<void> {
+  const nodeId = String(asked.nodeId);
   const value = answerTo(asked, random);
-  const record = { interruptId: String(asked.interruptId), value, acknowledged: false };
+  const record = { interruptId: String(asked.interruptId), nodeId, value, acknowledged: false, resent: 0 };
+  const path = `/v1/runs/${run.runId}/interrupts/${nodeId}`;
   run.answers.push(record);
-  const path = `/v1/runs/${run.runId}/interrupts/${String(asked.nodeId)}`;
   const { status, body, resent } = await wire.post({ path, body: { resumeValue: value } });
   record.acknowledged = status === 200;
-  // An earlier sending may have landed without its answer coming back; a cancelled run asks nothing any more.
-  const lost = resent > 0 && (body.error === 'interrupt_already_resolved' || body.error === 'interrupt_not_found');
-  if (status === 200 || lost || run.cancelled !== null) return;
+  record.resent = resent;
+  // An answer that was sent again may have landed the first time, and then have met the node's next question.
+  const twice = run.answers.some((earlier) => earlier.nodeId === nodeId && earlier.resent > 0);
+  const closed = body.error === 'interrupt_already_resolved' || body.error === 'interrupt_not_found';
+  if (status === 200 || (twice && closed) || run.cancelled !== null) return;
   witness.complain('an open interrupt can be answered', { runId: run.runId, asked, status, body });
 }
 

@@ -5,9 +5,12 @@ import type { Breach, Complain } from './breach.ts';
 /** An answer this client sent. */
 export interface WitnessedAnswer {
   readonly interruptId: string;
+  readonly nodeId: string;
   readonly value: Json;
   /** The host said 200 to it. */
   acknowledged: boolean;
+  /** How often it was sent again because no answer came back. */
+  resent: number;
 }
 
 /** One run, as its client saw it. */

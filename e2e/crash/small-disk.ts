@@ -1,0 +1,80 @@
+/** Ways to let a host run out of space: a file system of its own that is filled, or a limit on the size of its files. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HostProcess } from './host-process.ts';
+
+export interface SmallDisk {
+  readonly name: string;
+  /** Why the host says it cannot write. SQLite knows a full disk by ENOSPC only; past a file limit it sees a failed write. */
+  readonly reason: 'store_full' | 'store_failed';
+  /** Makes it ready at a folder that exists; gives the way to take it away. */
+  prepare(folder: string): () => void;
+  /** From now on nothing can be written. */
+  fill(host: HostProcess): void;
+  /** There is room again. */
+  free(host: HostProcess): void;
+}
+
+const ballast = (host: HostProcess): string => join(host.settings.folder, '..', 'ballast');
+
+const ownFileSystem: SmallDisk = {
+  name: 'a full file system',
+  reason: 'store_full',
+  prepare(folder) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', folder], { stdio: 'pipe' });
+    return () => execFileSync('umount', ['--lazy', folder]);
+  },
+  fill(host) {
+    const fd = openSync(ballast(host), 'w');
+    try {
+      // First in large pieces, then page by page, until not one page is left.
+      for (const size of [1_048_576, 4_096]) while (fits(fd, size));
+    } finally {
+      closeSync(fd);
+    }
+  },
+  free: (host) => rmSync(ballast(host)),
+};
+
+function fits(fd: number, size: number): boolean {
+  try {
+    return writeSync(fd, Buffer.alloc(size)) === size;
+  } catch {
+    return false;
+  }
+}
+
+const limitFiles = (host: HostProcess, soft: string): void => {
+  execFileSync('prlimit', ['--pid', String(host.pid), `--fsize=${soft}:unlimited`], { stdio: 'pipe' });
+};
+
+const fileLimit: SmallDisk = {
+  name: 'files that may not grow',
+  reason: 'store_failed',
+  prepare: () => () => undefined,
+  fill: (host) => limitFiles(host, String(statSync(join(host.settings.folder, 'cairn.db-wal')).size)),
+  free: (host) => limitFiles(host, 'unlimited'),
+};
+
+/** Those this machine and this user can have. */
+export function smallDisks(scratch: string): readonly SmallDisk[] {
+  return [
+    ...(works(() => mountTrial(join(scratch, 'trial'))) ? [ownFileSystem] : []),
+    ...(works(() => execFileSync('prlimit', ['--version'], { stdio: 'pipe' })) ? [fileLimit] : []),
+  ];
+}
+
+function mountTrial(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  ownFileSystem.prepare(folder)();
+}
+
+function works(trial: () => void): boolean {
+  try {
+    trial();
+    return true;
+  } catch {
+    return false;
+  }
+}
