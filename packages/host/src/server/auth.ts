@@ -16,7 +16,7 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /** What a key without a list of scopes may do: everything but read the operator's rows. */
-export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'audit:read');
+const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'audit:read');
 
 export interface Caller {
   readonly tenant: string;

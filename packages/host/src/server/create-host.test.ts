@@ -34,7 +34,15 @@ async function ask(url: string | null, path: string, body?: JsonObject): Promise
 }
 
 test('exports exactly its public names', () => {
-  expect(Object.keys(surface).sort()).toEqual(['createHost', 'defineStep', 'defineWorkflow']);
+  expect(Object.keys(surface).sort()).toEqual([
+    'createHost',
+    'defineStep',
+    'defineWorkflow',
+    'expression',
+    'fixed',
+    'outputOf',
+    'variable',
+  ]);
 });
 
 test('keeps runs in its folder across a restart', async () => {
@@ -50,29 +58,21 @@ test('keeps runs in its folder across a restart', async () => {
   expect(await ask(second.url, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed' });
 });
 
-test('runs steps given in code', async () => {
-  const double = {
-    typeId: 'local.double',
-    safety: 'pure' as const,
+test('runs steps and workflows written in code', async () => {
+  const double = surface.defineStep({
+    name: 'double',
+    safety: 'pure',
     run: async (input: JsonObject) => ({ twice: Number(input.n) * 2 }),
-  };
-  const definition = chain('doubling', { typeId: 'local.double' });
-  const started = await host({
-    store: memoryStore(),
-    steps: [double],
-    workflows: [
-      {
-        ...definition,
-        nodes: definition.nodes.map((node) => ({ ...node, inputs: { n: { type: 'static', value: 21 } } })),
-      },
-    ],
   });
+  const doubling = surface.defineWorkflow({
+    id: 'doubling',
+    version: '1',
+    nodes: { double: { type: double, inputs: { n: surface.fixed(21) } } },
+  });
+  const started = await host({ store: memoryStore(), steps: [double], workflows: [doubling] });
   const { runId } = await ask(started.url, '/v1/runs', { workflowId: 'doubling' });
-  await (
-    await fetch(`${started.url}/v1/runs/${runId}/events`, {
-      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
-    })
-  ).text();
+  const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
+  await (await fetch(`${started.url}/v1/runs/${runId}/events`, { headers })).text();
   expect(await ask(started.url, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed', outputs: { twice: 42 } });
 });
 

@@ -41,7 +41,7 @@ export interface Host {
 }
 
 /** The tenant of a host that has no keys. */
-export const LOCAL_TENANT = 'local';
+const LOCAL_TENANT = 'local';
 
 /** How long requests that are under way may take once the host stops. */
 const CLOSE_WITHIN_MS = 8_000;
