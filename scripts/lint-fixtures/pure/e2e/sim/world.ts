@@ -1,0 +1,2 @@
+export const at = Date.now(); // refused
+export const drained = setImmediate(() => 1);
