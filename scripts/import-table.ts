@@ -133,7 +133,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'e2e/sim/main',
     path: 'e2e/sim/main.ts',
-    imports: everything,
+    imports: [...everything, 'e2e/sim'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
