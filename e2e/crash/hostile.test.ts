@@ -3,7 +3,6 @@ import {
   appendFileSync,
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   statSync,
@@ -11,7 +10,6 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '@cairn/protocol';
@@ -20,7 +18,7 @@ import { ScratchHost, type Work } from './scratch-host.ts';
 import { smallDisks } from './small-disk.ts';
 import type { WitnessedRun } from './witness.ts';
 
-const disks = smallDisks(mkdtempSync(join(tmpdir(), 'cairn-hostile-')));
+const disks = smallDisks();
 
 /** Long enough for work to be under way on every mechanism. */
 const someEvents = (scratch: ScratchHost, count: number): Promise<void> => until(() => scratch.witness.events >= count);
@@ -46,9 +44,12 @@ describe('out of space', () => {
         const work = scratch.work(5, 'space');
         await someEvents(scratch, 60);
         disk.fill(scratch.host);
-        await until(
-          async () => (await scratch.ask('POST', '/v1/runs', { workflowId: 'crash-retries' })).status === 503,
-        );
+        const probed: unknown[] = [];
+        await until(async () => {
+          const { status, body } = await scratch.ask('POST', '/v1/runs', { workflowId: 'crash-retries' });
+          if (status === 201) probed.push(body.runId);
+          return status === 503;
+        });
         const before = (await scratch.ask('GET', '/v1/runs?limit=200')).body.runs;
         const refused = await scratch.ask('POST', '/v1/runs', { workflowId: 'crash-steps' });
         expect(refused).toMatchObject({
@@ -62,7 +63,7 @@ describe('out of space', () => {
         await work.finish();
         expect(await scratch.host.stop()).toBe('code 0');
         const { runs } = await scratch.audit();
-        expect(runs).toBeGreaterThan(5);
+        expect(runs).toBeGreaterThanOrEqual(5);
         expect(scratch.witness.breaches.filter(({ facts }) => !probed.includes(facts.twin))).toEqual([]);
       } finally {
         await scratch.host.kill();

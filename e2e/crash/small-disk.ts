@@ -1,6 +1,7 @@
 /** Ways to let a host run out of space: a file system of its own that is filled, or a limit on the size of its files. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostProcess } from './host-process.ts';
 
@@ -58,16 +59,20 @@ const fileLimit: SmallDisk = {
 };
 
 /** Those this machine and this user can have. */
-export function smallDisks(scratch: string): readonly SmallDisk[] {
+export function smallDisks(): readonly SmallDisk[] {
   return [
-    ...(works(() => mountTrial(join(scratch, 'trial'))) ? [ownFileSystem] : []),
+    ...(works(mountTrial) ? [ownFileSystem] : []),
     ...(works(() => execFileSync('prlimit', ['--version'], { stdio: 'pipe' })) ? [fileLimit] : []),
   ];
 }
 
-function mountTrial(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  ownFileSystem.prepare(folder)();
+function mountTrial(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-mount-'));
+  try {
+    ownFileSystem.prepare(folder)();
+  } finally {
+    rmdirSync(folder);
+  }
 }
 
 function works(trial: () => void): boolean {
