@@ -2,7 +2,10 @@
 import type { Json } from '@cairn/protocol';
 import { compilePattern } from './patterns.ts';
 
-/** Turns of macros one evaluation may still make. */
+/**
+ * Steps one evaluation may still make. Once it is overspent nothing more is computed, and the whole evaluation is
+ * refused at its end: an error on the way would be swallowed by `exists` and `||`, which would then go on.
+ */
 export interface Budget {
   left: number;
 }
@@ -10,8 +13,6 @@ export interface Budget {
 export const MAX_EVALUATION_STEPS = 50_000;
 const MAX_TEXT_LENGTH = 262_144;
 const MAX_LIST_LENGTH = 100_000;
-/** A pattern is linear in the text, but slowly so. */
-const MAX_MATCHED_LENGTH = 16_384;
 const MAX_RESULT_DEPTH = 64;
 
 type Handler = (...args: never[]) => unknown;
@@ -19,22 +20,30 @@ type Handler = (...args: never[]) => unknown;
 /** Registered with the language under names that no expression may use itself. */
 export const cairnFunctions: readonly (readonly [signature: string, handler: Handler])[] = [
   ['cairn_add(dyn, dyn): dyn', add],
-  ['cairn_turn(dyn): bool', turn],
-  ['cairn_each(dyn, dyn): dyn', (budget: Budget, value: unknown) => (turn(budget) ? value : undefined)],
-  ['string.cairn_matches(string): bool', matches],
+  ['cairn_turns(dyn, dyn): dyn', turns],
+  ['cairn_matches(dyn, string, string): bool', matches],
 ];
 
-function turn(budget: Budget): true {
-  budget.left -= 1;
+export function refuseOverspent(budget: Budget): void {
   if (budget.left < 0) throw new RangeError(`it takes more than ${MAX_EVALUATION_STEPS} steps`);
-  return true;
 }
 
-function matches(text: string, pattern: string): boolean {
-  if (text.length > MAX_MATCHED_LENGTH) {
-    throw new RangeError(`matches() takes texts of at most ${MAX_MATCHED_LENGTH} characters, not ${text.length}`);
-  }
-  return compilePattern(pattern).test(text);
+function spend(budget: Budget, steps: number): boolean {
+  budget.left -= steps;
+  return budget.left >= 0;
+}
+
+/** What a macro goes over; nothing when that is more than may be spent. */
+function turns(budget: Budget, over: unknown): unknown {
+  const steps = Array.isArray(over) ? over.length : typeof over === 'object' && over !== null ? sizeOf(over) : 0;
+  return spend(budget, steps) ? over : [];
+}
+
+const sizeOf = (over: object): number => (over instanceof Map ? over.size : Object.keys(over).length);
+
+/** RE2 takes about as long for 10 characters as an expression for a step, and 20 steps to compile a pattern. */
+function matches(budget: Budget, text: string, pattern: string): boolean {
+  return spend(budget, 20 + Math.ceil(text.length / 10)) && compilePattern(pattern).test(text);
 }
 
 /** `+` for numbers (whole and fractional ones mix), texts and lists. */

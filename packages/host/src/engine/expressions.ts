@@ -2,7 +2,7 @@
 
 import { type Json, quoted, TerminalError } from '@cairn/protocol';
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
-import { type Budget, cairnFunctions, MAX_EVALUATION_STEPS, toJson } from './expression-functions.ts';
+import { type Budget, cairnFunctions, MAX_EVALUATION_STEPS, refuseOverspent, toJson } from './expression-functions.ts';
 
 /** What an expression can see. */
 export interface Scope {
@@ -43,7 +43,9 @@ function evaluate(source: string, parsed: ParseResult, scope: Scope): Json {
   const budget: Budget = { left: MAX_EVALUATION_STEPS };
   try {
     // Not copied: a part of the scope may be made only when it is read.
-    return toJson(parsed(Object.create(scope, { [BUDGET]: { value: budget } })));
+    const value: unknown = parsed(Object.create(scope, { [BUDGET]: { value: budget } }));
+    refuseOverspent(budget);
+    return toJson(value);
   } catch (error) {
     throw new TerminalError('expression_failed', {
       message: `The expression ${quoted(source)} failed: ${firstLine(error)}.`,
@@ -82,8 +84,8 @@ function environment(): Environment {
 }
 
 /**
- * The expression written out again with its costly parts replaced: `matches` by RE2, every turn of a macro charged to
- * the budget, `+` by one that refuses to build large values. The library has no limit on any of them.
+ * The expression written out again with its costly parts replaced: `matches` by RE2, the turns of a macro charged to
+ * the budget before they are made, `+` by one that refuses to build large values. The library limits none of them.
  */
 function guarded(node: ASTNode, depth: number): string {
   if (depth > MAX_DEPTH) throw new RangeError(`the expression is nested deeper than ${MAX_DEPTH} levels`);
@@ -133,17 +135,12 @@ function methodCall(
 ): string {
   if (name.startsWith('cairn_')) throw new Error(`the name ${name} is reserved`);
   const on = write(receiver);
-  if (name === 'matches') return `${on}.cairn_matches(${args.map(write).join(', ')})`;
-  if (!macros.has(name) || args.length < 2) return `${on}.${name}(${args.map(write).join(', ')})`;
-  const [variable, ...bodies] = args.map(write);
-  // The first body runs for every element; that is where the turn is charged.
-  const charged = bodies.map((body, index) => (index === 0 ? charge(name, body, bodies.length) : body));
-  return `${on}.${name}(${[variable, ...charged].join(', ')})`;
+  const given = args.map(write).join(', ');
+  if (name === 'matches') return `cairn_matches(${[BUDGET, on, given].join(', ')})`;
+  return macros.has(name) && args.length > 1
+    ? `cairn_turns(${BUDGET}, ${on}).${name}(${given})`
+    : `${on}.${name}(${given})`;
 }
-
-/** A condition is charged as one, so that the library still knows it is a bool. */
-const charge = (macro: string, body: string, bodies: number): string =>
-  macro === 'map' && bodies === 1 ? `cairn_each(${BUDGET}, ${body})` : `(cairn_turn(${BUDGET}) && ${body})`;
 
 /** Messages of the library go on with a picture of the source. */
 const firstLine = (error: unknown): string => {
