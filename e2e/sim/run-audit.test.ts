@@ -19,7 +19,8 @@ interface Sketch {
 function rowsOf(sketches: readonly Sketch[]): Row[] {
   let hash = chainStart(runId);
   return sketches.map(({ type, payload = {}, at = 1000, cause = null }, seq) => {
-    const body = { seq, contextId: 'ctx_1' as ContextId, at, type, nodeId: null, cause, audience: 'client' as const };
+    const nodeId = type.startsWith('cairn.') ? 'n' : null;
+    const body = { seq, contextId: 'ctx_1' as ContextId, at, type, nodeId, cause, audience: 'client' as const };
     const own = rowHash({ ...body, payload: JSON.stringify(payload), task: null });
     hash = chainHash(hash, own);
     return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task: null, rowHash: own, hash };
@@ -47,6 +48,10 @@ const returned = (attempt: number): Sketch => ({
   type: 'cairn.step.returned',
   payload: { nodeId: 'n', callId: 'c', attempt, outcome: 1 },
 });
+const timeIsUp: Sketch = {
+  type: 'cairn.timer.fired',
+  payload: { timerId: 't', purpose: 'node-timeout', nodeId: 'n' },
+};
 const asked: Sketch = {
   type: 'interrupt.requested',
   payload: {
@@ -85,6 +90,7 @@ describe('notices', () => {
     ['a result answers a request', rowsOf([started, returned(1)])],
     ['an attempt has one result', rowsOf([started, requested(1), returned(1), returned(1)])],
     ['the latest attempt returns', rowsOf([started, requested(1), requested(2), returned(1)])],
+    ['a node whose time is up is not asked for more', rowsOf([started, requested(1), timeIsUp, requested(2)])],
     ['an interrupt is resolved once', rowsOf([started, asked, verdict('fail'), verdict('fail')])],
   ];
   test.each(cases)('that this is broken: %s', (invariant, rows) => {

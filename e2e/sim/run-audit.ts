@@ -42,6 +42,8 @@ export class RunAudit {
   /** The call an interrupt of an interrupted write is about. */
   readonly #questions = new Map<string, string>();
   readonly #timers = new Map<string, number>();
+  /** Nodes whose time limit has fired and has not been acted on. */
+  readonly #overdue = new Set<string>();
   readonly #complain: Complain;
   readonly #count: (name: Interesting) => void;
   readonly #exists: (eventId: string) => boolean;
@@ -68,6 +70,7 @@ export class RunAudit {
     this.rows.push(row);
     this.#checkCalls(row, payload as Payload);
     this.#checkInterrupts(row, payload as Payload);
+    this.#checkOverdue(row, payload as Payload);
     this.#countEvent(row, payload as Payload);
     if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
     if (isTerminalType(row.type)) this.ended = row.type;
@@ -149,6 +152,15 @@ export class RunAudit {
         call.settled += 1;
       }
     }
+  }
+
+  /** What fired is acted on before anything else is asked of the node; else its limit would be lost. */
+  #checkOverdue(row: Row, payload: Payload): void {
+    const nodeId = row.nodeId ?? '';
+    if (row.type === 'cairn.timer.fired' && payload.purpose === 'node-timeout') this.#overdue.add(nodeId);
+    else if (row.type === 'cairn.step.requested' && this.#overdue.has(nodeId)) {
+      this.#complain('a node whose time is up is not asked for more', { runId: this.runId, seq: row.seq, nodeId });
+    } else if (row.type.startsWith('node.')) this.#overdue.delete(nodeId);
   }
 
   #countCancel(): void {

@@ -88,7 +88,9 @@ class World {
     this.#nodes = ['a', 'b'].map((name) => new SimNode(name, nodeWorld));
     const workflowIds = Array.from({ length: WORKFLOWS }, (_, i) => `wf-${i}`);
     const { runs } = profile;
-    this.#clients = new Clients({ ...common, random: random('clients'), auditor: this.#auditor, workflowIds, runs });
+    const isUpToDate = (life: string): boolean => !this.#schedule.has('notice', life);
+    const outside = { auditor: this.#auditor, isUpToDate, workflowIds, runs };
+    this.#clients = new Clients({ ...common, random: random('clients'), ...outside });
     this.#profile = profile;
   }
 
