@@ -1,5 +1,5 @@
 /** Who calls, and what they may do: bearer keys, known only by their hash, each bound to a tenant. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 
 /** The scopes a key can hold. */
@@ -38,7 +38,7 @@ export interface AccessKey {
 /** Gives the caller of an `Authorization` header, or throws `unauthenticated`. */
 export type Authenticate = (authorization: string | undefined) => Caller;
 
-export const keyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const keyHash = (key: string): string => hash('sha256', key, 'hex');
 
 export function createAuthenticate(keys: readonly AccessKey[]): Authenticate {
   const ring = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: callerOf(key) }));
@@ -47,7 +47,7 @@ export function createAuthenticate(keys: readonly AccessKey[]): Authenticate {
     if (token === undefined) {
       throw unauthenticated('The request has no bearer key.', 'Send the header "Authorization: Bearer <key>".');
     }
-    const digest = createHash('sha256').update(token).digest();
+    const digest = hash('sha256', token, 'buffer');
     let caller: Caller | null = null;
     // Every key is compared, so that the time taken does not tell which one came close.
     for (const entry of ring) if (timingSafeEqual(entry.digest, digest)) caller = entry.caller;

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import * as surface from '../index.ts';
@@ -56,6 +57,31 @@ test('keeps runs in its folder across a restart', async () => {
   expect(await ask(second.url, `/v1/runs/${runId}/events`)).toEqual(before);
   await ask(second.url, `/v1/runs/${runId}/interrupts/n0`, { resumeValue: { action: 'accept' } });
   expect(await ask(second.url, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed' });
+});
+
+test('a client that follows a run sees it once and whole although the host is restarted in between', async () => {
+  const data = await folder();
+  const first = await host({ config: { data }, workflows: [approval] });
+  const url = first.url ?? '';
+  const client = createClient({ url, key });
+  const { runId } = await client.runs.create({ workflowId: 'approval' });
+  const seen: number[] = [];
+  const types: string[] = [];
+  let restart: Promise<unknown> | null = null;
+  for await (const event of client.follow(runId)) {
+    seen.push(event.sequence);
+    types.push(event.type);
+    if (event.type !== 'node.suspended') continue;
+    restart = first
+      .close()
+      .then(() => host({ config: { data, port: Number(new URL(url).port) } }))
+      .then(() => client.runs.answer(runId, 'n0', { action: 'accept' }));
+  }
+  await restart;
+  expect(types.at(-1)).toBe('run.completed');
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+  const all = await ask(url, `/v1/runs/${runId}/events`);
+  expect(seen).toEqual((all.events as readonly { sequence: number }[]).map(({ sequence }) => sequence));
 });
 
 test('runs steps and workflows written in code', async () => {

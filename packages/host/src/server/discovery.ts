@@ -1,5 +1,5 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Discovery } from '@cairn/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { HostLimits } from './config.ts';
@@ -53,7 +53,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
 /** `GET /.well-known/openwop`: for everybody, cacheable, 304 when nothing changed. */
 export function registerDiscovery(app: FastifyInstance, document: Discovery): void {
   const body = JSON.stringify(document);
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
   app.get(DISCOVERY_PATH, async (request, reply) => {
     reply.header('etag', etag).header('cache-control', 'public, max-age=300');
     if (matches(request.headers['if-none-match'], etag)) {

@@ -1,5 +1,5 @@
 /** A request that must not be carried out twice: the first one acts, every later one gets its recorded answer. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import type { IdempotencyRecord, Records } from '../log/port.ts';
@@ -50,9 +50,7 @@ export function createOnce(records: Records): Once {
   };
 
   return async (request, work) => {
-    const digest = createHash('sha256')
-      .update(canonicalize(request.body) ?? '')
-      .digest('hex');
+    const digest = hash('sha256', canonicalize(request.body) ?? '', 'hex');
     const name = JSON.stringify([request.tenant, request.endpoint, request.key]);
     for (let running = inFlight.get(name); running !== undefined; running = inFlight.get(name)) {
       await running.catch(() => undefined);
