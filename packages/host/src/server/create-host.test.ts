@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@cairn/client';
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import * as surface from '../index.ts';
 import { memoryStore } from '../log/memory.ts';
@@ -75,7 +75,9 @@ test('a client that follows a run sees it once and whole although the host is re
     restart = first
       .close()
       .then(() => host({ config: { data, port: Number(new URL(url).port) } }))
-      .then(() => client.runs.answer(runId, 'n0', { action: 'accept' }));
+      .then(({ engine }) =>
+        engine.answer({ tenant: 'a', runId: runId as RunId, nodeId: 'n0', value: { action: 'accept' } }),
+      );
   }
   await restart;
   expect(types.at(-1)).toBe('run.completed');
