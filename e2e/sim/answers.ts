@@ -1,5 +1,5 @@
 /** What a human might answer: values that fit a question, values that do not, each with a mark to find it again by. */
-import type { InterruptView, Json } from '@cairn/protocol';
+import type { InterruptView, Json, JsonObject } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
 export interface DrawnAnswer {
@@ -22,7 +22,7 @@ export function rightAnswer(interrupt: InterruptView, mark: string, random: Rand
     case 'clarification':
       return marked(random.pick<Json>([{ answers: { q1: mark } }, { answers: [{ id: 'q1', answer: mark }] }]));
     case 'external-event':
-      return marked({ eventPayload: { note: mark } });
+      return marked({ eventPayload: { ...(interrupt.data.correlation as JsonObject), note: mark } });
     default:
       return interrupt.data.customKind === 'cairn.step.interrupted' ? verdict(mark, random) : marked({ note: mark });
   }
@@ -34,13 +34,15 @@ function verdict(mark: string, random: Random): DrawnAnswer {
   return action === 'use' ? marked({ action, result: { note: mark } }) : { value: { action }, marked: false };
 }
 
-/** A value the question's own rules refuse. External events and free questions take anything, so they have none. */
+/** A value the question's own rules refuse. A free question takes anything, so it has none. */
 export function wrongAnswer(interrupt: InterruptView): Json | null {
   switch (interrupt.kind) {
     case 'approval':
       return { action: 'explode' };
     case 'clarification':
       return { answers: { q1: 7 } };
+    case 'external-event':
+      return { eventPayload: { order: 'another' } };
     case 'custom':
       return interrupt.data.customKind === 'cairn.step.interrupted' ? { action: 'perhaps' } : null;
     default:

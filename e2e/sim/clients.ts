@@ -164,6 +164,7 @@ export class Clients {
     this.#sendAnswer(run, interrupt, value, marked ? mark : null, life);
   }
 
+  /** An answer with a mark was drawn to fit its question. */
   #sendAnswer(
     { runId }: RunAudit,
     to: { readonly interruptId: string; readonly nodeId?: string },
@@ -176,7 +177,16 @@ export class Clients {
     const request = { tenant: TENANT, principal: 'bob', runId, value, ...place };
     this.#send(life, `answer ${runId} ${JSON.stringify(place)} ${JSON.stringify(value)}`, life.engine.answer(request), {
       done: () => this.promises.answered(mark),
-      refused: (error) => this.promises.notAnswered(error, mark),
+      refused: (error) => {
+        if (mark !== null && to.nodeId !== undefined && isCairnError(error, 'validation_error')) {
+          this.#world.complain('an answer that fits its question is not refused for its value', {
+            runId,
+            value,
+            error,
+          });
+        }
+        this.promises.notAnswered(error, mark);
+      },
     });
   }
 
