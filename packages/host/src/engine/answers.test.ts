@@ -160,9 +160,18 @@ describe('a generic interrupt', () => {
     const data = { eventType: 'paid', correlation: { id: 1 } };
     const run = asked({ kind: 'external-event', data, timeoutMs: 60_000 }, 'core.interrupt');
     expect(run.status).toBe('waiting-external');
-    run.answers('g', { eventPayload: { ok: true } });
-    expect(run.last('run.completed').outputs).toEqual({ eventPayload: { ok: true } });
+    expect(codeOf(run, { eventPayload: { id: 2, ok: true } })).toBe('validation_error');
+    expect(codeOf(run, { eventPayload: 'paid' })).toBe('validation_error');
+    run.answers('g', { eventPayload: { id: 1, ok: true } });
+    expect(run.last('run.completed').outputs).toEqual({ eventPayload: { id: 1, ok: true } });
     expect(run.state.timers).toEqual({});
+  });
+
+  test('can be answered by its own id, so that an answer sent twice never meets the next question', () => {
+    const run = asked({ kind: 'custom', data: { customKind: 'x' } }, 'core.interrupt');
+    run.answers('int_0_g', { n: 1 });
+    expect(run.status).toBe('completed');
+    expect(codeOf(run, { n: 1 })).toBe('interrupt_already_resolved');
   });
 
   test('checks a custom answer against its own schema', () => {
@@ -193,4 +202,29 @@ describe('an answer nobody waits for', () => {
     const run = new RunScript(workflowOf({ g: gate(), a: step('read') }, [])).throws('a', { retryable: false });
     expect(codeOf(run, { action: 'accept' })).toBe('interrupt_already_resolved');
   });
+});
+
+test('an answer to one question never meets the next question of the same node', () => {
+  const run = new RunScript(
+    workflowOf({ l: { type: 'core.loop', config: { times: 2 } }, g: gate() }, [
+      { from: 'l', to: 'g', port: 'body' },
+      { from: 'g', to: 'l' },
+    ]),
+  );
+  const interruptId = Object.keys(run.state.view.interrupts)[0];
+  run.answers('g', { action: 'accept' });
+  expect(run.status).toBe('waiting-approval');
+  const again = () => answerDrafts(run.state, { interruptId, value: { action: 'accept' } }, run.now);
+  expect(again).toThrow(expect.objectContaining({ code: 'interrupt_already_resolved' }));
+});
+
+test('a node whose own time is up no longer takes an answer', () => {
+  const run = new RunScript(
+    workflowOf({ g: { ...gate(), settings: { timeoutMs: 100, retry: { maxRetries: 1, backoffMs: 50 } } } }),
+  );
+  run.passes(100);
+  expect(run.last('node.retried').lastError).toMatchObject({ code: 'node_timeout' });
+  expect(codeOf(run, { action: 'accept' })).toBe('interrupt_expired');
+  run.passes(50).answers('g', { action: 'accept' });
+  expect(run.status).toBe('completed');
 });

@@ -1,0 +1,114 @@
+import type { JsonObject } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { RunScript, scriptCatalog, workflowOf } from '../../../test/kit/run-script.ts';
+import { createCatalog } from './catalog.ts';
+
+const only = (type: string, config: JsonObject = {}, inputs: JsonObject = {}, more = {}) =>
+  new RunScript(workflowOf({ a: { type, config } }, undefined, more), { inputs });
+
+test('core.conditional goes one way', () => {
+  const go = (n: number) =>
+    new RunScript(
+      workflowOf(
+        { c: { type: 'core.conditional', config: { expression: 'inputs.n > 1' } }, t: 'core.noop', f: 'core.noop' },
+        [
+          { from: 'c', to: 't', port: 'true' },
+          { from: 'c', to: 'f', port: 'false' },
+        ],
+      ),
+      { inputs: { n } },
+    );
+  expect(go(2).started()).toEqual(['c', 't']);
+  expect(go(1).started()).toEqual(['c', 'f']);
+  expect(go(1).state.outputs.c).toEqual({ result: false });
+});
+
+test('core.conditional tests what came to it with a condition', () => {
+  const condition = { type: 'equals', left: 'n', right: 2 };
+  const run = new RunScript(
+    workflowOf({ s: 'core.start', c: { type: 'core.conditional', config: { condition } }, t: 'core.noop' }, [
+      { from: 's', to: 'c' },
+      { from: 'c', to: 't', port: 'true' },
+    ]),
+    { inputs: { n: 2 } },
+  );
+  expect(run.started()).toContain('t');
+});
+
+test('core.merge collects the outputs of those that led to it', () => {
+  const run = new RunScript(
+    workflowOf({ s: 'core.start', p: 'core.parallel', x: 'core.identity', y: 'core.identity', m: 'core.merge' }, [
+      { from: 's', to: 'p' },
+      { from: 'p', to: 'x' },
+      { from: 'p', to: 'y', when: 'false' },
+      { from: 'x', to: 'm', rule: 'none_failed' },
+      { from: 'y', to: 'm', rule: 'none_failed' },
+    ]),
+    { inputs: { n: 1 } },
+  );
+  expect(run.last('run.completed').outputs).toEqual({ inputs: { x: { n: 1 } } });
+});
+
+test('core.setVariable records what a variable was and is', () => {
+  const run = only('core.setVariable', { variableName: 'v', expression: 'variables.v + 1' }, { v: 1 });
+  expect(run.last('variable.changed')).toEqual({ name: 'v', previous: 1, next: 2, nodeId: 'a' });
+  expect(run.state.view.variables).toEqual({ v: 2 });
+});
+
+test('core.getVariable puts out a variable', () => {
+  expect(only('core.getVariable', { name: 'v' }, { v: [1] }).last('run.completed').outputs).toEqual({ value: [1] });
+});
+
+test('core.channelWrite writes by the reducer the channel declares', () => {
+  const channels = { log: { reducer: 'append' } };
+  const run = only('core.channelWrite', { channelName: 'log', reducer: 'replace', value: 1 }, {}, { channels });
+  expect(run.last('channel.written')).toMatchObject({ channel: 'log', value: 1, reducer: 'append', nodeId: 'a' });
+  expect(run.state.view.channels.log?.value).toEqual([1]);
+});
+
+test('core.channelWrite fails where the channel does not let it write', () => {
+  const write = { channelName: 'log', value: 'x' };
+  const denied = only(
+    'core.channelWrite',
+    write,
+    {},
+    { channels: { log: { reducer: 'append', access: { writers: ['b'] } } } },
+  );
+  expect(denied.last('run.failed').error).toMatchObject({ code: 'channel_access_denied' });
+  const wrong = only(
+    'core.channelWrite',
+    write,
+    {},
+    { channels: { log: { reducer: 'replace', schema: { type: 'number' } } } },
+  );
+  expect(wrong.last('run.failed').error).toMatchObject({ code: 'config_validation_failed' });
+});
+
+test('core.delay waits as long as it is told, by any of its names', () => {
+  for (const name of ['delayMs', 'ms', 'durationMs']) {
+    const run = only('core.delay', { [name]: 100 });
+    run.passes(99);
+    expect(run.status).toBe('running');
+    run.passes(1);
+    expect(run.status).toBe('completed');
+    expect(run.last('node.completed').durationMs).toBe(100);
+  }
+  expect(only('core.delay', { ms: 0 }).status).toBe('completed');
+});
+
+test('core.delay fails for a length that is none', () => {
+  const inputs = { delayMs: { type: 'variable' as const, variableName: 'd' } };
+  const run = new RunScript(workflowOf({ a: { type: 'core.delay', inputs } }), { inputs: { d: 'long' } });
+  expect(run.last('run.failed').error).toMatchObject({ code: 'config_validation_failed' });
+});
+
+test('a loop over something that is no list fails', () => {
+  const run = only('core.loop', { items: 'inputs.n' }, { n: 3 });
+  expect(run.last('run.failed').error).toMatchObject({ code: 'expression_failed' });
+});
+
+test('two steps of one name are refused', () => {
+  const step = { typeId: 'local.step.x', safety: 'read' as const };
+  expect(() => createCatalog([step, step])).toThrow(/local.step.x/);
+  expect(scriptCatalog.has('core.noop')).toBe(true);
+});
