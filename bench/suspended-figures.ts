@@ -92,12 +92,14 @@ async function idleFigure(plan: Plan, arena: Arena, hollow: Hollow): Promise<Fig
 
 /** kB of heap that one entry of the smallest useful index takes. */
 function bareIndexEntry(count: number): number {
-  const collected = () => {
-    globalThis.gc!();
-    return process.memoryUsage().heapUsed;
-  };
-  const before = collected();
-  const index = new Map(Array.from({ length: count }, (_, n) => [`run_${crypto.randomUUID()}`, n]));
-  const bytes = collected() - before;
-  return index.size === 0 ? 0 : bytes / index.size / 1000;
+  const index = new Map<string, number>();
+  const before = collectedHeap();
+  for (let n = 0; n < count; n++) index.set(`run_${crypto.randomUUID()}`, n);
+  const bytes = collectedHeap() - before;
+  return bytes / index.size / 1000;
+}
+
+function collectedHeap(): number {
+  globalThis.gc!();
+  return process.memoryUsage().heapUsed;
 }
