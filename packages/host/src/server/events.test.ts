@@ -218,6 +218,16 @@ test('ends streams and polls when it stops, and then stops', async () => {
   await expect(fetch(host.url)).rejects.toThrow();
 });
 
+test('is not held up by a connection that never asked anything', async () => {
+  const host = await withRun();
+  const socket = connect(host.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  await host.ask('GET', path);
+  // No span passes in this test: the stop must not wait for one.
+  await host.stop();
+});
+
 test('cuts a request that does not finish when the time to stop is over', async () => {
   const host = await withRun();
   const socket = connect(host.port, '127.0.0.1');

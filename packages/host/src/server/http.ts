@@ -18,6 +18,7 @@ import { parseJsonBody } from './json-body.ts';
 import { pollRoutes } from './poll.ts';
 import { methodFinder, type Route, routerPath } from './routes.ts';
 import { runRoutes } from './runs.ts';
+import { watchSilent } from './silent-connections.ts';
 import type { Timers } from './timers.ts';
 import { workflowRoutes } from './workflows.ts';
 
@@ -64,6 +65,7 @@ export function createServer(deps: ServerDeps): Server {
     ...workflowRoutes({ engine, records: store.records }),
   ];
   const app = createApp(deps, routes);
+  const closeSilent = watchSilent(app.server);
   return {
     routes,
     get open() {
@@ -77,6 +79,7 @@ export function createServer(deps: ServerDeps): Server {
     async close(withinMs) {
       const cut = deps.timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
+      closeSilent();
       streams.close();
       waiters.close();
       await closed;
