@@ -52,6 +52,7 @@ export class Auditor {
       this.#contexts.set(row.contextId, row.cursor);
       this.#world.onRow(row);
     }
+    run.settle();
   }
 
   #exists(eventId: string): boolean {

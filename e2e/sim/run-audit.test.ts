@@ -19,7 +19,7 @@ interface Sketch {
 function rowsOf(sketches: readonly Sketch[]): Row[] {
   let hash = chainStart(runId);
   return sketches.map(({ type, payload = {}, at = 1000, cause = null }, seq) => {
-    const nodeId = type.startsWith('cairn.') ? 'n' : null;
+    const nodeId = /^(cairn|node)\./.test(type) ? 'n' : null;
     const body = { seq, contextId: 'ctx_1' as ContextId, at, type, nodeId, cause, audience: 'client' as const };
     const own = rowHash({ ...body, payload: JSON.stringify(payload), task: null });
     hash = chainHash(hash, own);
@@ -36,6 +36,7 @@ function audit(rows: readonly Row[]) {
     exists: () => false,
   });
   for (const row of rows) run.take(row);
+  run.settle();
   return { broken: complaints.first?.invariant ?? null, counted, run };
 }
 
@@ -71,6 +72,11 @@ test('has nothing to say about a proper run', () => {
   expect(run.ended).toBe('run.completed');
 });
 
+test('is content with a time limit that fails its node', () => {
+  const failed: Sketch = { type: 'node.failed', payload: { nodeId: 'n', error: { code: 'x', message: 'y' } } };
+  expect(audit(rowsOf([started, requested(1), timeIsUp, failed])).broken).toBeNull();
+});
+
 describe('notices', () => {
   const cases: readonly [string, readonly Row[]][] = [
     ['seq is dense', rowsOf([started, requested(1), returned(1)]).toSpliced(1, 1)],
@@ -90,7 +96,10 @@ describe('notices', () => {
     ['a result answers a request', rowsOf([started, returned(1)])],
     ['an attempt has one result', rowsOf([started, requested(1), returned(1), returned(1)])],
     ['the latest attempt returns', rowsOf([started, requested(1), requested(2), returned(1)])],
-    ['a node whose time is up is not asked for more', rowsOf([started, requested(1), timeIsUp, requested(2)])],
+    [
+      'a time limit that fires is acted on in the same append',
+      rowsOf([started, requested(1), timeIsUp, { type: 'node.resumed' }]),
+    ],
     ['an interrupt is resolved once', rowsOf([started, asked, verdict('fail'), verdict('fail')])],
   ];
   test.each(cases)('that this is broken: %s', (invariant, rows) => {

@@ -70,10 +70,21 @@ export class RunAudit {
     this.rows.push(row);
     this.#checkCalls(row, payload as Payload);
     this.#checkInterrupts(row, payload as Payload);
-    this.#checkOverdue(row, payload as Payload);
+    this.#noteOverdue(row, payload as Payload);
     this.#countEvent(row, payload as Payload);
     if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
     if (isTerminalType(row.type)) this.ended = row.type;
+  }
+
+  /** After the last row of an append: what has to be true together is. */
+  settle(): void {
+    if (this.#overdue.size === 0) return;
+    // Nothing wakes the run for it a second time, so a limit that is passed over now is lost.
+    this.#complain('a time limit that fires is acted on in the same append', {
+      runId: this.runId,
+      seq: this.rows.length - 1,
+      nodes: [...this.#overdue],
+    });
   }
 
   #checkPlace(row: Row): void {
@@ -154,13 +165,10 @@ export class RunAudit {
     }
   }
 
-  /** What fired is acted on before anything else is asked of the node; else its limit would be lost. */
-  #checkOverdue(row: Row, payload: Payload): void {
-    const nodeId = row.nodeId ?? '';
-    if (row.type === 'cairn.timer.fired' && payload.purpose === 'node-timeout') this.#overdue.add(nodeId);
-    else if (row.type === 'cairn.step.requested' && this.#overdue.has(nodeId)) {
-      this.#complain('a node whose time is up is not asked for more', { runId: this.runId, seq: row.seq, nodeId });
-    } else if (row.type.startsWith('node.')) this.#overdue.delete(nodeId);
+  #noteOverdue(row: Row, payload: Payload): void {
+    if (row.type === 'cairn.timer.fired' && payload.purpose === 'node-timeout') this.#overdue.add(row.nodeId ?? '');
+    if (nodeEnds.has(row.type)) this.#overdue.delete(row.nodeId ?? '');
+    if (isTerminalType(row.type)) this.#overdue.clear();
   }
 
   #countCancel(): void {
@@ -186,6 +194,8 @@ export class RunAudit {
     }
   }
 }
+
+const nodeEnds = new Set(['node.completed', 'node.failed', 'node.retried', 'node.cancelled', 'node.skipped']);
 
 const eventNames: Readonly<Record<string, Interesting>> = {
   'node.retried': 'node retried',
