@@ -110,6 +110,16 @@ function claiming(store: () => Store): void {
     expect((await claimAt(store(), 'n2', 3_000)).length).toBe(2);
   });
 
+  it('never shortens the session of the owner that claims', async () => {
+    await store().queue.renew({ owner: 'n1', until: 9_000 });
+    await store().log.append(creation(runA, { claim: lease('n1', 0, 1_000) }));
+    expect(await claimAt(store(), 'n2', 8_999)).toEqual([]);
+    await resting(store(), runB, 0);
+    await store().queue.claim({ owner: 'n1', now: 0, until: 2_000, limit: 1 });
+    expect(await claimAt(store(), 'n2', 8_999)).toEqual([]);
+    expect((await claimAt(store(), 'n2', 9_000)).length).toBe(2);
+  });
+
   it('never gives a run that ended', async () => {
     const { fence } = await store().log.append(creation(runA, { claim: lease('n1', 0, 1_000) }));
     await store().log.append({ runId: runA, fence, rows: [row('run.completed')] });

@@ -14,9 +14,8 @@ export class Appender implements Surroundings {
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: Statements;
-  /** The last place that was given out; the last that is durable, for when a transaction fails. */
+  /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
   #cursor: number;
-  #durable: number;
 
   constructor(db: DatabaseSync, parts: { slots: Slots; sessions: Sessions; followers: Followers }) {
     this.#slots = parts.slots;
@@ -24,15 +23,6 @@ export class Appender implements Surroundings {
     this.#followers = parts.followers;
     this.#statements = prepare(db);
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
-    this.#durable = this.#cursor;
-  }
-
-  committed(): void {
-    this.#durable = this.#cursor;
-  }
-
-  rolledBack(): void {
-    this.#cursor = this.#durable;
   }
 
   alive(owner: string, now: number): boolean {

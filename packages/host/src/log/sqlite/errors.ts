@@ -9,7 +9,7 @@ const NOT_A_DATABASE = 26;
 const IOERR_SHMSIZE = 4874;
 
 /** The extended result code of an error of `node:sqlite`; null for any other error. */
-export function resultCode(error: unknown): number | null {
+function resultCode(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
   return typeof code === 'number' ? code : null;
 }

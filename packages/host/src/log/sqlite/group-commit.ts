@@ -27,9 +27,7 @@ export interface CommitHooks {
   beforeCommit(): void;
   /** Nothing of the transaction counts, and what was cached of it may be wrong. */
   rolledBack(): void;
-  /** The transaction is durable, and nobody was told yet. */
-  committed(): void;
-  /** All were told. */
+  /** The transaction is durable and everyone was told. */
   afterCommit(rows: number, bytes: number): void;
 }
 
@@ -133,7 +131,6 @@ export class GroupCommit {
       return;
     }
     const [rows, bytes] = jobs.reduce(([r, b], job) => [r + job.rows, b + job.bytes], [0, 0]);
-    this.#hooks.committed();
     this.#commits += 1;
     this.#rows += rows;
     for (const outcome of outcomes) settle(outcome);

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { creation, row, runA, runB } from '../samples.contract.ts';
 import { folders, open } from './folders.contract.ts';
 
-const { fresh, copyOf } = folders();
+const { fresh } = folders();
 const fileOf = (folder: string): string => join(folder, 'cairn.db');
 
 describe('a folder that another process has', () => {
@@ -79,40 +79,35 @@ describe('a damaged database', () => {
     await expect(open(folder)).rejects.toMatchObject(damaged);
   });
 
-  /** A folder as a crash leaves it, with everything in the database file and its last page overwritten. */
-  async function tornTail(): Promise<string> {
-    const folder = fresh();
-    const store = await open(folder);
-    await store.log.append(creation(runA));
-    const rows = Array.from({ length: 200 }, (_, i) => row('a', { payload: JSON.stringify('x'.repeat(500 + i)) }));
-    await store.log.append({ runId: runA, rows });
-    await store.close();
-    const crashed = copyOf(folder);
-    writeFileSync(join(crashed, 'cairn.running'), '');
-    const { size } = statSync(fileOf(crashed));
-    const file = openSync(fileOf(crashed), 'r+');
-    writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, size - 4_096);
-    closeSync(file);
-    return crashed;
-  }
-
-  it('is refused at start after a crash when a page is damaged', async () => {
-    await expect(open(await tornTail())).rejects.toMatchObject(damaged);
-  });
-
-  it('is named by the read that meets the damage when the start did not look', async () => {
+  /** A closed folder whose database has these pages overwritten; negative ones count from the end. */
+  async function withDamage(pages: readonly number[]): Promise<string> {
     const folder = fresh();
     const store = await open(folder);
     await store.log.append(creation(runA, { rows: [row('run.started'), ...manyRows(400)] }));
     await store.log.append(creation(runB));
     await store.close();
+    const count = statSync(fileOf(folder)).size / 4_096;
     const file = openSync(fileOf(folder), 'r+');
-    for (let page = 40; page < 60; page += 1) writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, page * 4_096);
+    for (const page of pages) {
+      writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, (page < 0 ? count + page : page) * 4_096);
+    }
     closeSync(file);
-    const reopened = await open(folder);
-    const read = reopened.log.read({ runId: runA, after: -1, limit: 10_000 });
-    await expect(read).rejects.toMatchObject(damaged);
-    await reopened.close();
+    return folder;
+  }
+
+  it.each([
+    ['the last page', [-1]],
+    ['a page in the middle', [50]],
+  ])('is refused at start after a crash that left %s damaged', async (_, pages) => {
+    const folder = await withDamage(pages);
+    writeFileSync(join(folder, 'cairn.running'), '');
+    await expect(open(folder)).rejects.toMatchObject(damaged);
+  });
+
+  it('is named by the read that meets the damage when the start had no reason to look', async () => {
+    const store = await open(await withDamage([50]));
+    await expect(store.log.read({ runId: runA, after: -1, limit: 10_000 })).rejects.toMatchObject(damaged);
+    await store.close();
   });
 });
 

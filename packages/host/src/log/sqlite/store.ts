@@ -36,11 +36,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
   const reader = new Reader(db, slots);
   const writer = new GroupCommit(db, file, {
     beforeCommit: () => slots.save(),
-    rolledBack: () => {
-      slots.clear();
-      appender.rolledBack();
-    },
-    committed: () => appender.committed(),
+    rolledBack: () => slots.clear(),
     afterCommit: (rows, bytes) => checkpointer.wrote(rows, bytes),
   });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
