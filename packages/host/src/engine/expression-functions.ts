@@ -47,7 +47,7 @@ function matches(budget: Budget, text: string, pattern: string): boolean {
 }
 
 /** `+` for numbers (whole and fractional ones mix), texts and lists. */
-export function add(a: unknown, b: unknown): unknown {
+function add(a: unknown, b: unknown): unknown {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a + b;
   if (isNumber(a) && isNumber(b)) return Number(a) + Number(b);
   if (typeof a === 'string' && typeof b === 'string') {

@@ -1,8 +1,9 @@
 /** The rows by which a node starts, completes, fails or is tried again. */
 import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import type { NodeAction, NodeContext } from './compiled.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
 import { retryDelay } from './node-settings.ts';
-import { asOutputs, type NodeAction, type NodeContext } from './nodes/node-type.ts';
+import { asOutputs } from './nodes/values.ts';
 import { scopeOf } from './scope.ts';
 import type { ActiveNode, Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';

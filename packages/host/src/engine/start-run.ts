@@ -26,7 +26,7 @@ export interface RunRequest {
 }
 
 /** Version of the engine's decisions; a run goes on under the rules it began with. */
-export const ENGINE_VERSION = '1';
+const ENGINE_VERSION = '1';
 
 /** Throws `validation_error`: what is wrong with a request is said when the run is created, never later. */
 export function startedDraft(start: {

@@ -1,72 +1,14 @@
 /** A definition made ready to run: adjacency, rules, conditions and settings, compiled once and shared by all its runs. */
 import type { PortValue, TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant } from '@cairn/protocol';
-import { type Condition, compileCondition } from './conditions.ts';
+import type { CompiledEdge, CompiledNode, NodeCatalog, Workflow } from './compiled.ts';
+import { compileCondition } from './conditions.ts';
 import { compileExpression, type Expression } from './expressions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
-import { nodeSettings, type RetryPolicy } from './node-settings.ts';
-import type { NodeCatalog } from './nodes/catalog.ts';
-import type { NodeType, Program } from './nodes/node-type.ts';
+import { nodeSettings } from './node-settings.ts';
 import { handlesFailure } from './trigger-rules.ts';
 
-export interface CompiledEdge {
-  readonly id: string;
-  readonly source: string;
-  readonly target: string;
-  /** The output port it leaves by; null when the definition names none, which means `output`. */
-  readonly port: string | null;
-  /** The input it arrives at; null when the definition names none, which means `input`. */
-  readonly input: string | null;
-  readonly rule: TriggerRule;
-  readonly condition: Condition | null;
-  /** It closes a loop: it re-enters its target by itself. */
-  readonly back: boolean;
-  /** Which of its target's groups it counts for. */
-  readonly group: number;
-  /** The outermost loop it leaves; null when it stays where it is. */
-  readonly exits: number | null;
-}
-
-/** Forward edges of one target that share a rule. */
-export interface EdgeGroup {
-  readonly rule: TriggerRule;
-  readonly size: number;
-}
-
-export interface CompiledNode {
-  readonly id: string;
-  readonly node: WorkflowNode;
-  /** The workflow it belongs to. */
-  readonly definition: WorkflowDefinition;
-  readonly type: NodeType;
-  /** Forward edges into it. */
-  readonly in: readonly CompiledEdge[];
-  readonly groups: readonly EdgeGroup[];
-  readonly out: readonly CompiledEdge[];
-  /** Loops around it, innermost first. */
-  readonly loops: readonly number[];
-  readonly isLoopHead: boolean;
-  /** An edge out of it waits for its failure, so that the run goes on. */
-  readonly handlesFailure: boolean;
-  readonly retry: RetryPolicy;
-  readonly timeoutMs: number | null;
-  /** Compiled texts of its input expressions, by input. */
-  readonly expressions: ReadonlyMap<string, Expression>;
-  /** The expression in its configuration, where its type has one. */
-  readonly program: Program | null;
-}
-
-export interface Workflow {
-  readonly definition: WorkflowDefinition;
-  readonly hash: string;
-  readonly nodes: ReadonlyMap<string, CompiledNode>;
-  readonly edges: ReadonlyMap<string, CompiledEdge>;
-  readonly entries: readonly string[];
-  /** Per loop, the forward edges whose outermost loop it is. */
-  readonly loopExits: readonly (readonly CompiledEdge[])[];
-  /** How often one back edge may be followed; null when only the run's own limit counts. */
-  readonly maxLoopbacks: number | null;
-}
+export type { CompiledEdge, CompiledNode, Workflow };
 
 /** Of a definition that `checkDefinition` passed; throws on others. */
 export function compileWorkflow(definition: WorkflowDefinition, hash: string, catalog: NodeCatalog): Workflow {

@@ -1,8 +1,9 @@
 /** The nodes that do their work in the moment they start, and the one that only waits for time. */
 import { isoTime, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
+import type { NodeContext, NodeType } from '../compiled.ts';
 import { MAX_SPAN_MS } from '../node-settings.ts';
 import type { Draft } from '../state.ts';
-import { type NodeContext, type NodeType, noProblems, passedOn } from './node-type.ts';
+import { noProblems, passedOn } from './values.ts';
 
 const nothing: JsonObject = {};
 

@@ -1,17 +1,16 @@
 /** The kinds of node this host can run: the core ones, and one for each step. */
 import { TerminalError } from '@cairn/protocol';
+import type { NodeCatalog, NodeType } from '../compiled.ts';
 import type { Step } from '../ports.ts';
 import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
 import { conditional, loop } from './branch-nodes.ts';
 import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
 import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
-import type { NodeType } from './node-type.ts';
 import { stepNode } from './step-node.ts';
 
-/** By typeId. */
-export type NodeCatalog = ReadonlyMap<string, NodeType>;
+export type { NodeCatalog };
 
-export const coreNodes = (): readonly NodeType[] => [
+const coreNodes: readonly NodeType[] = [
   noop,
   identity,
   delay,
@@ -33,7 +32,7 @@ export const coreNodes = (): readonly NodeType[] => [
 
 export function createCatalog(steps: readonly Pick<Step, 'typeId' | 'safety'>[]): NodeCatalog {
   const catalog = new Map<string, NodeType>();
-  for (const type of [...coreNodes(), ...steps.map(stepNode)]) {
+  for (const type of [...coreNodes, ...steps.map(stepNode)]) {
     if (catalog.has(type.typeId)) {
       throw new TerminalError('config_invalid', {
         message: `Two kinds of node are called ${type.typeId}.`,

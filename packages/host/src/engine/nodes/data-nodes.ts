@@ -8,11 +8,11 @@ import {
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
+import type { NodeType } from '../compiled.ts';
 import { compileExpression } from '../expressions.ts';
 import { compileSchema } from '../schemas.ts';
 import { scopeOf } from '../scope.ts';
 import type { RunError, RunState } from '../state.ts';
-import type { NodeType } from './node-type.ts';
 
 const variableName = ({ config }: WorkflowNode): Json | undefined => config.name ?? config.variableName;
 

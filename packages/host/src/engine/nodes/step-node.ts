@@ -1,8 +1,10 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
+
+import type { NodeType } from '../compiled.ts';
 import { callIdOf } from '../evolve.ts';
 import type { Step } from '../ports.ts';
 import { stepRequested } from '../recover.ts';
-import { type NodeType, noProblems, passedOn } from './node-type.ts';
+import { noProblems, passedOn } from './values.ts';
 
 /** The step's input is the node's configuration overlaid with its inputs. */
 export function stepNode(step: Pick<Step, 'typeId' | 'safety'>): NodeType {

@@ -1,0 +1,123 @@
+/** The shapes of a compiled workflow and of the kinds of node in it; they refer to each other, so they stand together. */
+import type { Json, JsonObject, RunId, TriggerRule, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
+import type { Condition } from './conditions.ts';
+import type { Expression, Scope } from './expressions.ts';
+import type { RetryPolicy } from './node-settings.ts';
+import type { StepSafety } from './ports.ts';
+import type { Answer, Draft, Effect, RunError, RunState, Timer } from './state.ts';
+
+export interface CompiledEdge {
+  readonly id: string;
+  readonly source: string;
+  readonly target: string;
+  /** The output port it leaves by; null when the definition names none, which means `output`. */
+  readonly port: string | null;
+  /** The input it arrives at; null when the definition names none, which means `input`. */
+  readonly input: string | null;
+  readonly rule: TriggerRule;
+  readonly condition: Condition | null;
+  /** It closes a loop: it re-enters its target by itself. */
+  readonly back: boolean;
+  /** Which of its target's groups it counts for. */
+  readonly group: number;
+  /** The outermost loop it leaves; null when it stays where it is. */
+  readonly exits: number | null;
+}
+
+/** Forward edges of one target that share a rule. */
+export interface EdgeGroup {
+  readonly rule: TriggerRule;
+  readonly size: number;
+}
+
+export interface CompiledNode {
+  readonly id: string;
+  readonly node: WorkflowNode;
+  /** The workflow it belongs to. */
+  readonly definition: WorkflowDefinition;
+  readonly type: NodeType;
+  /** Forward edges into it. */
+  readonly in: readonly CompiledEdge[];
+  readonly groups: readonly EdgeGroup[];
+  readonly out: readonly CompiledEdge[];
+  /** Loops around it, innermost first. */
+  readonly loops: readonly number[];
+  readonly isLoopHead: boolean;
+  /** An edge out of it waits for its failure, so that the run goes on. */
+  readonly handlesFailure: boolean;
+  readonly retry: RetryPolicy;
+  readonly timeoutMs: number | null;
+  /** Compiled texts of its input expressions, by input. */
+  readonly expressions: ReadonlyMap<string, Expression>;
+  /** The expression in its configuration, where its type has one. */
+  readonly program: Program | null;
+}
+
+export interface Workflow {
+  readonly definition: WorkflowDefinition;
+  readonly hash: string;
+  readonly nodes: ReadonlyMap<string, CompiledNode>;
+  readonly edges: ReadonlyMap<string, CompiledEdge>;
+  readonly entries: readonly string[];
+  /** Per loop, the forward edges whose outermost loop it is. */
+  readonly loopExits: readonly (readonly CompiledEdge[])[];
+  /** How often one back edge may be followed; null when only the run's own limit counts. */
+  readonly maxLoopbacks: number | null;
+}
+
+/** What a node's configured expression gives in a run. */
+export type Program = (scope: Scope) => Json;
+
+/** A node at the moment it starts, is answered, or has its timer fire. */
+export interface NodeContext {
+  readonly runId: RunId;
+  readonly node: WorkflowNode;
+  readonly compiled: CompiledNode;
+  /** Resolved when the node started afresh; the same for its retries. */
+  readonly inputs: JsonObject;
+  /** Fresh starts of this node before this one. */
+  readonly visit: number;
+  /** Retries of this visit before this attempt. */
+  readonly attempt: number;
+  /** Re-entries by a back edge since the node was entered from outside its loop. */
+  readonly iteration: number;
+  /** Nodes whose edges brought the run here. */
+  readonly sources: readonly string[];
+  /** Instant of the last event. */
+  readonly now: number;
+  /** Attempts made of this visit's call. */
+  readonly callAttempts: number;
+  /** For reading only. */
+  readonly state: Readonly<RunState>;
+}
+
+/** Drafts without a cause get the event that led here. */
+export type NodeAction =
+  | {
+      readonly kind: 'complete';
+      readonly outputs: JsonObject;
+      /** Output ports this activates; left out: `output` and the names of the outputs. */
+      readonly ports?: readonly string[];
+      readonly drafts?: readonly Draft[];
+    }
+  | { readonly kind: 'fail'; readonly error: RunError }
+  | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
+
+export interface NodeType {
+  readonly typeId: string;
+  /** A runtime capability this host does not have: such a node fails without being executed. */
+  readonly missingCapability?: string;
+  /** Of nodes that ask for an effect. */
+  readonly safety?: StepSafety;
+  /** Problems of a node's configuration, found when its workflow is registered. */
+  check(node: WorkflowNode, definition: WorkflowDefinition): readonly string[];
+  /** The expression in its configuration, compiled once for all runs. */
+  prepare?(node: WorkflowNode): Program | null;
+  /** What starting the node leads to. May throw a CairnError, which fails the node. */
+  begin(context: NodeContext): NodeAction;
+  resume?(context: NodeContext, answer: Answer): NodeAction;
+  fired?(context: NodeContext, timer: Timer): NodeAction;
+}
+
+/** The kinds of node a host can run, by typeId. */
+export type NodeCatalog = ReadonlyMap<string, NodeType>;

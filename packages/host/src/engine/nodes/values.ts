@@ -1,0 +1,16 @@
+/** How values pass through a node: what it is given and what it puts out. */
+import type { JsonObject } from '@cairn/protocol';
+
+export const noProblems: readonly string[] = [];
+
+/** A result as a node's outputs: an object is the outputs, anything else is the output called `output`. */
+export const asOutputs = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : ({ output: value } as JsonObject);
+
+/** A node's inputs as a value of its own: what came over a plain edge is spread, named inputs win. */
+export function passedOn(inputs: JsonObject): JsonObject {
+  const { input, ...named } = inputs;
+  return input === undefined ? inputs : { ...(asOutputs(input) as JsonObject), ...named };
+}
