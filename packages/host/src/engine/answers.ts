@@ -6,6 +6,7 @@ import {
   isoTime,
   type Json,
   type JsonObject,
+  jsonEquals,
   parseApprovalAnswer,
   parseClarificationAnswer,
   parseExternalAnswer,
@@ -17,8 +18,9 @@ import type { Draft, RunState } from './state.ts';
 import { resolveDrafts } from './waiting.ts';
 
 export interface AnswerRequest {
-  /** The node that waits, or the interrupt itself. */
+  /** The node that waits; or, where no node has this name, the interrupt itself. */
   readonly nodeId?: string | undefined;
+  /** The interrupt: an answer sent twice then never meets the next question of the same node. */
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
@@ -52,7 +54,7 @@ const resolved = (
 
 function openInterrupt(state: RunState, { nodeId, interruptId }: AnswerRequest, now: number): InterruptView {
   const { view } = state;
-  const asked = interruptId ?? (nodeId === undefined ? undefined : own(view.nodeStates, nodeId)?.interruptId);
+  const asked = interruptId ?? (nodeId === undefined ? undefined : askedBy(state, nodeId));
   const name = interruptId === undefined ? `of node ${nodeId}` : interruptId;
   const open = asked == null ? undefined : own(view.interrupts, asked);
   if (open === undefined)
@@ -60,6 +62,11 @@ function openInterrupt(state: RunState, { nodeId, interruptId }: AnswerRequest, 
   if (state.cancel !== null) throw closedError(state, 'cancelled', name);
   if (open.expiresAt !== null && now >= open.expiresAt) throw closedError(state, 'expired', name);
   return open;
+}
+
+function askedBy({ view }: RunState, name: string): string | null | undefined {
+  const node = own(view.nodeStates, name);
+  return node === undefined ? name : node.interruptId;
 }
 
 function closedError(state: RunState, end: string | undefined, name: string): TerminalError {
@@ -101,8 +108,11 @@ function checkedValue(interrupt: InterruptView, value: Json): Json {
       checkAnswers(interrupt, answer.answers as JsonObject);
       return checkedBySchema(interrupt, answer as JsonObject);
     }
-    case 'external-event':
-      return checkedBySchema(interrupt, parseExternalAnswer(value) as JsonObject);
+    case 'external-event': {
+      const event = parseExternalAnswer(value) as JsonObject;
+      checkCorrelation(interrupt, event.eventPayload as Json);
+      return checkedBySchema(interrupt, event);
+    }
     default:
       return checkedBySchema(interrupt, value);
   }
@@ -112,6 +122,18 @@ function checkedBySchema({ resumeSchema, interruptId }: InterruptView, value: Js
   if (resumeSchema !== null) refuseProblems(interruptId, compileSchema(resumeSchema)(value));
   return value;
 }
+
+/** The event must be the one that is waited for, not another of its kind. */
+function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): void {
+  const fields = isObject(payload) ? payload : {};
+  const problems = Object.entries((data.correlation ?? {}) as JsonObject)
+    .filter(([name, expected]) => !jsonEquals(own(fields, name), expected))
+    .map(([name, expected]) => `eventPayload.${name} must be ${JSON.stringify(expected)}`);
+  refuseProblems(interruptId, problems);
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every question once, nothing else, each answer as its question's schema has it. */
 function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject): void {

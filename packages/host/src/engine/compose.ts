@@ -1,5 +1,5 @@
 /** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
-import { isCairnError } from '@cairn/protocol';
+import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { NewRow } from '../log/port.ts';
 import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
@@ -29,6 +29,8 @@ export interface Moment {
   readonly now: number;
   /** The lease is new: open calls are a former holder's and have to be looked at first. */
   readonly takenOver: boolean;
+  /** The call's current attempt is under way in this process. */
+  readonly underWay: (callId: string) => boolean;
   /** A decision that could not be made or written; the run is failed with it, the host goes on. */
   readonly broken: (error: unknown) => void;
 }
@@ -50,11 +52,15 @@ export function compose(moment: Moment): Batch {
   const facts = moment.facts.filter((fact) => accept(fact, state, now, write));
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
+  // What this very batch asks for needs no second request.
+  const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
   while (rows.length < MAX_ROWS) {
     try {
-      const decision: Decision = takeOver ? recover(state, workflow) : decide(state, workflow);
-      if (decision.drafts.length === 0 && !takeOver) break;
-      takeOver = false;
+      // What has happened to a node comes before its open call: one whose time is up is not asked for more.
+      const recovers = takeOver && state.pending.length === 0;
+      const decision: Decision = recovers ? recover(state, seenTo) : decide(state, workflow);
+      if (recovers) takeOver = false;
+      else if (decision.drafts.length === 0) break;
       write(decision.drafts);
       effects.push(...decision.effects);
     } catch (error) {
@@ -91,3 +97,6 @@ export function awaitsEffects(state: RunState): boolean {
   for (const callId in state.calls) if (state.calls[callId]?.asked === undefined) return true;
   return false;
 }
+
+/** Whether the run is over with the last row of the batch. */
+export const endsRun = (batch: Batch): boolean => isTerminalType(batch.rows.at(-1)?.type ?? '');

@@ -122,14 +122,21 @@ function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: numb
     case 'retry':
       return startAgain(state, node, seq);
     case 'node-timeout':
-      return rows(...failNode(context, timedOut(context.state, node), seq));
+      return rows(...unanswered(state, node.id, seq), ...failNode(context, timedOut(context.state, node), seq));
     case 'interrupt-expiry':
-      return rows(...expiryDrafts(state, timer, seq));
+      return rows(...expiryDrafts(state, node.id, timer.timerId.slice('expiry:'.length), seq));
     case 'delay': {
       const { fired } = node.type;
       return perform(context, () => fired?.(context, timer) ?? unexpected(node, 'a timer'), seq);
     }
   }
+}
+
+/** A node whose time is up no longer waits for its answer: nobody may give one that counts for nothing. */
+function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
+  const interruptId = state.view.nodeStates[nodeId]?.interruptId ?? null;
+  if (interruptId === null || state.view.interrupts[interruptId] === undefined) return [];
+  return expiryDrafts(state, nodeId, interruptId, cause);
 }
 
 function durationBreached(state: RunState, cause: number): Draft {

@@ -39,8 +39,8 @@ export class Flights {
     this.#landed = landed;
   }
 
-  get areNone(): boolean {
-    return this.#flights.size === 0;
+  has(callId: string): boolean {
+    return this.#flights.has(callId);
   }
 
   /** Once for each call: the row that asks for it must be durable. One about which a human was asked is not started. */

@@ -5,9 +5,10 @@
 import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
 import { Backoff } from './backoff.ts';
-import { awaitsEffects, type Batch, compose } from './compose.ts';
+import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
 import { Flights } from './flights.ts';
+import { landedUnder } from './landed.ts';
 import type { Clock, Report, Sha256, Step } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { RunState } from './state.ts';
@@ -115,7 +116,7 @@ export class Mailbox {
   /** The run was claimed for this node: by its end, its timer, or because its former holder is gone. */
   adopt(fence: number): void {
     this.#fence = fence;
-    this.#takenOver = this.#flights?.areNone ?? true;
+    this.#takenOver = true;
     this.#tailStale = true;
     this.nudge();
   }
@@ -148,18 +149,19 @@ export class Mailbox {
         if (await this.#unreadable(error)) return;
         continue;
       }
+      if (this.#tailStale) continue;
       this.#serveReaders();
       const batch = this.#compose();
       if (batch.rows.length === 0) {
         this.#takenOver = false;
         for (const fact of batch.facts) fact.recorded(this.#state as RunState);
-        await this.#settleDown();
-        return;
+        if (await this.#settleDown()) return;
+        continue;
       }
       if (!(await this.#commit(batch))) continue;
       this.#backoff.reset();
       this.#land(batch);
-      this.#serveReaders();
+      if (!this.#tailStale) this.#serveReaders();
       await this.#checkpoint();
     }
   }
@@ -181,6 +183,7 @@ export class Mailbox {
 
   #compose(): Batch {
     const state = this.#state as RunState;
+    this.#flights?.keepOnly(state.calls);
     // Calls that are open while nobody here holds the lease are a dead holder's; the append that takes it looks at them.
     this.#takenOver = (this.#takenOver || this.#fence === null) && awaitsEffects(state);
     return compose({
@@ -189,6 +192,7 @@ export class Mailbox {
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
       takenOver: this.#takenOver,
+      underWay: (callId) => this.#flights?.has(callId) === true,
       broken: (error) => this.#report('error', 'run stopped', error),
     });
   }
@@ -238,7 +242,10 @@ export class Mailbox {
     const creating = this.#creating !== null;
     this.#state = null;
     try {
-      if (await this.#landed(batch)) {
+      const { owner, store } = this.#world;
+      const fence = await landedUnder(store.log, this.runId, batch, { owner, fence: this.#fence });
+      if (fence !== null) {
+        this.#written(batch, fence);
         await this.#refresh();
         return true;
       }
@@ -259,22 +266,6 @@ export class Mailbox {
     return false;
   }
 
-  /** Whether exactly these rows stand in the log, written by this node. */
-  async #landed(batch: Batch): Promise<boolean> {
-    const { log } = this.#world.store;
-    const head = await log.head(this.runId);
-    if (head === null || head.seq < batch.base) return false;
-    const ours = this.#fence === null ? head.owner === this.#world.owner : head.fence === this.#fence;
-    if (!ours && batch.rest === undefined && !endsRun(batch)) return false;
-    const there = await log.read({ runId: this.runId, after: batch.base - 1, limit: batch.rows.length });
-    const same = batch.rows.every((row, i) => {
-      const stored = there[i];
-      return stored?.type === row.type && stored.payload === row.payload && stored.at === row.at;
-    });
-    if (same) this.#written(batch, head.fence);
-    return same;
-  }
-
   /** The rows are durable: tell those who wait, stop what is no longer wanted, start what was asked for. */
   #land(batch: Batch): void {
     const state = this.#state as RunState;
@@ -292,18 +283,37 @@ export class Mailbox {
   }
 
   /** Nothing to write. The lease stays while effects are under way, and goes back when the run waits for others. */
-  async #settleDown(): Promise<void> {
+  async #settleDown(): Promise<boolean> {
     const state = this.#state as RunState;
-    if (this.#fence === null) return;
-    if (awaitsEffects(state)) {
-      // Asked for under this lease and not under way: the append's answer was lost, its rows were not.
-      for (const call of Object.values(state.calls)) this.#flights?.start(call);
-      this.#setAlarm(nextTimer(state));
-      return;
-    }
     const fence = this.#fence;
+    if (fence === null) return true;
+    if (awaitsEffects(state)) {
+      if (!(await this.#startForgotten(state, fence))) return false;
+      this.#setAlarm(nextTimer(state));
+      return true;
+    }
     this.#fence = null;
     await this.#release(fence, state.ended ? null : nextTimer(state));
+    return true;
+  }
+
+  /**
+   * A call that is open and not under way here was asked for by an append whose answer was lost; or the lease was lost,
+   * and a new holder asked for it. Only the store can tell. False when it could not be asked.
+   */
+  async #startForgotten(state: RunState, fence: number): Promise<boolean> {
+    const forgotten = Object.values(state.calls).filter((call) => this.#flights?.has(call.callId) === false);
+    if (forgotten.every((call) => call.asked !== undefined)) return true;
+    try {
+      const head = await this.#world.store.log.head(this.runId);
+      if (head?.fence !== fence || head.owner !== this.#world.owner) this.#drop(leaseGone(this.runId));
+      else if (!this.#closed) for (const call of forgotten) this.#flights?.start(call);
+      return true;
+    } catch (error) {
+      this.#report('warn', 'store in trouble', error);
+      await this.#backoff.wait();
+      return false;
+    }
   }
 
   async #release(fence: number, wakeAt: number | null): Promise<void> {
@@ -388,10 +398,11 @@ export class Mailbox {
   }
 }
 
-const endsRun = (batch: Batch): boolean => {
-  const type = batch.rows.at(-1)?.type;
-  return type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
-};
+const leaseGone = (runId: RunId) =>
+  new RetryableError('lease_lost', {
+    message: `Another node steps run ${runId} now.`,
+    hint: 'Leave the run to its new holder.',
+  });
 
 const stopped = (runId: RunId) =>
   new RetryableError('service_unavailable', {

@@ -5,7 +5,6 @@ import { callIdOf, STEP_INTERRUPTED } from './evolve.ts';
 import { endNode, failNode } from './node-decisions.ts';
 import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
 import { askDrafts } from './waiting.ts';
-import type { Workflow } from './workflow.ts';
 
 /** Asks for a step; the effect is performed once this row is durable. */
 export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, cause?: number): Draft {
@@ -19,14 +18,14 @@ export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, ca
   };
 }
 
-/** All open calls in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
-export function recover(state: RunState, _workflow: Workflow): Decision {
+/** All open calls that are not under way here, in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
+export function recover(state: RunState, underWay: (callId: string) => boolean = () => false): Decision {
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
   if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
   let asked = 0;
   for (const call of Object.values(state.calls)) {
-    if (call.asked !== undefined) continue;
+    if (call.asked !== undefined || underWay(call.callId)) continue;
     if (call.safety === 'write') {
       for (const draft of askDrafts(state, question(call, asked))) drafts.push({ ...draft, cause: call.requestedSeq });
       asked += 1;

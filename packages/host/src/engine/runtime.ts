@@ -3,6 +3,7 @@ import {
   type ContextId,
   contextId,
   isCairnError,
+  RetryableError,
   type RunId,
   type RunSnapshot,
   runId,
@@ -50,6 +51,9 @@ class Runtime implements Engine {
   readonly #world: MailboxWorld;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
+  /** Commands that have not been answered yet. */
+  readonly #commands = new Set<Promise<unknown>>();
+  #closed = false;
 
   constructor(options: EngineOptions) {
     const { store, clock, sha256, owner, report, leaseMs = 30_000 } = options;
@@ -90,12 +94,41 @@ class Runtime implements Engine {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#scheduler.close();
-    this.#unfollow();
     await Promise.all([...this.#mailboxes.values()].map((mailbox) => mailbox.close()));
+    await Promise.allSettled(this.#commands);
+    this.#unfollow();
   }
 
-  async start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
+  start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
+    return this.#command(() => this.#start(request));
+  }
+
+  answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
+    return this.#command(() => this.#answer(request));
+  }
+
+  cancel(request: CancelRun): Promise<{ status: RunSnapshot['status'] }> {
+    return this.#command(async () => {
+      await this.#ofTenant(request.tenant, request.runId);
+      const propose: Fact['propose'] = (state) => cancelRequested(state, request.reason, request.principal);
+      return { status: await this.#write(request.runId, propose) };
+    });
+  }
+
+  /** `close` waits for every command that was let in, and lets none in after it. */
+  async #command<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const answer = work();
+    this.#commands.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.#commands.delete(answer);
+    }
+  }
+
+  async #start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
     const { uniqueId, limits, clock } = this.#options;
     const workflow = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
     const draft = startedDraft({ workflow, request, limits });
@@ -124,7 +157,7 @@ class Runtime implements Engine {
     return done;
   }
 
-  async answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
+  async #answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
     await this.#ofTenant(request.tenant, request.runId);
     let interruptId = '';
     let nodeId = '';
@@ -136,12 +169,6 @@ class Runtime implements Engine {
     };
     const status = await this.#write(request.runId, propose, () => interruptId);
     return { nodeId, status };
-  }
-
-  async cancel(request: CancelRun): Promise<{ status: RunSnapshot['status'] }> {
-    await this.#ofTenant(request.tenant, request.runId);
-    const propose: Fact['propose'] = (state) => cancelRequested(state, request.reason, request.principal);
-    return { status: await this.#write(request.runId, propose) };
   }
 
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
@@ -175,19 +202,35 @@ class Runtime implements Engine {
     } catch (error) {
       if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
     }
+    this.#refuseWhenClosed();
     const { store, clock } = this.#options;
     const status = await appendOutside({ store, loader: this.#loader, now: clock.now(), runId: id, propose, answers });
     this.#scheduler.nudge();
     return status;
   }
 
+  #refuseWhenClosed(): void {
+    if (!this.#closed) return;
+    throw new RetryableError('service_unavailable', {
+      message: 'This host is stopping and takes no more commands.',
+      hint: 'Send the request again; another node or the restarted host will take it.',
+    });
+  }
+
   #open(id: RunId, opening: Opening): Mailbox {
+    this.#refuseWhenClosed();
     const mailbox = new Mailbox(id, opening, this.#world);
     this.#mailboxes.set(id, mailbox);
     return mailbox;
   }
 
   #adopt(id: RunId, fence: number): void {
+    if (this.#closed) {
+      // Claimed while the engine was closing: it goes straight back.
+      const { store, clock } = this.#options;
+      this.#commands.add(store.queue.release({ runId: id, fence, wakeAt: clock.now() }));
+      return;
+    }
     const mailbox = this.#mailboxes.get(id);
     if (mailbox === undefined) this.#open(id, { kind: 'claimed', fence });
     else mailbox.adopt(fence);

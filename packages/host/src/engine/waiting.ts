@@ -1,6 +1,6 @@
 /** The rows by which a node begins to wait for an answer, and by which that wait ends. */
 import { isoTime, type Json, type JsonObject } from '@cairn/protocol';
-import type { Draft, RunState, Timer } from './state.ts';
+import type { Draft, RunState } from './state.ts';
 
 export interface Question {
   readonly nodeId: string;
@@ -80,9 +80,7 @@ const resumed = (nodeId: string, interruptId: string, cause: number, resumeValue
 });
 
 /** Nobody answered in time: that is a rejection, never an approval. */
-export function expiryDrafts(state: RunState, timer: Timer, cause: number): Draft[] {
-  const nodeId = timer.nodeId as string;
-  const interruptId = timer.timerId.slice('expiry:'.length);
+export function expiryDrafts(state: RunState, nodeId: string, interruptId: string, cause: number): Draft[] {
   const kind = state.view.interrupts[interruptId]?.kind ?? 'custom';
   const resolvedAt = isoTime(state.now);
   const drafts: Draft[] = [
