@@ -8,8 +8,9 @@ import {
   newRunView,
   type RunId,
 } from '@cairn/protocol';
+import { dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
 import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
-import type { ActiveNode, EdgeOutcome, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
+import type { ActiveNode, EdgeOutcome, RunError, RunState } from './state.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';
 
 export const newRunState = (runId: RunId): RunState => ({
@@ -89,36 +90,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       nodeRetried(state, event, payload);
       break;
     default:
-      effectOrWait(state, event, payload);
-      break;
-  }
-}
-
-function effectOrWait(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  switch (event.type) {
-    case 'cairn.step.requested':
-      stepRequested(state, event, payload);
-      break;
-    case 'cairn.step.returned':
-      stepReturned(state, event, payload);
-      break;
-    case 'cairn.timer.set':
-      setTimer(state, {
-        timerId: payload.timerId as string,
-        purpose: payload.purpose as Timer['purpose'],
-        nodeId: event.nodeId as string,
-        fireAt: Date.parse(payload.fireAt as string),
-        setSeq: event.seq,
-      });
-      break;
-    case 'cairn.timer.fired':
-      timerFired(state, event, payload);
-      break;
-    case 'interrupt.requested':
-      interruptRequested(state, event, payload);
-      break;
-    case 'interrupt.resolved':
-      interruptResolved(state, event, payload);
+      foldFact(state, event, payload);
       break;
   }
 }
@@ -221,22 +193,6 @@ function nodeEnded(state: RunState, workflow: Workflow, event: FoldEvent, outcom
   leaveLoops(state, workflow, node, event.seq);
 }
 
-/** Whatever belongs to the attempt ends with it: its timers, its open call, facts not acted on yet. */
-function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
-  for (const timerId of active.timers) delete state.timers[timerId];
-  delete state.calls[callIdOf(state.runId, nodeId, active.visit)];
-  dropFacts(state, nodeId);
-}
-
-function dropFacts(state: RunState, nodeId: string): void {
-  const { pending } = state;
-  if (pending.length === 0) return;
-  if (pending.length === 1 && nodeOfFact(pending[0] as Pending) === nodeId) pending.length = 0;
-  else state.pending = pending.filter((fact) => nodeOfFact(fact) !== nodeId);
-}
-
-const nodeOfFact = (fact: Pending): string | undefined => (fact.kind === 'timer' ? fact.timer.nodeId : fact.nodeId);
-
 function nodeRetried(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const nodeId = event.nodeId as string;
   const active = state.active[nodeId];
@@ -250,93 +206,6 @@ function nodeRetried(state: RunState, event: FoldEvent, payload: JsonObject): vo
     fireAt: event.at + ((payload.delayMs ?? 0) as number),
     setSeq: event.seq,
   });
-}
-
-/** One call for each visit of a node; its retries are attempts of the same call. */
-export const callIdOf = (runId: RunId, nodeId: string, visit: number): string => `${runId}:${nodeId}#${visit}`;
-
-function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  const nodeId = event.nodeId as string;
-  const active = state.active[nodeId];
-  if (active === undefined) return;
-  dropFacts(state, nodeId);
-  active.callAttempts = payload.attempt as number;
-  const callId = payload.callId as string;
-  state.calls[callId] = {
-    callId,
-    nodeId,
-    step: payload.step as string,
-    safety: payload.safety as OpenCall['safety'],
-    attempt: payload.attempt as number,
-    input: payload.input as JsonObject,
-    requestedSeq: event.seq,
-  };
-}
-
-/** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
-function stepReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  const call = state.calls[payload.callId as string];
-  if (call === undefined || call.attempt !== payload.attempt) return;
-  delete state.calls[call.callId];
-  const at = { nodeId: call.nodeId, seq: event.seq };
-  if (payload.error === undefined)
-    state.pending.push({ kind: 'step-returned', ...at, outcome: payload.outcome as Json });
-  else state.pending.push({ kind: 'node-error', ...at, error: payload.error as unknown as RunError });
-}
-
-function setTimer(state: RunState, timer: Timer): void {
-  const active = state.active[timer.nodeId as string];
-  if (active === undefined) return;
-  active.timers.push(timer.timerId);
-  state.timers[timer.timerId] = timer;
-}
-
-function timerFired(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  const timer = state.timers[payload.timerId as string];
-  if (timer === undefined) return;
-  delete state.timers[timer.timerId];
-  state.pending.push({ kind: 'timer', seq: event.seq, timer });
-}
-
-/** `data.customKind` of the interrupt that asks a human about a step whose result was never recorded. */
-export const STEP_INTERRUPTED = 'cairn.step.interrupted';
-
-function interruptRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  state.interruptCount += 1;
-  const interruptId = payload.interruptId as string;
-  const data = payload.data as JsonObject;
-  if (data.customKind === STEP_INTERRUPTED) {
-    const call = state.calls[(data.payload as JsonObject).callId as string];
-    if (call !== undefined) call.asked = interruptId;
-  }
-  if (typeof payload.timeoutMs !== 'number') return;
-  setTimer(state, {
-    timerId: expiryTimerOf(interruptId),
-    purpose: 'interrupt-expiry',
-    nodeId: event.nodeId as string,
-    fireAt: event.at + payload.timeoutMs,
-    setSeq: event.seq,
-  });
-}
-
-const expiryTimerOf = (interruptId: string): string => `expiry:${interruptId}`;
-
-function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObject): void {
-  const nodeId = event.nodeId as string;
-  const active = state.active[nodeId];
-  if (active === undefined) return;
-  const interruptId = payload.interruptId as string;
-  delete state.timers[expiryTimerOf(interruptId)];
-  dropFacts(state, nodeId);
-  const value = (payload.resumeValue ?? null) as Json;
-  const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
-  if (call?.asked === interruptId) {
-    state.pending.push({ kind: 'recovered', nodeId, seq: event.seq, verdict: value as JsonObject });
-    return;
-  }
-  const timedOut = payload.reason === 'timeout';
-  const answer = { interruptId, kind: payload.kind as string, value, timedOut };
-  state.pending.push({ kind: 'answered', nodeId, seq: event.seq, answer });
 }
 
 const textOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

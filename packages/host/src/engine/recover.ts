@@ -1,7 +1,7 @@
 /** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from './compiled.ts';
-import { callIdOf, STEP_INTERRUPTED } from './evolve.ts';
+import { callIdOf, STEP_INTERRUPTED } from './evolve-facts.ts';
 import { endNode, failNode } from './node-decisions.ts';
 import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
 import { askDrafts } from './waiting.ts';

@@ -1,7 +1,7 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
 
 import type { NodeType } from '../compiled.ts';
-import { callIdOf } from '../evolve.ts';
+import { callIdOf } from '../evolve-facts.ts';
 import type { Step } from '../ports.ts';
 import { stepRequested } from '../recover.ts';
 import { noProblems, passedOn } from './values.ts';
