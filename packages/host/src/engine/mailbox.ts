@@ -3,44 +3,15 @@
  * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
  */
 import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
-import type { Append, NewRun, Store } from '../log/port.ts';
 import { Backoff } from './backoff.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
 import { Flights } from './flights.ts';
 import { landedUnder } from './landed.ts';
-import type { Clock, Report, Sha256, Step } from './ports.ts';
-import type { RunLoader } from './run-loader.ts';
+import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import type { RunState } from './state.ts';
 import { nextTimer } from './timers.ts';
 import type { Workflow } from './workflow.ts';
-
-export interface MailboxWorld {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly sha256: Sha256;
-  readonly steps: ReadonlyMap<string, Step>;
-  readonly loader: RunLoader;
-  readonly owner: string;
-  readonly leaseMs: number;
-  readonly report: Report;
-  /** A run was given back and wants to be woken by time. */
-  readonly wakeBy: (at: number) => void;
-  /** The mailbox holds nothing any more and can be forgotten. */
-  readonly emptied: (mailbox: Mailbox) => void;
-}
-
-/** How a mailbox comes to be: for a run that is only now created, one whose lease was claimed, or one that rests. */
-export type Opening =
-  | {
-      readonly kind: 'create';
-      readonly state: RunState;
-      readonly workflow: Workflow;
-      readonly run: NewRun;
-      readonly idempotency: Append['idempotency'];
-    }
-  | { readonly kind: 'claimed'; readonly fence: number }
-  | { readonly kind: 'resting' };
 
 interface Reader {
   readonly look: (state: RunState) => void;
@@ -390,7 +361,7 @@ export class Mailbox {
   #forget(): void {
     this.#closed = true;
     this.#setAlarm(null);
-    this.#world.emptied(this);
+    this.#world.emptied(this.runId, this);
   }
 
   #report(level: 'warn' | 'error', message: string, error: unknown): void {

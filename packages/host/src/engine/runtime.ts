@@ -15,7 +15,8 @@ import type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine.ts';
 import { newRunState } from './evolve.ts';
 import { awaited, cancelRequested, type Fact } from './facts.ts';
 import type { HostLimits } from './limits.ts';
-import { Mailbox, type MailboxWorld, type Opening } from './mailbox.ts';
+import { Mailbox } from './mailbox.ts';
+import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import { createCatalog } from './nodes/catalog.ts';
 import { appendOutside } from './outside.ts';
 import type { Clock, Report, Sha256, Step, UniqueId } from './ports.ts';
@@ -70,8 +71,8 @@ class Runtime implements Engine {
       loader: this.#loader,
       steps: new Map(options.steps.map((step) => [step.typeId, step])),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
-      emptied: (mailbox) => {
-        if (this.#mailboxes.get(mailbox.runId) === mailbox) this.#mailboxes.delete(mailbox.runId);
+      emptied: (run, mailbox) => {
+        if (this.#mailboxes.get(run) === mailbox) this.#mailboxes.delete(run);
       },
     };
     this.#scheduler = new Scheduler({

@@ -1,0 +1,34 @@
+/** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
+import type { RunId } from '@cairn/protocol';
+import type { Append, NewRun, Store } from '../log/port.ts';
+import type { Clock, Report, Sha256, Step } from './ports.ts';
+import type { RunLoader } from './run-loader.ts';
+import type { RunState } from './state.ts';
+import type { Workflow } from './workflow.ts';
+
+export interface MailboxWorld {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly loader: RunLoader;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly report: Report;
+  /** A run was given back and wants to be woken by time. */
+  readonly wakeBy: (at: number) => void;
+  /** The mailbox holds nothing any more and can be forgotten. */
+  readonly emptied: (runId: RunId, mailbox: object) => void;
+}
+
+/** How a mailbox comes to be: for a run that is only now created, one whose lease was claimed, or one that rests. */
+export type Opening =
+  | {
+      readonly kind: 'create';
+      readonly state: RunState;
+      readonly workflow: Workflow;
+      readonly run: NewRun;
+      readonly idempotency: Append['idempotency'];
+    }
+  | { readonly kind: 'claimed'; readonly fence: number }
+  | { readonly kind: 'resting' };
