@@ -172,3 +172,20 @@ test('closes once however often it is asked to, also with a connection open', as
   await Promise.all([started.close(), started.close(), started[Symbol.asyncDispose]()]);
   await expect(fetch(started.url ?? '')).rejects.toThrow();
 });
+
+test('aborts the steps that are under way when it closes', async () => {
+  const begun = Promise.withResolvers<AbortSignal>();
+  const endless = surface.defineStep({
+    name: 'endless',
+    run: async (_input: JsonObject, { signal }) => {
+      begun.resolve(signal);
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const waits = surface.defineWorkflow({ id: 'waits', version: '1', nodes: { wait: { type: endless } } });
+  const started = await host({ store: memoryStore(), steps: [endless], workflows: [waits] });
+  await ask(started.url, '/v1/runs', { workflowId: 'waits' });
+  const signal = await begun.promise;
+  await started.close();
+  expect(signal.aborted).toBe(true);
+});

@@ -63,6 +63,27 @@ test('gives a log of many pages as one JSON document', async () => {
   expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
 });
 
+test('reads a long log for its JSON form only as fast as the client takes it', async () => {
+  const host = await withRun();
+  const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
+  for (let i = 0; i < 20; i += 1) {
+    await write(host, ...Array.from({ length: 10 }, () => row('node.completed', { payload })));
+  }
+  let reads = 0;
+  const { read } = host.store.log;
+  host.store.log.read = (range) => {
+    reads += 1;
+    return read(range);
+  };
+  const { response } = await openStream(host, {});
+  // Twenty megabytes wait; nobody reads them. What is read ahead is what the sockets take.
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(reads).toBeLessThan(40);
+  const text = await readUntil(response, (all) => all.endsWith(']}'));
+  expect(JSON.parse(text).events).toHaveLength(201);
+  expect(reads).toBeGreaterThan(60);
+});
+
 test('streams every event with its id and type, then closes', async () => {
   const host = await withRun(row('node.started', { nodeId: 'a' }), done);
   const reply = await host.ask('GET', path, { headers: stream });
@@ -126,8 +147,11 @@ test('shows operator rows only to a key that may audit, on every form', async ()
 });
 
 /** A stream that is read only as far as the test wants. */
-async function openStream(host: Served): Promise<{ response: IncomingMessage; request: ClientRequest }> {
-  const headers = { ...stream, authorization: `Bearer ${keys.alice}` };
+async function openStream(
+  host: Served,
+  form: Record<string, string> = stream,
+): Promise<{ response: IncomingMessage; request: ClientRequest }> {
+  const headers = { ...form, authorization: `Bearer ${keys.alice}` };
   const request = httpRequest({ port: host.port, host: '127.0.0.1', path, headers, agent: false });
   request.on('error', () => undefined);
   onTestFinished(() => void request.destroy());
