@@ -1,0 +1,182 @@
+/** The defects, each beside the suite that must notice it. `docs/planted-bugs.md` is this list for readers. */
+import type { PlantedBug } from './planted-bug.ts';
+
+const memoryContracts = { kind: 'vitest', path: 'packages/host/src/log/memory.test.ts' } as const;
+const channels = { kind: 'vitest', path: 'packages/protocol/src/views/channels.test.ts' } as const;
+const simulation = { kind: 'sim', seeds: '1..150' } as const;
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'sqlite-acknowledges-before-commit',
+    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    find: `      outcomes = jobs.map(write);
+`,
+    replace: `      outcomes = jobs.map(write);
+      for (const outcome of outcomes) settle(outcome);
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/full-disk.test.ts' },
+    why: 'A caller is told that its rows are durable while the commit can still fail.',
+  },
+  {
+    name: 'engine-acknowledges-before-commit',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `      if (!(await this.#commit(batch))) continue;
+`,
+    replace: `      for (const fact of batch.facts) fact.recorded(this.#state as RunState);
+      if (!(await this.#commit(batch))) continue;
+`,
+    suite: simulation,
+    why: 'A client is told that its run or answer is recorded before it is.',
+  },
+  {
+    name: 'fence-is-not-checked',
+    file: 'packages/host/src/log/admit.ts',
+    find: `  if (fence !== undefined && (fence !== slot.fence || slot.owner === null)) {`,
+    replace: `  if (fence !== undefined && fence < 0) {`,
+    suite: simulation,
+    why: 'A node that lost its lease goes on writing the run another node steps.',
+  },
+  {
+    name: 'lease-is-taken-from-a-living-node',
+    file: 'packages/host/src/log/admit.ts',
+    find: `  if (slot.owner !== null && around.alive(slot.owner, claim.now)) {`,
+    replace: `  if (slot.owner !== null && !around.alive(slot.owner, claim.now)) {`,
+    suite: simulation,
+    why: 'Two nodes step one run at the same time.',
+  },
+  {
+    name: 'position-of-a-decision-is-not-checked',
+    file: 'packages/host/src/log/admit.ts',
+    find: `  if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
+`,
+    replace: '',
+    suite: simulation,
+    why: 'What was decided on an old state is written after a newer one.',
+  },
+  {
+    name: 'append-after-the-end-is-allowed',
+    file: 'packages/host/src/log/admit.ts',
+    find: `  if (slot.record.endedAt !== null) {
+    throw new TerminalError('run_terminal', {`,
+    replace: `  if (slot.record.endedAt === -1) {
+    throw new TerminalError('run_terminal', {`,
+    suite: memoryContracts,
+    why: 'The terminal event is no longer the last, and streams that closed after it miss what follows.',
+  },
+  {
+    name: 'answer-is-accepted-twice',
+    file: 'packages/host/src/log/admit.ts',
+    find: `  if (answers !== undefined && !slot.open.has(answers)) throw notOpen(runId, answers, around);
+`,
+    replace: '',
+    suite: memoryContracts,
+    why: 'Two people answer one question at two nodes and both are told that theirs counts.',
+  },
+  {
+    name: 'wake-is-dropped-when-the-lease-goes-back',
+    file: 'packages/host/src/log/admit.ts',
+    find: `{ ...slot, owner: null, wakeAt: earlier(slot.wakeAt, wakeAt) }`,
+    replace: `{ ...slot, owner: null, wakeAt }`,
+    suite: memoryContracts,
+    why: 'An answer that arrives while the run is held wakes nobody: the run sleeps for ever.',
+  },
+  {
+    name: 'hash-ignores-the-audience',
+    file: 'packages/host/src/log/chain.ts',
+    find: `row.nodeId, row.cause, row.audience]`,
+    replace: `row.nodeId, row.cause]`,
+    suite: simulation,
+    why: 'An operator row can be turned into a client row without breaking the chain.',
+  },
+  {
+    name: 'reader-resumes-one-too-late',
+    file: 'packages/host/src/log/feed.ts',
+    find: `    this.#after = range.after;
+`,
+    replace: `    this.#after = range.after + 1;
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/log/feed.test.ts' },
+    why: 'A client that reconnects with its last id misses the next event.',
+  },
+  {
+    name: 'client-yields-an-event-twice',
+    file: 'packages/client/src/follow.ts',
+    find: `        if (event.sequence <= last) continue;
+`,
+    replace: `        if (event.sequence < last) continue;
+`,
+    suite: { kind: 'vitest', path: 'packages/client/src/follow.test.ts' },
+    why: 'A reader that reconnects sees its last event again.',
+  },
+  {
+    name: 'takeover-does-not-look-at-open-calls',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `    this.#takenOver = true;
+`,
+    replace: `    this.#takenOver = false;
+`,
+    suite: simulation,
+    why: "The new holder starts the dead one's attempt once more instead of asking for the next, a write included.",
+  },
+  {
+    name: 'effect-is-dispatched-twice',
+    file: 'packages/host/src/engine/flights.ts',
+    find: ` || this.#flights.has(call.callId)) return;`,
+    replace: `) return;`,
+    suite: simulation,
+    why: 'A step that is under way is entered a second time by the same node.',
+  },
+  {
+    name: 'interrupted-write-runs-again-unasked',
+    file: 'packages/host/src/engine/recover.ts',
+    find: `    if (call.safety === 'write') {`,
+    replace: `    if (call.safety === 'pure') {`,
+    suite: simulation,
+    why: 'A payment whose outcome is unknown is made again without anybody having said so.',
+  },
+  {
+    name: 'cause-is-off-by-one',
+    file: 'packages/host/src/engine/facts.ts',
+    find: `cause: call.requestedSeq,`,
+    replace: `cause: call.requestedSeq + 1,`,
+    suite: simulation,
+    why: 'A result names itself, or an unrelated event, as its cause.',
+  },
+  {
+    name: 'late-result-is-written-twice',
+    file: 'packages/host/src/engine/facts.ts',
+    find: `call === undefined || call.attempt !== attempt || state.ended`,
+    replace: `call === undefined || state.ended`,
+    suite: simulation,
+    why: 'The result of an attempt that was given up is recorded as that of the next.',
+  },
+  {
+    name: 'fold-forgets-skipped-nodes',
+    file: 'packages/protocol/src/views/run.ts',
+    find: `    case 'node.skipped':
+      settle(view, event, 'skipped');
+      break;
+`,
+    replace: '',
+    suite: { kind: 'vitest', path: 'packages/protocol/src/views/run.test.ts' },
+    why: 'A snapshot shows a skipped node as one that never was.',
+  },
+  {
+    name: 'message-is-delivered-twice',
+    file: 'packages/protocol/src/views/channels.ts',
+    find: `    if (own(channel.ids, id) !== undefined) return;
+`,
+    replace: '',
+    suite: channels,
+    why: 'A message that is sent again after a lost answer stands twice in its channel.',
+  },
+  {
+    name: 'old-entries-are-not-pruned',
+    file: 'packages/protocol/src/views/channels.ts',
+    find: `  if (ttlMs !== null) while (drop < list.length - 1 && at - writtenAt(list[drop]) > ttlMs) drop += 1;
+`,
+    replace: '',
+    suite: channels,
+    why: 'A channel with a time to live grows for ever and shows what should be gone.',
+  },
+];
