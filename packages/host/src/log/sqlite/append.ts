@@ -16,6 +16,7 @@ export class Appender implements Surroundings {
   readonly #statements: Statements;
   /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
   #cursor: number;
+  #written = 0;
 
   constructor(db: DatabaseSync, parts: { slots: Slots; sessions: Sessions; followers: Followers }) {
     this.#slots = parts.slots;
@@ -23,6 +24,11 @@ export class Appender implements Surroundings {
     this.#followers = parts.followers;
     this.#statements = prepare(db);
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
+  }
+
+  /** Rows committed since the store was opened. */
+  get written(): number {
+    return this.#written;
   }
 
   alive(owner: string, now: number): boolean {
@@ -46,7 +52,10 @@ export class Appender implements Surroundings {
         if (idempotency !== undefined && this.#known(idempotency)) throw idempotencyTaken(idempotency);
         return () => this.#write(append, entry, admitted);
       },
-      committed: ({ commit }) => this.#followers.tell(commit),
+      committed: ({ commit }) => {
+        this.#written += commit.rows.length;
+        this.#followers.tell(commit);
+      },
     };
   }
 

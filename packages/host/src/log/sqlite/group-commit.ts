@@ -51,7 +51,6 @@ export class GroupCommit {
   #closed = false;
   #drained: (() => void) | null = null;
   #commits = 0;
-  #rows = 0;
 
   constructor(db: DatabaseSync, file: string, hooks: CommitHooks) {
     this.#db = db;
@@ -61,8 +60,9 @@ export class GroupCommit {
     this.#commit = db.prepare('COMMIT');
   }
 
-  stats(): { readonly commits: number; readonly rows: number } {
-    return { commits: this.#commits, rows: this.#rows };
+  /** Transactions committed since the store was opened. */
+  get commits(): number {
+    return this.#commits;
   }
 
   submit<Result>(work: Work<Result>): Promise<Result> {
@@ -132,7 +132,6 @@ export class GroupCommit {
     }
     const [rows, bytes] = jobs.reduce(([r, b], job) => [r + job.rows, b + job.bytes], [0, 0]);
     this.#commits += 1;
-    this.#rows += rows;
     for (const outcome of outcomes) settle(outcome);
     this.#hooks.afterCommit(rows, bytes);
   }

@@ -15,7 +15,7 @@ import { Sessions } from './sessions.ts';
 import { Slots } from './slots.ts';
 
 export interface SqliteStore extends Store {
-  /** Transactions committed and rows asked for since it was opened; for measurements. */
+  /** Transactions and rows committed since it was opened; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
 }
 
@@ -75,7 +75,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
     log,
     queue: sqliteQueue(db, { slots, sessions, writer, read }),
     records: sqliteRecords(db, writer, read),
-    stats: () => writer.stats(),
+    stats: () => ({ commits: writer.commits, rows: appender.written }),
     close: () => {
       closing ??= close();
       return closing;
