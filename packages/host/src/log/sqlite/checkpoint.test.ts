@@ -1,0 +1,67 @@
+/** A checkpoint holds appends only while it lasts, and one that fails is reported and tried again. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Checkpointer } from './checkpoint.ts';
+import { folders } from './folders.contract.ts';
+import { openDatabase } from './open.ts';
+
+const { fresh } = folders();
+
+/** A database with a WAL past the limit, and a checkpointer for the file it is told. */
+function grown(fileFor: (folder: string) => string) {
+  const folder = fresh();
+  mkdirSync(folder);
+  const db = openDatabase(join(folder, 'cairn.db'));
+  db.exec('CREATE TABLE filler (body BLOB)');
+  db.exec('INSERT INTO filler VALUES (zeroblob(17000000))');
+  const steps: string[] = [];
+  let resumed = Promise.withResolvers<void>();
+  const writer = {
+    hold: () => void steps.push('hold'),
+    resume: () => {
+      steps.push('resume');
+      resumed.resolve();
+    },
+  };
+  const onFault = (error: unknown): void => void steps.push(String((error as { code: string }).code));
+  const checkpointer = new Checkpointer(db, { file: fileFor(folder), writer, onFault });
+  const frames = (): number => Number(db.prepare('PRAGMA wal_checkpoint(NOOP)').get()?.checkpointed);
+  /** Reports enough writing for the WAL to be measured, and waits for what follows. */
+  const write = async (): Promise<void> => {
+    resumed = Promise.withResolvers<void>();
+    checkpointer.wrote(1_000, 0);
+    await resumed.promise;
+    for (let turn = 0; turn < 20; turn += 1) await null; // the run that resumed comes to its end
+  };
+  return { db, checkpointer, steps, frames, write };
+}
+
+describe('a checkpoint', () => {
+  it('copies the WAL on its thread while appends are held', async () => {
+    const { db, checkpointer, steps, frames, write } = grown((folder) => join(folder, 'cairn.db'));
+    expect(frames()).toBe(0);
+    await write();
+    expect(steps).toEqual(['hold', 'resume']);
+    expect(frames()).toBeGreaterThan(4_096);
+    await checkpointer.close();
+    db.close();
+  });
+
+  it('that fails lets appends go on, is reported, and is tried again', async () => {
+    const { db, checkpointer, steps, write } = grown((folder) => join(folder, 'nowhere', 'cairn.db'));
+    await write();
+    expect(steps).toEqual(['hold', 'store_failed', 'resume']);
+    await write();
+    expect(steps.slice(3)).toEqual(['hold', 'store_failed', 'resume']);
+    await checkpointer.close();
+    db.close();
+  });
+
+  it('does not happen for a little writing', () => {
+    const { db, checkpointer, steps } = grown((folder) => join(folder, 'cairn.db'));
+    checkpointer.wrote(1, 100);
+    expect(steps).toEqual([]);
+    db.close();
+  });
+});
