@@ -11,7 +11,7 @@ interface Migration {
  * Step n+1 is at place n; a step that was released is never changed.
  *
  * Events have one index beside the table. A second, by context, doubled the cost of an insert (22 against 11 microseconds
- * of CPU a row in batches of 64 over 1,000 contexts, and 1.8 times the WAL), so a context is read by merging its runs.
+ * of CPU a row in batches of 64 over 1,000 contexts, and 1.8 times the WAL), so a context is read by merging its runs. One run each, on a shared machine; the WAL is a count, the CPU is not exact.
  */
 const migrations: readonly Migration[] = [
   {
