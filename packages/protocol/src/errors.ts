@@ -45,7 +45,6 @@ export const errorKinds = {
   config_validation_failed: kind(422, 1),
   expression_failed: kind(422, 1),
   channel_access_denied: kind(400, 1),
-  channel_schema_breaking_change: kind(422, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
   // the store

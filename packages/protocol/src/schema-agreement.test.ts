@@ -38,7 +38,7 @@ const read = (path: string): unknown => JSON.parse(readFileSync(join(folder, pat
 /** The types whose payload this version leaves open on purpose. */
 const onlyNamed = /^(eval|deployment|roster|trigger|connector)\./;
 
-describe.runIf(existsSync(folder))('the published schemas', () => {
+const suite = () => {
   const schemas = readdirSync(join(folder, 'schemas')).filter((name) => name.endsWith('.schema.json'));
   const published = new Map(schemas.map((name) => [name, read(`schemas/${name}`) as Published]));
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -199,4 +199,8 @@ describe.runIf(existsSync(folder))('the published schemas', () => {
     expect(workflowDefinition.safeParse(fixture).error).toBeUndefined();
     expect(problems(named('workflow-definition').$id, fixture)).toEqual([]);
   });
-});
+};
+
+// Its body reads the folder while the tests are collected, so it is not even entered where there is none.
+if (existsSync(folder)) describe('the published schemas', suite);
+else test('there are no published schemas beside this checkout to compare with', () => undefined);
