@@ -1,0 +1,73 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { memoryStore } from '../log/memory.ts';
+import type { Store } from '../log/port.ts';
+import { parseConfig } from '../server/config.ts';
+import { serve } from './start.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A terminal that notes what a command does with it; `signal` is Ctrl-C. */
+function noting() {
+  const exits: number[] = [];
+  const printed: string[] = [];
+  let signal: () => void = () => undefined;
+  const exited = Promise.withResolvers<void>();
+  const terminal: Terminal = {
+    version: '0',
+    argv: [],
+    env: {},
+    print: (line) => void printed.push(line),
+    tell: () => undefined,
+    exit: (code) => {
+      exits.push(code);
+      exited.resolve();
+    },
+    onSignal: (handle) => {
+      signal = handle;
+    },
+  };
+  return { terminal, exits, printed, exited: exited.promise, signal: () => signal() };
+}
+
+const config = parseConfig({ port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] }, 'test');
+const options = (store: Store = memoryStore()) => ({ store, report: () => undefined });
+
+test('stops once at the first signal and exits with 0', async () => {
+  const { terminal, exits, exited, signal } = noting();
+  await serve(terminal, config, options());
+  signal();
+  await exited;
+  expect(exits).toEqual([0]);
+});
+
+test('ends at once at the second signal', async () => {
+  const { terminal, exits, signal } = noting();
+  const store = memoryStore();
+  const closing = Promise.withResolvers<void>();
+  const slow = { ...store, close: () => closing.promise };
+  const host = await serve(terminal, config, options(slow));
+  onTestFinished(async () => {
+    closing.resolve();
+    await host.close();
+  });
+  signal();
+  expect(exits).toEqual([]);
+  signal();
+  expect(exits).toEqual([1]);
+});
+
+test('a signal while it starts stops it before it says that it is ready', async () => {
+  const { terminal, exits, printed, signal } = noting();
+  const starting = serve(terminal, config, options());
+  signal();
+  await starting;
+  expect([exits, printed]).toEqual([[0], []]);
+});
+
+test('says so, and exits with 1, when it could not stop cleanly', async () => {
+  const { terminal, exits, exited, signal } = noting();
+  const broken = { ...memoryStore(), close: () => Promise.reject(new Error('disk gone')) };
+  await serve(terminal, config, options(broken));
+  signal();
+  await exited;
+  expect(exits).toEqual([1]);
+});
