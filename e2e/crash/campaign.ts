@@ -27,8 +27,8 @@ export interface CampaignOptions {
 export interface CampaignReport {
   readonly seed: string;
   readonly kills: Readonly<Record<string, number>>;
-  /** Kills that came at the very moment they were meant for. */
-  readonly hits: number;
+  /** Those of them that came at the very moment they were meant for. */
+  readonly hits: Readonly<Record<string, number>>;
   readonly runs: number;
   readonly events: number;
   readonly resumed: number;
@@ -68,11 +68,10 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     await host.kill();
     if (witness.breaches.length === 0) await rm(home, { recursive: true, force: true });
   }
-  const counted = moments.map((moment) => [moment, deaths.filter((death) => death.moment === moment).length] as const);
   return {
     seed,
-    kills: Object.fromEntries(counted),
-    hits: deaths.filter((death) => death.hit).length,
+    kills: countBy(deaths),
+    hits: countBy(deaths.filter((death) => death.hit)),
     runs: witness.runs.length,
     events: witness.events,
     resumed: witness.runs.reduce((sum, run) => sum + run.resumed, 0),
@@ -83,6 +82,9 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     folder: witness.breaches.length === 0 ? null : home,
   };
 }
+
+const countBy = (deaths: readonly Death[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(moments.map((moment) => [moment, deaths.filter((death) => death.moment === moment).length]));
 
 /** Patrons at work, and a killer among them. Returns when all runs have ended and the host has stopped in order. */
 async function underFire(
@@ -114,10 +116,11 @@ async function underFire(
     }
     finishing = true;
     await endOf(all, witness, options.endWithinMs ?? DEFAULT_END_WITHIN_MS, signal);
-    await checkResumes(witness, wire, random.fork('resume'));
+    await checkResumes(host, witness, random.fork('resume'));
     const ended = await host.stop();
     if (ended !== 'code 0') witness.complain('the host stops in order', { ended });
   } finally {
+    for (const how of host.ownDeaths) witness.complain('the host does not die by itself', { how });
     over.abort();
     await all.catch(() => undefined);
   }

@@ -2,7 +2,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RetryableError } from '@cairn/protocol';
 import type { FromHost, HostSettings } from './host-main.ts';
 
 /** How a life began. */
@@ -12,13 +11,15 @@ export class HostProcess implements AsyncDisposable {
   readonly settings: HostSettings;
   /** What the host reported as a warning or an error, over all its lives. */
   readonly notices: string[] = [];
+  /** How lives ended that nobody ended. */
+  readonly ownDeaths: string[] = [];
   #child: ChildProcess | null = null;
   #up = Promise.withResolvers<string>();
   #serving = false;
+  #ending = false;
 
   constructor(settings: HostSettings) {
     this.settings = settings;
-    this.#up.promise.catch(() => undefined);
   }
 
   get pid(): number | undefined {
@@ -32,6 +33,10 @@ export class HostProcess implements AsyncDisposable {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;
+    this.#ending = false;
+    child.once('exit', (code, signal) => {
+      if (this.#serving && !this.#ending) this.ownDeaths.push(signal ?? `code ${code}`);
+    });
     const birth = await new Promise<Birth>((resolve) => {
       child.on('message', (message: FromHost) => {
         if (message.kind === 'noticed') this.notices.push(`${message.level}: ${message.message}`);
@@ -50,6 +55,7 @@ export class HostProcess implements AsyncDisposable {
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
+    this.#ending = true;
     this.#down();
     child.kill('SIGKILL');
     await this.#gone(child);
@@ -59,6 +65,7 @@ export class HostProcess implements AsyncDisposable {
   async stop(): Promise<string> {
     const child = this.#child;
     if (child === null) return 'not running';
+    this.#ending = true;
     this.#down();
     if (child.connected) child.send('stop');
     await this.#gone(child);
@@ -66,19 +73,22 @@ export class HostProcess implements AsyncDisposable {
   }
 
   /** Where the host serves now; waits while it is down. */
-  address(): Promise<string> {
-    return this.#up.promise;
-  }
-
-  /** Nobody waits for an address any more. */
-  giveUp(): void {
-    this.#up.reject(new RetryableError('service_unavailable', { message: 'The host is not started again.' }));
+  async address(signal?: AbortSignal | null): Promise<string> {
+    signal?.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await Promise.race([this.#up.promise, aborted.promise]);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   /** Sends a request to wherever the host is: `input` is a path. Usable as a client's `fetch`. */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const { pathname, search } = new URL(String(input), 'http://host');
-    return fetch(new URL(pathname + search, await this.address()), init);
+    return fetch(new URL(pathname + search, await this.address(init?.signal)), init);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -89,9 +99,7 @@ export class HostProcess implements AsyncDisposable {
   #down(): void {
     if (!this.#serving) return;
     this.#serving = false;
-    const next = Promise.withResolvers<string>();
-    next.promise.catch(() => undefined);
-    this.#up = next;
+    this.#up = Promise.withResolvers<string>();
   }
 
   async #gone(child: ChildProcess): Promise<void> {

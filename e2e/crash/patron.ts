@@ -25,11 +25,14 @@ const weights = Object.fromEntries(
 );
 
 async function oneRun(world: PatronWorld, key: string): Promise<void> {
-  const { witness, random } = world;
+  const { witness, random, wire } = world;
   const run = witness.open(key, random.weighted(weights) ?? 'crash-steps');
   const cancelAfter = random.chance(0.08) ? random.between(1, 12) : null;
   await create(world, run);
+  const shadow = random.chance(0.2) ? wire.clientSequences(run.runId ?? '') : null;
+  shadow?.catch(() => undefined);
   await follow(world, run, cancelAfter);
+  if (shadow !== null) compareShadow(world, run, await shadow);
   // The answer to a request that must not be carried out twice outlives the run, and the process that gave it.
   if (random.chance(0.25)) await create(world, run);
 }
@@ -67,15 +70,24 @@ async function follow(world: PatronWorld, run: WitnessedRun, cancelAfter: number
 /** Every row is visible to this client, so the next event can only be the next sequence. */
 function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonObject | null {
   const event = JSON.parse(text) as JsonObject;
+  if (run.ended === 'lost track') return null;
   if (run.ended !== null || event.sequence !== run.events.length) {
     const facts = { runId: run.runId, expected: run.events.length, got: event.sequence, ended: run.ended };
     witness.complain('a resumed stream has no gap and no repeat', facts);
+    // Nothing after this can be told apart from its consequence.
+    run.ended = 'lost track';
     return null;
   }
   run.events.push(text);
   witness.events += 1;
   if (isTerminalType(String(event.type))) run.ended = String(event.type);
   return event;
+}
+
+/** Another follower of the same run must have seen the same. */
+function compareShadow({ witness }: PatronWorld, { runId, events }: WitnessedRun, sequences: readonly number[]): void {
+  if (sequences.length === events.length && sequences.every((sequence, index) => sequence === index)) return;
+  witness.complain('the client misses nothing and repeats nothing', { runId, expected: events.length, sequences });
 }
 
 /** The next question of a run, and what became of earlier ones at the same node. */

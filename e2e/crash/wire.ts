@@ -1,5 +1,6 @@
 /** Requests that do not give up while the host is being killed: sent again until it has answered for good. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, type Timers } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { HostProcess } from './host-process.ts';
@@ -19,6 +20,15 @@ export interface Posting {
 
 /** Between two tries: a host that is going down still accepts connections for a moment. */
 const AGAIN_MS = 15;
+
+/** A client that reconnects as fast as the host is killed. */
+const hasty: Timers = {
+  after(ms, wake) {
+    const timer = setTimeout(wake, ms > 1_000 ? ms : ms / 10);
+    return () => clearTimeout(timer);
+  },
+  random: () => 0,
+};
 
 export class Wire {
   readonly #host: HostProcess;
@@ -85,10 +95,19 @@ export class Wire {
     }
   }
 
+  /** The sequences that the project's own client gives of a run, from the first to the terminal one. */
+  async clientSequences(runId: string): Promise<readonly number[]> {
+    const { fetch, settings } = this.#host;
+    const client = createClient({ url: 'http://host', key: settings.key, fetch, timers: hasty });
+    const sequences: number[] = [];
+    for await (const { sequence } of client.follow(runId, { signal: this.#signal })) sequences.push(sequence);
+    return sequences;
+  }
+
   /** Waits a moment, and then for the host to be up. */
   async rest(): Promise<void> {
     await pause(AGAIN_MS, undefined, { signal: this.#signal });
-    await this.#host.address();
+    await this.#host.address(this.#signal);
   }
 
   #authorization(): { readonly authorization: string } {
