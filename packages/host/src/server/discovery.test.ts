@@ -16,7 +16,7 @@ test('is a discovery document, and says the limits that are kept', () => {
     supportedTransports: ['rest'],
     implementation: { name: 'cairn', version: '1.2.3' },
     limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
-    configurable: { recursionLimit: { max: 7 }, runTimeoutMs: { max: 5_000 } },
+    configurable: { recursionLimit: { min: 1 }, runTimeoutMs: { min: 1 } },
     cairn: { hostId: 'test' },
   });
 });

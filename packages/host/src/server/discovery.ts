@@ -34,10 +34,8 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       ...(maxRunDurationMs === undefined ? {} : { maxRunDurationMs }),
       maxRequestBodyBytes,
     },
-    configurable: {
-      recursionLimit: { type: 'number', min: 1, max: maxNodeExecutions },
-      runTimeoutMs: { type: 'number', min: 1, ...(maxRunDurationMs === undefined ? {} : { max: maxRunDurationMs }) },
-    },
+    // No upper bounds: a run that asks for more than the limits above gets the limits.
+    configurable: { recursionLimit: { type: 'number', min: 1 }, runTimeoutMs: { type: 'number', min: 1 } },
     idempotency: {
       supported: true,
       layer1RetentionSeconds: IDEMPOTENCY_RETENTION_MS / 1000,
