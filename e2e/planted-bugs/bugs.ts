@@ -9,10 +9,11 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sqlite-acknowledges-before-commit',
     file: 'packages/host/src/log/sqlite/group-commit.ts',
-    find: `      outcomes = jobs.map(write);
+    find: `  return { job, result: apply() };
 `,
-    replace: `      outcomes = jobs.map(write);
-      for (const outcome of outcomes) settle(outcome);
+    replace: `  const result = apply();
+  job.resolve(result);
+  return { job, result };
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/full-disk.test.ts' },
     why: 'A caller is told that its rows are durable while the commit can still fail.',
@@ -119,12 +120,15 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: "The new holder starts the dead one's attempt once more instead of asking for the next, a write included.",
   },
   {
-    name: 'effect-is-dispatched-twice',
-    file: 'packages/host/src/engine/flights.ts',
-    find: ` || this.#flights.has(call.callId)) return;`,
-    replace: `) return;`,
+    name: 'effect-starts-before-its-request-is-durable',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `      if (!(await this.#commit(batch))) continue;
+`,
+    replace: `      for (const { callId } of batch.effects) this.#flights?.start((this.#state as RunState).calls[callId]);
+      if (!(await this.#commit(batch))) continue;
+`,
     suite: simulation,
-    why: 'A step that is under way is entered a second time by the same node.',
+    why: 'A crash after the call and before the commit leaves an effect that nothing in the log asked for.',
   },
   {
     name: 'interrupted-write-runs-again-unasked',
@@ -143,12 +147,15 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'A result names itself, or an unrelated event, as its cause.',
   },
   {
-    name: 'late-result-is-written-twice',
-    file: 'packages/host/src/engine/facts.ts',
-    find: `call === undefined || call.attempt !== attempt || state.ended`,
-    replace: `call === undefined || state.ended`,
-    suite: simulation,
-    why: 'The result of an attempt that was given up is recorded as that of the next.',
+    name: 'lost-answer-counts-as-a-failure',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `      if (fact.internal) this.#facts.push(fact);
+      else fact.refused(error);
+`,
+    replace: `      this.#facts.push(fact);
+`,
+    suite: { kind: 'sim', seeds: '1..1000' },
+    why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',
   },
   {
     name: 'fold-forgets-skipped-nodes',

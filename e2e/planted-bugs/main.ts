@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { plantedBugs } from './bugs.ts';
 import { type PlantedBug, plant, suiteName } from './planted-bug.ts';
-import { runSuite } from './run-suite.ts';
+import { runSuite, type SuiteResult } from './run-suite.ts';
 import { openWorkbench } from './workbench.ts';
 
 const help = `npm run e2e:planted-bugs [-- name...] [--list] [--json]
@@ -52,16 +52,25 @@ async function main(): Promise<void> {
   await using bench = await openWorkbench(root);
   const suites = new Map(bugs.map(({ suite }) => [suiteName(suite), suite]));
   for (const [name, suite] of suites) {
-    const { failed, detail } = await runSuite(bench.root, suite);
-    say(`without a defect, ${name}`, !failed, failed ? `must pass, but: ${detail}` : detail);
+    const { failed, detail } = await tried(() => runSuite(bench.root, suite));
+    say(`without a defect, ${name}`, failed === false, failed === false ? detail : `must pass, but: ${detail}`);
   }
   for (const bug of bugs) {
-    const { failed, detail } = await withDefect(bench.root, bug);
-    say(bug.name, failed, failed ? `caught by "${detail}"` : `went unnoticed: ${detail}`);
+    const { failed, detail } = await tried(() => withDefect(bench.root, bug));
+    say(bug.name, failed === true, failed === true ? `caught by "${detail}"` : `went unnoticed: ${detail}`);
   }
 }
 
-async function withDefect(bench: string, bug: PlantedBug): ReturnType<typeof runSuite> {
+/** A suite that did not run says nothing about the defect, and must not keep the others from being tried. */
+async function tried(run: () => Promise<SuiteResult>): Promise<{ failed: boolean | null; detail: string }> {
+  try {
+    return await run();
+  } catch (error) {
+    return { failed: null, detail: (error as Error).message };
+  }
+}
+
+async function withDefect(bench: string, bug: PlantedBug): Promise<SuiteResult> {
   const path = join(bench, bug.file);
   const { sound, defective } = await plant(bench, bug);
   await writeFile(path, defective);

@@ -1,5 +1,6 @@
 /** Runs a suite in a workbench and says whether it failed for the right reason: a broken expectation, not a broken build. */
 import { spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Suite } from './planted-bug.ts';
 
@@ -40,8 +41,11 @@ interface VitestReport {
 async function runVitest(root: string, suite: Extract<Suite, { kind: 'vitest' }>): Promise<SuiteResult> {
   const program = join('node_modules', 'vitest', 'vitest.mjs');
   const filter = suite.test === undefined ? [] : ['-t', suite.test];
-  const output = await run(root, [program, 'run', suite.path, ...filter, '--reporter=json']);
-  const report = parse<VitestReport>(output);
+  const file = join(root, 'suite-report.json');
+  await rm(file, { force: true });
+  const output = await run(root, [program, 'run', suite.path, ...filter, '--reporter=json', `--outputFile=${file}`]);
+  const stdout = await readFile(file, 'utf8').catch(() => '');
+  const report = parse<VitestReport>({ ...output, stdout });
   const failures = report.testResults
     .flatMap((file) => file.assertionResults)
     .filter(({ status }) => status === 'failed');

@@ -58,27 +58,29 @@ export class Clients {
     const { random, runs, auditor } = this.#world;
     if (lives.length === 0) return;
     const life = random.pick(lives);
-    if (this.#started < runs && (this.#started === 0 || random.chance(0.3))) {
+    const audits = [...auditor.runs.values()];
+    const open = audits.filter((run) => run.ended === null);
+    if (audits.length === 0 || random.chance(open.length < runs ? 0.5 : 0.02)) {
       this.#start(life, lives);
       return;
     }
-    const audits = [...auditor.runs.values()];
-    if (audits.length === 0) return;
-    const open = audits.filter((run) => run.ended === null);
+    const asking = open.filter((run) => Object.keys(run.view.interrupts).length > 0);
     const run = open.length > 0 && !random.chance(0.1) ? random.pick(open) : random.pick(audits);
-    switch (random.weighted({ answer: 10, cancel: 0.7, snapshot: 3, read: 2 })) {
+    switch (random.weighted({ answer: asking.length > 0 ? 8 : 0, again: 0.4, cancel: 0.4, snapshot: 1.5, read: 1 })) {
       case 'answer':
-        this.#answer(run, life, lives);
-        return;
+        this.#answer(random.pick(asking), life, lives);
+        break;
+      case 'again':
+        this.#answerAgain(run, life);
+        break;
       case 'cancel':
         this.#cancel(run, life);
-        return;
+        break;
       case 'snapshot':
         this.#snapshot(run, life);
-        return;
+        break;
       default:
         this.#resume(run, life);
-        return;
     }
   }
 
@@ -134,19 +136,7 @@ export class Clients {
 
   #answer(run: RunAudit, life: Life, lives: readonly Life[]): void {
     const { random, count } = this.#world;
-    const open = Object.values(run.view.interrupts);
-    const closed = Object.keys(run.view.resolvedInterrupts);
-    if (closed.length > 0 && (open.length === 0 || random.chance(0.1))) {
-      const interruptId = random.pick(closed);
-      const mark = this.promises.newMark(run.runId, interruptId);
-      this.#sendAnswer(run, { interruptId }, { note: mark }, mark, life);
-      return;
-    }
-    if (open.length === 0) {
-      this.#snapshot(run, life);
-      return;
-    }
-    const interrupt = random.pick(open);
+    const interrupt = random.pick(Object.values(run.view.interrupts));
     const wrong = random.chance(0.15) ? wrongAnswer(interrupt) : null;
     if (wrong !== null) {
       this.#sendAnswer(run, interrupt, wrong, null, life);
@@ -156,6 +146,15 @@ export class Clients {
     if (!random.chance(0.25)) return;
     count('answer given twice at once');
     this.#give(run, interrupt, random.pick(lives));
+  }
+
+  /** To a question that is settled. */
+  #answerAgain(run: RunAudit, life: Life): void {
+    const closed = Object.keys(run.view.resolvedInterrupts);
+    if (closed.length === 0) return;
+    const interruptId = this.#world.random.pick(closed);
+    const mark = this.promises.newMark(run.runId, interruptId);
+    this.#sendAnswer(run, { interruptId }, { note: mark }, mark, life);
   }
 
   #give(run: RunAudit, interrupt: InterruptView, life: Life): void {

@@ -24,6 +24,7 @@ export interface Profile {
   /** How much of the scheduler's attention clients get, against the work under way. */
   readonly clientWeight: number;
   readonly timeWeight: number;
+  /** Runs clients like to have under way. */
   readonly runs: number;
 }
 
@@ -48,7 +49,7 @@ export function drawProfile(random: Random): Profile {
     clockJump: rate(0.02, 0.6),
     clientWeight: 0.3 + random.below(20) / 10,
     timeWeight: 0.3 + random.below(20) / 10,
-    runs: random.between(2, 6),
+    runs: random.between(1, 4),
   };
 }
 
