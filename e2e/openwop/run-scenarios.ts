@@ -127,7 +127,7 @@ export const runScenarios: Scenarios = {
   ],
   'conformance-version-fold': [
     {
-      name: 'completes, and a run of a pinned engine version is the same run',
+      name: 'completes, and records the engine version it ran under',
       async run(host) {
         const { events, types } = await (await host.start('conformance-version-fold')).ended();
         expect(types).toEqual(lone);

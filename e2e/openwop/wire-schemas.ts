@@ -12,11 +12,12 @@ export interface WireSchemas {
   checkError(body: unknown): void;
   checkDiscovery(body: unknown): void;
   checkDefinition(body: unknown): void;
-  /** Types of events whose payload was checked against a schema of its own. */
-  readonly checkedTypes: ReadonlySet<string>;
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
+
+/** Families of event types that a host must not extend, although the schema's pattern for vendor types lets it. */
+const closedPrefixes = /^(run|node|approval|clarification|cap|channel|replay)\./;
 
 export function wireSchemas(data: OpenwopData): WireSchemas {
   const schemas = amended(data.schemas);
@@ -31,21 +32,20 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const discovery = named('capabilities.schema.json');
   const definition = named('workflow-definition.schema.json');
   const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
-  const checkedTypes = new Set<string>();
 
   return {
     checkEvent(event) {
       check(envelope, event, `event ${event.sequence} (${event.type})`);
       const payload = payloads.get(event.type);
-      if (payload === undefined) return;
-      check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
-      checkedTypes.add(event.type);
+      if (payload === undefined && closedPrefixes.test(event.type)) {
+        throw new Error(`The event ${event.sequence} has the type ${event.type}, which only the protocol may add.`);
+      }
+      if (payload !== undefined) check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
     },
     checkSnapshot: (body) => check(snapshot, body, 'snapshot'),
     checkError: (body) => check(error, body, 'error body'),
     checkDiscovery: (body) => check(discovery, body, 'discovery document'),
     checkDefinition: (body) => check(definition, body, 'workflow definition'),
-    checkedTypes,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The rest of the wire: discovery and a walk through the error paths, each answered with the closed envelope. */
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { amendments } from './amendments.ts';
@@ -199,6 +199,21 @@ function compared(data: OpenwopData): void {
         body: { error: 'conflict' },
       });
     });
+  });
+
+  test('a row of the run list is a snapshot, newest first', async () => {
+    const { runId } = await host.start('conformance-approval');
+    const { body } = await host.call('GET', '/v1/runs');
+    const rows = body.runs as readonly JsonObject[];
+    for (const row of rows) schemas.checkSnapshot(row);
+    expect(rows.map((row) => row.runId)).toEqual([runId, finished]);
+  });
+
+  test('a payload that its schema does not allow is found', () => {
+    const event = { eventId: 'run_x:0', runId: 'run_x', timestamp: '2026-01-01T00:00:00.000Z', sequence: 0 };
+    const wrong = { ...event, type: 'node.started', payload: { nodeId: 'a' } };
+    expect(() => schemas.checkEvent(wrong as RunEventDoc)).toThrow(/payload of event 0/);
+    expect(() => schemas.checkEvent({ ...event, type: 'run.invented', payload: {} } as RunEventDoc)).toThrow(/event 0/);
   });
 
   describe('the events of a run', () => {
