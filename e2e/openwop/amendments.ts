@@ -1,4 +1,5 @@
 /** Where the published schemas are behind the protocol's own text, what the text says instead; applied before validating. */
+import { fail } from 'node:assert/strict';
 import type { Json, JsonObject } from '@cairn/protocol';
 
 export interface Amendment {
@@ -60,9 +61,7 @@ function apply({ schema, at, was, now, source }: Amendment, schemas: ReadonlyMap
   const name = at.at(-1)!;
   const holder = place as Record<string, Json> | undefined;
   if (holder === undefined || JSON.stringify(holder[name]) !== JSON.stringify(was)) {
-    throw new Error(
-      `The amendment of ${source} to ${schema} at ${at.join('/')} does not fit: ${JSON.stringify(holder?.[name])}`,
-    );
+    fail(`The amendment of ${source} to ${schema} at ${at.join('/')} does not fit: ${JSON.stringify(holder?.[name])}`);
   }
   holder[name] = now;
 }

@@ -1,4 +1,5 @@
 /** A host as a black-box client meets it, over real HTTP on a real database; everything it says is validated on the way. */
+import { fail } from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,7 +125,7 @@ export class WireHost implements AsyncDisposable {
 
   async start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
     const reply = await this.create({ workflowId, ...rest });
-    if (reply.status !== 201) throw new Error(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    if (reply.status !== 201) fail(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
     return this.#run(String(reply.body.runId));
   }
 
@@ -148,7 +149,7 @@ export class WireHost implements AsyncDisposable {
       const last = view.events.at(-1)?.sequence ?? 0;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
       const { body } = await this.call('GET', path);
-      if ((body.events as readonly Json[]).length === 0) throw new Error(`Run ${runId} rests: ${view.types.join(' ')}`);
+      if ((body.events as readonly Json[]).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
     }
   }
 

@@ -1,4 +1,5 @@
 /** Validates what a host says against the published schemas, as amended; a violation names the place and the document. */
+import { fail } from 'node:assert/strict';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -38,7 +39,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
       check(envelope, event, `event ${event.sequence} (${event.type})`);
       const payload = payloads.get(event.type);
       if (payload === undefined && closedPrefixes.test(event.type)) {
-        throw new Error(`The event ${event.sequence} has the type ${event.type}, which only the protocol may add.`);
+        fail(`The event ${event.sequence} has the type ${event.type}, which only the protocol may add.`);
       }
       if (payload !== undefined) check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
     },
@@ -51,7 +52,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
 
 function compiled(ajv: Ajv2020, id: string): ValidateFunction {
   const validate = ajv.getSchema(id);
-  if (validate === undefined) throw new Error(`There is no schema ${id}.`);
+  if (validate === undefined) fail(`There is no schema ${id}.`);
   return validate;
 }
 
@@ -72,5 +73,5 @@ function check(validate: ValidateFunction, body: unknown, what: string): void {
   const places = (validate.errors ?? []).map(
     (e) => `${e.instancePath || '/'} ${e.message} ${JSON.stringify(e.params)}`,
   );
-  throw new Error(`The ${what} does not fit its schema:\n${places.join('\n')}\n${JSON.stringify(body, null, 1)}`);
+  fail(`The ${what} does not fit its schema:\n${places.join('\n')}\n${JSON.stringify(body, null, 1)}`);
 }
