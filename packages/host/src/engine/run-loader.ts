@@ -20,8 +20,8 @@ export interface LoadedRun {
 }
 
 export interface RunLoader {
-  /** `not_found` when there is no such run. */
-  load(runId: RunId): Promise<LoadedRun>;
+  /** `not_found` when there is no such run; of a tenant, before anything else of the run is looked at. */
+  load(runId: RunId, tenant?: string): Promise<LoadedRun>;
   /** Fold whatever the log holds beyond the state. */
   catchUp(state: RunState, workflow: Workflow): Promise<void>;
   saveCheckpoint(state: RunState): Promise<void>;
@@ -54,9 +54,9 @@ export function createRunLoader(store: Store, shelf: WorkflowShelf): RunLoader {
   };
   return {
     catchUp,
-    async load(runId) {
+    async load(runId, tenant) {
       const head = await store.log.head(runId);
-      if (head === null) throw runNotFound(runId);
+      if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
       const workflow = await shelf.byHash(head.record.definitionHash);
       const checkpoint = await store.records.checkpoint(runId);
       const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;

@@ -153,11 +153,16 @@ test('nothing of a run stays in memory while it rests, and its timer is not forg
 });
 
 test("another tenant's run and workflow look unknown", async () => {
-  const { node, begin } = bench();
+  const { node, begin, store } = bench();
   const engine = node('a');
   const runId = await begin(engine, chain('core.approvalGate'));
   const unknown = { code: 'not_found' };
   await expect(engine.snapshot('u', runId)).rejects.toMatchObject(unknown);
+  const other = node('b', [], { ...store, records: { ...store.records, definition: async () => null } });
+  const ofOwner = await other.snapshot('t', runId).catch((error: Error) => error.message);
+  const ofStranger = await other.snapshot('u', runId).catch((error: Error) => error.message);
+  expect(ofOwner).toContain('definition');
+  expect(ofStranger).toBe(`There is no run ${runId}.`);
   await expect(engine.cancel({ tenant: 'u', runId })).rejects.toMatchObject(unknown);
   await expect(engine.answer({ tenant: 'u', runId, nodeId: 'n1', value: {} })).rejects.toMatchObject(unknown);
   await expect(engine.workflow('u', 'flow')).rejects.toMatchObject(unknown);

@@ -182,7 +182,7 @@ class Runtime implements Engine {
         if (!isCairnError(error) || !error.retryable) throw error;
       }
     }
-    return ofTenant((await this.#loader.load(id)).state, tenant, id);
+    return runSnapshot((await this.#loader.load(id, tenant)).state.view);
   }
 
   register(tenant: string, definition: Parameters<Engine['register']>[1]) {

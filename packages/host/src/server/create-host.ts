@@ -68,7 +68,8 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     ...(await readWorkflowFolders(config.workflows)),
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
   ];
-  const store = options.store ?? (await openSqliteStore({ folder: config.data }));
+  const onFault = (error: unknown) => report({ level: 'error', message: 'the store met trouble of its own', error });
+  const store = options.store ?? (await openSqliteStore({ folder: config.data, onFault }));
   const engine = createEngine({
     store,
     clock: systemClock,
