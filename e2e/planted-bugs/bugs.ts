@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 `,
     replace: `      this.#facts.push(fact);
 `,
-    suite: { kind: 'sim', seeds: '1..1000' },
+    suite: simulation,
     why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',
   },
   {
