@@ -31,6 +31,8 @@ export class Clients {
   readonly #world: ClientWorld;
   readonly #underWay = new Map<number, string>();
   readonly #read = new Map<RunId, number>();
+  /** When a question was last answered in the kind world. */
+  readonly #tried = new Map<string, number>();
   #requests = 0;
   #started = 0;
 
@@ -84,12 +86,18 @@ export class Clients {
     }
   }
 
-  /** In the kind world every open question gets a proper answer. True when there was one to give. */
-  answerAll(life: Life): boolean {
+  /**
+   * In the kind world every open question gets a proper answer, once at each instant: who is refused tries again later.
+   * True when there was one to give.
+   */
+  answerAll(life: Life, time: number): boolean {
     let any = false;
     for (const run of this.#world.auditor.runs.values()) {
       if (run.ended !== null) continue;
       for (const interrupt of Object.values(run.view.interrupts)) {
+        const key = `${run.runId} ${interrupt.interruptId}`;
+        if (this.#tried.get(key) === time) continue;
+        this.#tried.set(key, time);
         any = true;
         this.#give(run, interrupt, life);
       }

@@ -302,7 +302,7 @@ class World {
       return;
     }
     const [life] = this.#serving();
-    if (life !== undefined && this.#clients.waiting === 0 && this.#clients.answerAll(life)) return;
+    if (life !== undefined && this.#clients.waiting === 0 && this.#clients.answerAll(life, this.#time)) return;
     const next = this.#nextWake();
     if (next !== null) this.#moveTo(next);
   }
