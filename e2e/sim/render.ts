@@ -2,8 +2,7 @@
 import { inspect } from 'node:util';
 import type { WorldResult } from './world.ts';
 
-export const replayCommand = (seed: number, steps: number): string =>
-  `npm run sim -- --seed ${seed} --steps ${steps} --trace`;
+const replayCommand = (seed: number, steps: number): string => `npm run sim -- --seed ${seed} --steps ${steps} --trace`;
 
 /** Null when the seed kept every promise. `steps` is what was asked for, so that the command repeats it. */
 export function renderBreach({ breach, seed, trace }: WorldResult, steps: number): string | null {

@@ -7,7 +7,8 @@ import { type Breach, Complaints } from './breach.ts';
 import { Clients, TENANT } from './clients.ts';
 import { type Coverage, type Interesting, newCoverage } from './coverage.ts';
 import { LeaseWatch } from './lease-watch.ts';
-import { drawProfile, kindProfile } from './profile.ts';
+import { Misfortune } from './misfortune.ts';
+import { drawProfile, kindProfile, type Profile } from './profile.ts';
 import { Schedule } from './schedule.ts';
 import { LEASE_MS, type Life, SimNode } from './sim-node.ts';
 import { StepLedger } from './sim-steps.ts';
@@ -57,6 +58,8 @@ class World {
   readonly #ledger: StepLedger;
   readonly #nodes: readonly SimNode[];
   readonly #clients: Clients;
+  readonly #profile: Profile;
+  readonly #misfortune: Misfortune;
   #time = START;
 
   constructor(options: WorldOptions) {
@@ -92,9 +95,11 @@ class World {
     const outside = { auditor: this.#auditor, isUpToDate, workflowIds, runs };
     this.#clients = new Clients({ ...common, random: random('clients'), ...outside });
     this.#profile = profile;
+    this.#misfortune = new Misfortune({
+      ...{ profile, count, note, random: random('misfortune'), nodes: this.#nodes, store: this.#store },
+      crashed: (life) => this.#clients.forget(life),
+    });
   }
-
-  readonly #profile: ReturnType<typeof drawProfile>;
 
   async run(): Promise<WorldResult> {
     const { steps } = this.#options;
@@ -135,7 +140,7 @@ class World {
   }
 
   #step(): void {
-    if (this.#misfortune()) return;
+    if (this.#misfortune.strike()) return;
     const random = this.#random;
     const profile = this.#profile;
     const due = this.#nodes.filter((node) => (node.life?.clock.due().length ?? 0) > 0);
@@ -166,66 +171,6 @@ class World {
         pending.happen();
       }
     }
-  }
-
-  /** What goes wrong, or gets better again. True when something did. */
-  #misfortune(): boolean {
-    const random = this.#random;
-    const profile = this.#profile;
-    const node = random.pick(this.#nodes);
-    const { life } = node;
-    if (life === null) {
-      if (!random.chance(0.1)) return false;
-      this.#coverage['node restarted'] += 1;
-      node.boot();
-      return true;
-    }
-    if (random.chance(profile.crash)) return this.#crash(node, life);
-    if (random.chance(profile.stop) && !life.stopping) {
-      this.#coverage['node stopped in order'] += 1;
-      node.stop();
-      return true;
-    }
-    if (random.chance(profile.tornBatch) && this.#schedule.count('write') > 0) {
-      this.#trace.write(`${life.name} tears a batch`);
-      life.line.tear();
-      return true;
-    }
-    return this.#troubleWithStore(life) || this.#jump(node);
-  }
-
-  #crash(node: SimNode, life: Life): boolean {
-    this.#coverage['node crashed'] += 1;
-    this.#clients.forget(life.name);
-    node.crash();
-    return true;
-  }
-
-  #troubleWithStore(life: Life): boolean {
-    const random = this.#random;
-    const cuts = random.chance(life.line.cutOff ? 0.1 : this.#profile.cutOff);
-    const fills = random.chance(this.#store.diskFull ? 0.1 : this.#profile.diskFull);
-    if (cuts) {
-      life.line.cutOff = !life.line.cutOff;
-      if (life.line.cutOff) this.#coverage['node cut off'] += 1;
-      this.#trace.write(`${life.name} is ${life.line.cutOff ? 'cut off from' : 'back at'} the store`);
-    } else if (fills) {
-      this.#store.diskFull = !this.#store.diskFull;
-      if (this.#store.diskFull) this.#coverage['disk full'] += 1;
-      this.#trace.write(`disk ${this.#store.diskFull ? 'full' : 'has room'}`);
-    }
-    return cuts || fills;
-  }
-
-  #jump(node: SimNode): boolean {
-    const random = this.#random;
-    if (!random.chance(this.#profile.clockJump)) return false;
-    const before = node.skew;
-    node.skew = random.between(-40_000, 40_000);
-    this.#coverage[node.skew < before ? 'clock jumped back' : 'clock jumped ahead'] += 1;
-    this.#trace.write(`clock of ${node.name} is off by ${node.skew}`);
-    node.tick();
-    return true;
   }
 
   #fire({ name, clock }: Life): void {
