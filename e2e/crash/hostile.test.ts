@@ -20,6 +20,9 @@ import type { WitnessedRun } from './witness.ts';
 
 const disks = smallDisks();
 
+/** Each starts a process or two; a loaded machine takes its time over that. */
+const slow = { timeout: 60_000 };
+
 /** Long enough for work to be under way on every mechanism. */
 const someEvents = (scratch: ScratchHost, count: number): Promise<void> => until(() => scratch.witness.events >= count);
 
@@ -27,7 +30,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('out of space', () => {
+describe('out of space', slow, () => {
   test('there is a way to run out of it on this machine', () => {
     if (process.platform === 'linux') expect(disks.map(({ name }) => name)).not.toEqual([]);
   });
@@ -73,7 +76,7 @@ describe('out of space', () => {
   );
 });
 
-describe('a second process on the same folder', () => {
+describe('a second process on the same folder', slow, () => {
   test('is refused with store_locked, and the first is not disturbed', async () => {
     await using first = new ScratchHost();
     await using second = new ScratchHost();
@@ -105,7 +108,7 @@ async function killed(scratch: ScratchHost): Promise<Killed> {
   return { db, wal: `${db}-wal`, work };
 }
 
-describe('a damaged write-ahead log', () => {
+describe('a damaged write-ahead log', slow, () => {
   test('with garbage after the last commit: every acknowledged event is there and every run ends', async () => {
     await using scratch = new ScratchHost();
     const { wal, work } = await killed(scratch);
@@ -144,7 +147,7 @@ describe('a damaged write-ahead log', () => {
   );
 });
 
-describe('a damaged database', () => {
+describe('a damaged database', slow, () => {
   test('with a garbled last page after a crash is refused with store_corrupt, naming the file', async () => {
     await using scratch = new ScratchHost();
     const { db, work } = await killed(scratch);
