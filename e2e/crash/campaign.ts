@@ -35,6 +35,8 @@ export interface CampaignReport {
   readonly answers: number;
   readonly audited: Audited | null;
   readonly breaches: readonly Breach[];
+  /** What the host itself complained about last; told only when a promise was broken. */
+  readonly notices: readonly string[];
   readonly seconds: number;
   /** The data folder; kept only when a promise was broken. */
   readonly folder: string | null;
@@ -78,6 +80,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
     answers: witness.runs.reduce((sum, run) => sum + run.answers.length, 0),
     audited,
     breaches: witness.breaches,
+    notices: witness.breaches.length === 0 ? [] : host.notices.slice(-50),
     seconds: Math.round((performance.now() - began) / 100) / 10,
     folder: witness.breaches.length === 0 ? null : home,
   };
