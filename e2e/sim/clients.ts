@@ -9,6 +9,7 @@ import type { Interesting } from './coverage.ts';
 import { Promises } from './promises.ts';
 import type { RunAudit } from './run-audit.ts';
 import type { Life } from './sim-node.ts';
+import { Streams } from './streams.ts';
 
 export const TENANT = 'acme';
 const ENDPOINT = 'POST /v1/runs';
@@ -28,9 +29,9 @@ export interface ClientWorld {
 
 export class Clients {
   readonly promises: Promises;
+  readonly streams: Streams;
   readonly #world: ClientWorld;
   readonly #underWay = new Map<number, string>();
-  readonly #read = new Map<RunId, number>();
   /** When a question was last answered in the kind world. */
   readonly #tried = new Map<string, number>();
   #requests = 0;
@@ -39,6 +40,7 @@ export class Clients {
   constructor(world: ClientWorld) {
     this.#world = world;
     this.promises = new Promises(world);
+    this.streams = new Streams({ ...world, random: world.random.fork('streams') });
   }
 
   /** Requests nobody has answered yet, at nodes that live. */
@@ -49,6 +51,7 @@ export class Clients {
   /** Requests at a node that died get no answer. */
   forget(life: string): void {
     for (const [id, at] of this.#underWay) if (at === life) this.#underWay.delete(id);
+    this.streams.forget(life);
   }
 
   onRow(row: Row): void {
@@ -68,7 +71,7 @@ export class Clients {
     }
     const asking = open.filter((run) => Object.keys(run.view.interrupts).length > 0);
     const run = open.length > 0 && !random.chance(0.1) ? random.pick(open) : random.pick(audits);
-    switch (random.weighted({ answer: asking.length > 0 ? 8 : 0, again: 0.4, cancel: 0.4, snapshot: 1.5, read: 1 })) {
+    switch (random.weighted({ answer: asking.length > 0 ? 8 : 0, again: 0.4, cancel: 0.4, snapshot: 1.5, watch: 2 })) {
       case 'answer':
         this.#answer(random.pick(asking), life, lives);
         break;
@@ -82,7 +85,7 @@ export class Clients {
         this.#snapshot(run, life);
         break;
       default:
-        this.#resume(run, life);
+        this.streams.act(run.runId, life);
     }
   }
 
@@ -212,24 +215,6 @@ export class Clients {
       refused: (error) => {
         if (!isCairnError(error) || !error.retryable) this.#world.complain('a run can be looked at', { runId, error });
       },
-    });
-  }
-
-  /** A reader comes back with the last seq it saw: what it gets continues there, without a hole or a repeat. */
-  #resume({ runId }: RunAudit, life: Life): void {
-    const { random, complain, count } = this.#world;
-    const after = this.#read.get(runId) ?? -1;
-    const limit = random.between(1, 20);
-    this.#send(life, `read ${runId} after ${after}`, life.line.log.read({ runId, after, limit }), {
-      done: (rows) => {
-        if (after >= 0) count('stream resumed');
-        const dense = rows.every((row, i) => row.seq === after + 1 + i && row.runId === runId);
-        if (!dense || rows.length > limit) {
-          complain('a reader that resumes misses nothing and sees nothing twice', { runId, after, limit });
-        }
-        this.#read.set(runId, Math.max(this.#read.get(runId) ?? -1, after + rows.length));
-      },
-      refused: () => undefined,
     });
   }
 

@@ -51,6 +51,8 @@ export const interesting = [
   'start repeated with the same key',
   'snapshot compared',
   'stream resumed',
+  'stream stalled',
+  'stream ended',
   // graphs
   'node skipped',
   'loop turned',

@@ -12,8 +12,10 @@ export interface MisfortuneWorld {
   readonly store: StoreWorld;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
-  /** A life ended without a word. */
+  /** A life ended without a word: nobody gets an answer from it. */
   readonly crashed: (life: string) => void;
+  /** A life ends in order: its requests are answered, its streams are closed. */
+  readonly stops: (life: string) => void;
 }
 
 /** How likely at each step a node that is down comes back, and trouble with the store ends. */
@@ -41,6 +43,7 @@ export class Misfortune {
     }
     if (random.chance(profile.stop) && !life.stopping) {
       count('node stopped in order');
+      this.#world.stops(life.name);
       node.stop();
       return true;
     }

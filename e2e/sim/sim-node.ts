@@ -3,6 +3,7 @@ import { hash as digest } from 'node:crypto';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import type { UniqueId } from '../../packages/host/src/engine/ports.ts';
 import { createEngine } from '../../packages/host/src/engine/runtime.ts';
+import { LiveFeed } from '../../packages/host/src/log/feed.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 import type { Complain } from './breach.ts';
 import type { StepLedger } from './sim-steps.ts';
@@ -13,6 +14,9 @@ export const LEASE_MS = 6_000;
 
 /** Above what any generated workflow needs, save those that are given a smaller limit on purpose. */
 const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
+
+/** Small, so that watchers fall off the ring and have to read on from the log. */
+const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size: 10_000 } };
 
 export interface NodeWorld {
   readonly store: StoreWorld;
@@ -29,6 +33,7 @@ export interface Life {
   readonly engine: Engine;
   readonly line: StoreLine;
   readonly clock: VirtualClock;
+  readonly feed: LiveFeed;
   stopping: boolean;
 }
 
@@ -72,7 +77,7 @@ export class SimNode {
           complain('no run is stopped by a fault of the engine', { node: name, message, facts, error });
       },
     });
-    this.life = { name, engine, line, clock, stopping: false };
+    this.life = { name, engine, line, clock, feed: new LiveFeed(line.log, feedLimits), stopping: false };
     note(`${name} boots`);
     engine.open().catch((error: unknown) => complain('an engine opens', { node: name, error }));
   }
