@@ -1,0 +1,70 @@
+import type { ContextId, RunId } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import type { Sink } from '../../packages/host/src/log/feed.ts';
+import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { createRandom } from '../../packages/host/test/kit/random.ts';
+import { Auditor } from './auditor.ts';
+import { Complaints } from './breach.ts';
+import type { Life } from './sim-node.ts';
+import { Streams } from './streams.ts';
+
+const runId = 'run_1' as RunId;
+const payload = JSON.stringify({ workflowId: 'w', definitionHash: 'h', inputs: {}, owner: { tenant: 't' } });
+
+/** A watcher of a run with two durable rows, over a feed that the test speaks for. */
+async function watched() {
+  const complaints = new Complaints();
+  const world = { complain: complaints.complain, count: () => undefined, note: () => undefined };
+  const base = memoryStore();
+  const auditor = new Auditor({ base, onRow: () => undefined, ...world });
+  const row = { at: 1, audience: 'client', payload, task: null } as const;
+  await base.log.append({
+    runId,
+    rows: [
+      { ...row, type: 'run.started' },
+      { ...row, type: 'node.started' },
+    ],
+    create: { tenant: 't', contextId: 'ctx_1' as ContextId, originRunId: runId },
+  });
+  let sink: Sink | null = null;
+  const feed = {
+    subscribe: (_range: unknown, given: Sink) => {
+      sink = given;
+      return { resume: () => undefined, close: () => undefined };
+    },
+  };
+  const streams = new Streams({ random: createRandom(1), auditor, ...world });
+  streams.act(runId, { name: 'a1', feed } as unknown as Life);
+  return { sink: sink as unknown as Sink, streams, broken: () => complaints.first?.invariant ?? null };
+}
+
+test('is content with rows in order that are durable', async () => {
+  const { sink, broken } = await watched();
+  sink.write('id: 0\nevent: run.started\ndata: {}\n\nid: 1\nevent: node.started\ndata: {}\n\n');
+  expect(broken()).toBeNull();
+});
+
+test('notices an event that was left out', async () => {
+  const { sink, broken } = await watched();
+  sink.write('id: 1\ndata: {}\n\n');
+  expect(broken()).toBe('a stream misses nothing and repeats nothing');
+});
+
+test('notices an event that is not durable', async () => {
+  const { sink, broken } = await watched();
+  sink.write('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\nid: 2\ndata: {}\n\n');
+  expect(broken()).toBe('a stream shows only what is durable');
+});
+
+test('notices a stream that ends before its run', async () => {
+  const { sink, broken } = await watched();
+  sink.write('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\n');
+  sink.end();
+  expect(broken()).toBe('a stream ends after the terminal event');
+});
+
+test('notices a stream that is left hanging', async () => {
+  const { streams, broken } = await watched();
+  streams.checkAll();
+  expect(broken()).toBe('a stream ends after the terminal event');
+});
