@@ -39,7 +39,7 @@ function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
   const nodeId = event.nodeId as string;
   const active = state.active[nodeId];
   if (active === undefined) return;
-  dropFacts(state, nodeId);
+  dropResults(state, nodeId);
   active.callAttempts = payload.attempt as number;
   const callId = payload.callId as string;
   state.calls[callId] = {
@@ -56,7 +56,7 @@ function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
 /** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
 function stepReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const call = state.calls[payload.callId as string];
-  if (call === undefined || call.attempt !== payload.attempt) return;
+  if (call === undefined || call.attempt !== payload.attempt || call.asked !== undefined) return;
   delete state.calls[call.callId];
   const at = { nodeId: call.nodeId, seq: event.seq };
   if (payload.error === undefined)
@@ -107,8 +107,9 @@ function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObjec
   const active = state.active[nodeId];
   if (active === undefined) return;
   const interruptId = payload.interruptId as string;
-  delete state.timers[expiryTimerOf(interruptId)];
-  dropFacts(state, nodeId);
+  const expiry = expiryTimerOf(interruptId);
+  delete state.timers[expiry];
+  dropResults(state, nodeId, expiry);
   const value = (payload.resumeValue ?? null) as Json;
   const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
   if (call?.asked === interruptId) {
@@ -125,6 +126,14 @@ export function endAttempt(state: RunState, nodeId: string, active: ActiveNode):
   for (const timerId of active.timers) delete state.timers[timerId];
   delete state.calls[callIdOf(state.runId, nodeId, active.visit)];
   dropFacts(state, nodeId);
+}
+
+/** What came of a wait or a call that is over counts no more; a time limit of the node that has passed still does. */
+function dropResults(state: RunState, nodeId: string, timerId?: string): void {
+  if (state.pending.length === 0) return;
+  state.pending = state.pending.filter((fact) =>
+    fact.kind === 'timer' ? fact.timer.timerId !== timerId : fact.nodeId !== nodeId,
+  );
 }
 
 export function dropFacts(state: RunState, nodeId: string): void {

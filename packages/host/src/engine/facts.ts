@@ -30,7 +30,8 @@ export function stepReturned(callId: string, nodeId: string, attempt: number, re
     internal: true,
     propose(state) {
       const call = state.calls[callId];
-      if (call === undefined || call.attempt !== attempt || state.ended) return [];
+      // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
+      if (call === undefined || call.attempt !== attempt || call.asked !== undefined || state.ended) return [];
       const payload: JsonObject = { nodeId, callId, attempt, ...(result as JsonObject) };
       return [{ type: 'cairn.step.returned', nodeId, cause: call.requestedSeq, audience: 'operator', payload }];
     },

@@ -95,7 +95,7 @@ function takeOff(step: Step, call: OpenCall, world: FlightWorld, landed: (result
     landed(result);
   };
   // A copy: what the function does to its input must not reach the state the run is decided from.
-  perform(step, structuredClone(call.input) as JsonObject, context).then(land);
+  perform(step, JSON.parse(JSON.stringify(call.input)) as JsonObject, context).then(land);
   return {
     callId: call.callId,
     attempt: call.attempt,

@@ -19,6 +19,14 @@ export function resolveInputs(state: RunState, node: CompiledNode, arrived: read
     if (value !== undefined) inputs[name] = value;
   }
   if (arrived.length === 0) return inputs;
+  if (arrived.length === 1) {
+    // Most nodes have one way in: nothing to tell apart.
+    const edge = arrived[0] as CompiledEdge;
+    const name = edge.input ?? 'input';
+    const value = broughtByEdge(state, edge);
+    if (value !== undefined && !Object.hasOwn(declared, name)) inputs[name] = value;
+    return inputs;
+  }
   for (const [name, brought] of broughtBy(state, arrived)) {
     if (!Object.hasOwn(declared, name)) inputs[name] = brought;
   }

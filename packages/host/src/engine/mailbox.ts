@@ -243,7 +243,12 @@ export class Mailbox {
     for (const fact of batch.facts) fact.recorded(state);
     this.#flights?.keepOnly(state.calls);
     if (this.#closed) return;
-    for (const effect of batch.effects) this.#flights?.start(state.calls[effect.callId]);
+    const end = batch.base + batch.rows.length;
+    for (const { callId } of batch.effects) {
+      const call = state.calls[callId];
+      // After a lost answer the state may hold what another node has asked for since; that is its to perform.
+      if (call !== undefined && call.requestedSeq >= batch.base && call.requestedSeq < end) this.#flights?.start(call);
+    }
   }
 
   #flightsOf(tenant: string): Flights {
@@ -312,7 +317,11 @@ export class Mailbox {
 
   async #checkpoint(): Promise<void> {
     const state = this.#state;
-    if (state === null || state.nextSeq - 1 - this.#checkpointSeq < CHECKPOINT_EVERY) return;
+    if (state === null) return;
+    const since = state.nextSeq - 1 - this.#checkpointSeq;
+    // Who rests or has ended is read from the log from now on, so that its tail is kept short.
+    const isPutAway = this.#fence === null && state.nextSeq > CHECKPOINT_EVERY / 4;
+    if (since < (isPutAway ? CHECKPOINT_EVERY / 8 : CHECKPOINT_EVERY)) return;
     this.#checkpointSeq = state.nextSeq - 1;
     await this.#world.loader
       .saveCheckpoint(state)

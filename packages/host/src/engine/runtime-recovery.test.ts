@@ -164,3 +164,29 @@ test('a takeover whose first append fails still asks before it repeats a write s
   await seen(runId, 'interrupt.requested');
   expect(again.calls).toHaveLength(0);
 });
+
+test('a result that turns up after a human was asked about it does not count, whatever the human says', async () => {
+  const { clock, node, begin, rows, seen, store } = bench();
+  const lost = heldStep('pay', 'write');
+  const again = heldStep('pay', 'write');
+  let broken = false;
+  const cutOff = faulty(store, () => (broken ? 'fail' : 'pass'));
+  const first = node('slow', [lost.step], cutOff);
+  const runId = await begin(first, chain('local.step.pay'));
+  broken = true;
+  (await lost.called(1)).resolve({ paid: 1 });
+  const second = node('other', [again.step]);
+  await second.open();
+  clock.advance(10_001);
+  await seen(runId, 'interrupt.requested');
+  await second.close();
+  broken = false;
+  const answer = first.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'retry' } });
+  await settled();
+  clock.advance(60_000);
+  await answer;
+  (await lost.called(2)).resolve({ paid: 2 });
+  await seen(runId, 'run.completed');
+  const returned = (await rows(runId)).filter((row) => row.type === 'cairn.step.returned');
+  expect(returned.map((row) => JSON.parse(row.payload).outcome)).toEqual([{ paid: 2 }]);
+});

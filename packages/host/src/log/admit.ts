@@ -130,11 +130,26 @@ function stamp(append: Append, slot: RunSlot, cursor: number): Admitted {
     seq += 1;
     place += 1;
     at = instant;
-    const { type, audience, payload, task } = row;
-    const body = { seq, contextId, at, type, nodeId: row.nodeId ?? null, cause: row.cause ?? null, audience };
-    const own = rowHash({ ...body, payload, task });
-    hash = chainHash(hash, own);
-    rows.push({ runId, ...body, cursor: place, payload, task, rowHash: own, hash });
+    const stored = {
+      runId,
+      seq,
+      contextId,
+      cursor: place,
+      at,
+      type: row.type,
+      nodeId: row.nodeId ?? null,
+      cause: row.cause ?? null,
+      audience: row.audience,
+      payload: row.payload,
+      task: row.task,
+      rowHash: '',
+      hash: '',
+    };
+    // Filled in afterwards: this is the hot path, and one object a row is built once.
+    stored.rowHash = rowHash(stored);
+    hash = chainHash(hash, stored.rowHash);
+    stored.hash = hash;
+    rows.push(stored);
     const next = foldRunIndex(index, row);
     // Row by row, so that a question asked and withdrawn in one append still leaves its record.
     noteInterrupts(changes, index, next);
