@@ -11,6 +11,7 @@ const SEEDS_PER_TEST = 50;
 export function describeSeeds(first: number, last: number): void {
   describe(`seeds ${first} to ${last}, ${STEPS} steps each`, () => {
     const coverage = newCoverage();
+    let explored = 0;
     for (let from = first; from <= last; from += SEEDS_PER_TEST) {
       const to = from + SEEDS_PER_TEST - 1;
       test(`keep every promise (${from} to ${to})`, { timeout: 120_000 }, async () => {
@@ -18,11 +19,13 @@ export function describeSeeds(first: number, last: number): void {
           const result = await simulate({ seed, steps: STEPS });
           expect(renderBreach(result, STEPS)).toBeNull();
           addCoverage(coverage, result.coverage);
+          explored += 1;
         }
       });
     }
-    // After all of the range, so that it does not depend on the order of the tests above.
+    // Of the whole range, so that it depends neither on the order of the tests above nor on a filter.
     afterAll(() => {
+      if (explored < last - first + 1) return;
       const neverHappened = interesting.filter((name) => coverage[name] === 0);
       expect(neverHappened, 'what the seeds no longer explore').toEqual([]);
     });
