@@ -61,10 +61,10 @@ export interface Client {
     /** Newest first. */
     list(filter?: RunFilter, options?: CallOptions): Promise<RunList>;
     cancel(runId: string, reason?: string, options?: CallOptions): Promise<{ runId: string; status: RunStatus }>;
-    /** Answers the interrupt at which this node waits. */
+    /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
     answer(
       runId: string,
-      nodeId: string,
+      nodeOrInterruptId: string,
       value: Json,
       options?: CallOptions,
     ): Promise<{ runId: string; nodeId: string; status: RunStatus }>;
@@ -106,8 +106,8 @@ export function createClient(options: ClientOptions): Client {
       get: (runId, call) => get(runPath(runId), call),
       list: (filter, call) => get(`/v1/runs${query(filter)}`, call),
       cancel: (runId, reason, call) => post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, call),
-      answer: (runId, nodeId, value, call) =>
-        post(`${runPath(runId)}/interrupts/${encodeURIComponent(nodeId)}`, { resumeValue: value }, call),
+      answer: (runId, waiting, value, call) =>
+        post(`${runPath(runId)}/interrupts/${encodeURIComponent(waiting)}`, { resumeValue: value }, call),
     },
     workflows: {
       register: (definition, call) => post('/v1/workflows', definition, call),

@@ -4,7 +4,10 @@ import type { Json, JsonObject, RunId } from '@cairn/protocol';
 export interface Clock {
   /** Milliseconds since the epoch; may jump in either direction. */
   now(): number;
-  /** Call `wake` once, no earlier than `at`; gives the way to call it off. */
+  /**
+   * Call `wake` once, when the time from now to `at` has passed; gives the way to call it off. A clock that is set
+   * meanwhile neither hurries nor holds it: who is woken looks at `now` again.
+   */
   wakeAt(at: number, wake: () => void): () => void;
 }
 

@@ -12,12 +12,15 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   wakeAt(at, wake) {
     let timer: NodeJS.Timeout;
-    // The wall clock may have been set back, or the instant may be further away than a timer reaches: look again.
-    const arm = () => {
-      const rest = at - Date.now();
-      timer = setTimeout(() => (Date.now() >= at ? wake() : arm()), Math.min(Math.max(rest, 0), LONGEST_TIMER_MS));
+    // The span is counted by timers, so that a wall clock that is set back does not hold anybody up.
+    const arm = (rest: number) => {
+      const isFar = rest > LONGEST_TIMER_MS;
+      timer = setTimeout(
+        isFar ? () => arm(rest - LONGEST_TIMER_MS) : wake,
+        isFar ? LONGEST_TIMER_MS : Math.max(rest, 0),
+      );
     };
-    arm();
+    arm(at - Date.now());
     return () => clearTimeout(timer);
   },
 };

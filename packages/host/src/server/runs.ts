@@ -5,6 +5,7 @@ import {
   invariant,
   isTerminalStatus,
   type JsonObject,
+  parseShape,
   quoted,
   type RunId,
   type RunOptions,
@@ -15,7 +16,6 @@ import {
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
-import { parseShape } from './body-shape.ts';
 import { idempotencyKeyOf, type Once } from './idempotency.ts';
 import { integerParam, runIdParam } from './params.ts';
 import { type Call, queryParam, type Route } from './routes.ts';

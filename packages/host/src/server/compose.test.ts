@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from './compose.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_000_000 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a wall clock that is set back does not hold up who waits', () => {
+  const wake = vi.fn();
+  systemClock.wakeAt(1_005_000, wake);
+  vi.setSystemTime(1_000_000 - 3_600_000);
+  vi.advanceTimersByTime(4_999);
+  expect(wake).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(wake).toHaveBeenCalledOnce();
+});
+
+test('an instant further away than a timer reaches is waited for all the same, and can be called off', () => {
+  const year = 365 * 86_400_000;
+  const [wake, off] = [vi.fn(), vi.fn()];
+  systemClock.wakeAt(1_000_000 + year, wake);
+  const callOff = systemClock.wakeAt(1_000_000 + year, off);
+  vi.advanceTimersByTime(year - 1);
+  expect(wake).not.toHaveBeenCalled();
+  callOff();
+  vi.advanceTimersByTime(1);
+  expect(wake).toHaveBeenCalledOnce();
+  expect(off).not.toHaveBeenCalled();
+});
+
+test('an instant that has passed wakes at the next turn', () => {
+  const wake = vi.fn();
+  systemClock.wakeAt(5, wake);
+  expect(wake).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(wake).toHaveBeenCalledOnce();
+});
