@@ -6,13 +6,6 @@ import type { OpenCall, RunError } from './state.ts';
 /** How a step ended. */
 export type StepResult = { readonly outcome: Json } | { readonly error: RunError };
 
-/** One attempt of one call that is under way. */
-interface Flight {
-  readonly callId: string;
-  readonly attempt: number;
-  abort(reason: string): void;
-}
-
 export interface FlightWorld {
   readonly tenant: string;
   readonly runId: RunId;
@@ -54,7 +47,9 @@ export class Flights {
       land({ error: { code: 'capability_not_provided', message, retryable: false } });
       return;
     }
-    this.#flights.set(call.callId, takeOff(step, call, this.#world, land));
+    const flight = new Flight(call, this.#world, land);
+    this.#flights.set(call.callId, flight);
+    flight.takeOff(step, call.input);
   }
 
   /** Aborts what the run no longer waits for. */
@@ -67,43 +62,59 @@ export class Flights {
   }
 }
 
-/** Starts the step. `landed` is called once, later, unless the flight was aborted before. */
-function takeOff(step: Step, call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void): Flight {
-  let controller: AbortController | null = null;
-  let over = false;
-  const context: StepContext = {
-    runId: world.runId,
-    nodeId: call.nodeId,
-    callId: call.callId,
-    attempt: call.attempt,
-    // Both cost more than most steps use: made when asked for.
-    get idempotencyKey() {
-      return world.sha256(
-        ['openwop:activity:v2', world.tenant, world.runId, call.nodeId, call.callId, call.step].join('\0'),
-        'base64url',
-      );
-    },
-    get signal() {
-      controller ??= new AbortController();
-      if (over) controller.abort();
-      return controller.signal;
-    },
-  };
-  const land = (result: StepResult) => {
-    if (over) return;
-    over = true;
-    landed(result);
-  };
-  // A copy: what the function does to its input must not reach the state the run is decided from.
-  perform(step, JSON.parse(JSON.stringify(call.input)) as JsonObject, context).then(land);
-  return {
-    callId: call.callId,
-    attempt: call.attempt,
-    abort(reason) {
-      over = true;
-      controller?.abort(new Error(reason));
-    },
-  };
+/**
+ * One attempt of one call that is under way, and the context its function gets. A class, because there is one for every
+ * step: an object literal with accessors of its own costs several times as much.
+ */
+class Flight implements StepContext {
+  readonly runId: RunId;
+  readonly nodeId: string;
+  readonly callId: string;
+  readonly attempt: number;
+  readonly #step: string;
+  readonly #world: FlightWorld;
+  readonly #landed: (result: StepResult) => void;
+  #controller: AbortController | null = null;
+  #over = false;
+
+  constructor(call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void) {
+    this.runId = world.runId;
+    this.nodeId = call.nodeId;
+    this.callId = call.callId;
+    this.attempt = call.attempt;
+    this.#step = call.step;
+    this.#world = world;
+    this.#landed = landed;
+  }
+
+  /** Starts the step. What comes of it lands once, later, unless the flight was aborted before. */
+  takeOff(step: Step, input: JsonObject): void {
+    // A copy: what the function does to its input must not reach the state the run is decided from.
+    const own = JSON.parse(JSON.stringify(input)) as JsonObject;
+    void perform(step, own, this).then((result) => {
+      if (this.#over) return;
+      this.#over = true;
+      this.#landed(result);
+    });
+  }
+
+  abort(reason: string): void {
+    this.#over = true;
+    this.#controller?.abort(new Error(reason));
+  }
+
+  /** Made when asked for, as the signal is: most steps use neither. */
+  get idempotencyKey(): string {
+    const { tenant, sha256 } = this.#world;
+    const parts = ['openwop:activity:v2', tenant, this.runId, this.nodeId, this.callId, this.#step];
+    return sha256(parts.join('\0'), 'base64url');
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#over) this.#controller.abort();
+    return this.#controller.signal;
+  }
 }
 
 async function perform(step: Step, input: JsonObject, context: StepContext): Promise<StepResult> {

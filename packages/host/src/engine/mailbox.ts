@@ -9,7 +9,7 @@ import { type Fact, stepReturned } from './facts.ts';
 import { Flights } from './flights.ts';
 import { landedUnder } from './landed.ts';
 import type { MailboxWorld, Opening } from './mailbox-world.ts';
-import type { RunState } from './state.ts';
+import type { OpenCall, RunState } from './state.ts';
 import { nextTimer } from './timers.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -264,7 +264,8 @@ export class Mailbox {
     const fence = this.#fence;
     if (fence === null) return true;
     if (awaitsEffects(state)) {
-      if (!(await this.#startForgotten(state, fence))) return false;
+      const forgotten = this.#forgotten(state);
+      if (forgotten.length > 0 && !(await this.#startForgotten(forgotten, fence))) return false;
       this.#setAlarm(nextTimer(state));
       return true;
     }
@@ -273,13 +274,20 @@ export class Mailbox {
     return true;
   }
 
+  #forgotten(state: RunState): readonly OpenCall[] {
+    const forgotten: OpenCall[] = [];
+    for (const callId in state.calls) {
+      const call = state.calls[callId] as OpenCall;
+      if (call.asked === undefined && this.#flights?.has(callId) === false) forgotten.push(call);
+    }
+    return forgotten;
+  }
+
   /**
    * A call that is open and not under way here was asked for by an append whose answer was lost; or the lease was lost,
    * and a new holder asked for it. Only the store can tell. False when it could not be asked.
    */
-  async #startForgotten(state: RunState, fence: number): Promise<boolean> {
-    const forgotten = Object.values(state.calls).filter((call) => this.#flights?.has(call.callId) === false);
-    if (forgotten.every((call) => call.asked !== undefined)) return true;
+  async #startForgotten(forgotten: readonly OpenCall[], fence: number): Promise<boolean> {
     try {
       const head = await this.#world.store.log.head(this.runId);
       if (head?.fence !== fence || head.owner !== this.#world.owner) this.#drop(leaseGone(this.runId));

@@ -12,9 +12,14 @@ export type HashedRow = Pick<
 const sha256 = (text: string): string => digest('sha256', text, 'hex');
 
 export function rowHash(row: HashedRow): string {
-  const columns = JSON.stringify([row.seq, row.contextId, row.at, row.type, row.nodeId, row.cause, row.audience]);
-  return sha256(`${columns}\n${row.payload}\n${row.task ?? ''}`);
+  const { seq, contextId, at, type, nodeId, cause, audience, payload, task } = row;
+  // The text of JSON.stringify over the seven columns, put together by hand: half of its cost, on the hottest path.
+  const columns = `[${seq},${quote(contextId)},${at},${quote(type)},${quote(nodeId)},${quote(cause)},"${audience}"]`;
+  return sha256(`${columns}\n${payload}\n${task ?? ''}`);
 }
+
+const quote = (value: string | number | null): string =>
+  typeof value === 'string' ? JSON.stringify(value) : `${value}`;
 
 /** What the first row of a run is chained to. A fork keeps its source's origin, so that a shared prefix has equal hashes. */
 export const chainStart = (originRunId: RunId): string => sha256(originRunId);
