@@ -7,6 +7,7 @@ export const interesting = [
   'write failed',
   'write torn',
   'reply lost',
+  'write arrived after its caller was told that it failed',
   'reply late',
   'read failed',
   'notice late',

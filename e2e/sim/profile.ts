@@ -12,6 +12,8 @@ export interface Profile {
   readonly failedRead: number;
   /** The write is done, the caller is told that it failed. */
   readonly lostReply: number;
+  /** The caller is told that the write failed; it is made later all the same. */
+  readonly lateLanding: number;
   /** A commit that carries several held appends dies half-written: none of them is there, all callers are told. */
   readonly tornBatch: number;
   /** A node hears of commits later than they happen. */
@@ -40,6 +42,7 @@ export function drawProfile(random: Random): Profile {
     failedWrite: rate(0.12),
     failedRead: rate(0.05, 0.6),
     lostReply: rate(0.12),
+    lateLanding: rate(0.08, 0.6),
     tornBatch: rate(0.1, 0.6),
     lateNotice: rate(0.9),
     crash: rate(0.03, 0.3),
@@ -62,6 +65,7 @@ export const kindProfile = (profile: Profile): Profile => ({
   failedWrite: 0,
   failedRead: 0,
   lostReply: 0,
+  lateLanding: 0,
   tornBatch: 0,
   lateNotice: 0,
   crash: 0,

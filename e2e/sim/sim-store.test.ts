@@ -74,6 +74,15 @@ test('loses the answer of a write that was made', async () => {
   expect((await world.base.log.head(runId))?.seq).toBe(0);
 });
 
+test('makes a write late although its caller was told that it failed', async () => {
+  const { line, world } = lineWith({ lateLanding: 1 });
+  expect(await outcome(line.log.append(begin))).toBe('store_failed');
+  expect(await world.base.log.head(runId)).toBeNull();
+  world.schedule.takeOldest()!.happen();
+  await settle();
+  expect((await world.base.log.head(runId))?.seq).toBe(0);
+});
+
 test('tears every append of a batch and leaves nothing of it', async () => {
   const { line, world, counted } = lineWith({ heldWrite: 1 });
   const both = [outcome(line.log.append(begin)), outcome(line.log.append({ ...begin, runId: 'run_2' as RunId }))];

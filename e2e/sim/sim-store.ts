@@ -181,6 +181,7 @@ export class StoreLine implements Store {
     const late = random.chance(profile.lateReply);
     const fails = random.chance(profile.failedWrite);
     const held = random.chance(profile.heldWrite);
+    const givenUp = random.chance(profile.lateLanding);
     const act = async (): Promise<Value> => {
       if (!this.#dead && this.cutOff) throw failed('no connection');
       if (this.#world.diskFull) throw full();
@@ -197,6 +198,13 @@ export class StoreLine implements Store {
       }
       return value;
     };
+    if (givenUp) {
+      // A network that is slow rather than broken: the caller has stopped waiting, the write is still on its way.
+      const happen = (): void => void act().catch(() => undefined);
+      schedule.add({ kind: 'write', life: this.life, label: `${label} (given up)`, happen });
+      count('write arrived after its caller was told that it failed');
+      return Promise.reject(failed('no answer in time'));
+    }
     if (!held) return this.#deliver(act(), late);
     count('write held');
     return new Promise<Value>((resolve, reject) => {
