@@ -45,7 +45,12 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 
 export async function simulate(options: WorldOptions): Promise<WorldResult> {
   const world = new World(options);
-  return world.run();
+  process.on('unhandledRejection', world.uncaught);
+  try {
+    return await world.run();
+  } finally {
+    process.off('unhandledRejection', world.uncaught);
+  }
 }
 
 class World {
@@ -103,6 +108,9 @@ class World {
       stops: (life) => this.#clients.streams.forget(life),
     });
   }
+
+  /** It would end a real process. */
+  readonly uncaught = (error: unknown): void => this.#complaints.complain('no rejection is left uncaught', { error });
 
   async run(): Promise<WorldResult> {
     const { steps } = this.#options;
