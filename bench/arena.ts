@@ -78,8 +78,3 @@ export async function costOf<T>(
     cost: { cpuMs: after.cpuMs - before.cpuMs, commits: after.commits - before.commits, flushes: flushed, ms },
   };
 }
-
-export function totalDurability(parts: readonly Durability[]): Durability {
-  const sum = (pick: (part: Durability) => number) => parts.reduce((all, part) => all + pick(part), 0);
-  return { commits: sum((part) => part.commits), flushes: sum((part) => part.flushes) };
-}

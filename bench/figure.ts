@@ -84,6 +84,12 @@ export function figureLine(figure: Figure): FigureLine {
   };
 }
 
+/** What all rounds of a figure committed and flushed. */
+export function totalDurability(parts: readonly Durability[]): Durability {
+  const sum = (pick: (part: Durability) => number) => parts.reduce((all, part) => all + pick(part), 0);
+  return { commits: sum((part) => part.commits), flushes: sum((part) => part.flushes) };
+}
+
 function reaches(amount: number, bar: Bar): boolean {
   switch (bar.is) {
     case '>=':

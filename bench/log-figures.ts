@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { Bar, Durability, Figure, Sample } from './figure.ts';
+import { type Bar, type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
 import { type AppendRate, appendToManyRuns, appendToOneRun, loneRun } from './log-load.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { freshFolder, type Group, type Plan } from './plan.ts';
@@ -80,7 +80,7 @@ async function throughput(plan: Plan, shape: RowShape, { name, bar, writers }: T
     limitName: `bare node:sqlite, the same rows in commits of ${batch}`,
     bar,
     samples,
-    durability: total(durability),
+    durability: totalDurability(durability),
   };
 }
 
@@ -111,7 +111,7 @@ async function loneAppend(plan: Plan, shape: RowShape): Promise<Figure> {
     limitName: 'bare commit of the same rows',
     bar: { of: 'ratio', is: '<=', amount: 1.3 },
     samples,
-    durability: total(durability),
+    durability: totalDurability(durability),
   };
 }
 
@@ -135,7 +135,7 @@ async function loopDelay(plan: Plan, shape: RowShape): Promise<Figure> {
     limitName: 'bare node:sqlite, one commit of the same size a turn',
     bar: { of: 'value', is: '<', amount: 15 },
     samples,
-    durability: total(durability),
+    durability: totalDurability(durability),
   };
 }
 
@@ -187,8 +187,3 @@ function bareCommit(raw: RawRows, append: number): number {
 }
 
 const databaseFile = (folder: string): string => join(folder, 'cairn.db');
-
-function total(parts: readonly Durability[]): Durability {
-  const sum = (pick: (part: Durability) => number) => parts.reduce((all, part) => all + pick(part), 0);
-  return { commits: sum((part) => part.commits), flushes: sum((part) => part.flushes) };
-}

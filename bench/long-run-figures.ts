@@ -1,8 +1,8 @@
 /** Figures of one very long run: what an event, a step, a snapshot and a read cost must not grow with the run. */
 import { join } from 'node:path';
-import { type Arena, costOf, openArena, totalDurability } from './arena.ts';
+import { type Arena, costOf, openArena } from './arena.ts';
 import { Child } from './child.ts';
-import type { Durability, Figure, Sample } from './figure.ts';
+import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
 import type { ReaderCommands } from './hollow-reader.ts';
 import type { TimedRun } from './host.ts';
 import type { Target } from './load.ts';

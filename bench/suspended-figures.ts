@@ -1,8 +1,8 @@
 /** Figures of runs that wait for a person: how fast they are made, and what they cost while nothing happens. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { type Arena, costOf, type Hollow, openArena, openHollow, totalDurability } from './arena.ts';
-import type { Durability, Figure, Sample } from './figure.ts';
+import { type Arena, costOf, type Hollow, openArena, openHollow } from './arena.ts';
+import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
 import type { Target } from './load.ts';
 import type { Group, Plan } from './plan.ts';
 
