@@ -1,6 +1,6 @@
 /** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ContextId, RunId } from '@cairn/protocol';
+import type { RunId } from '@cairn/protocol';
 import { type Admitted, admit, type RunSlot, type Surroundings, woken } from '../admit.ts';
 import type { Followers } from '../followers.ts';
 import type { Append, Appended, Commit, IdempotencyRecord, InterruptRecord, Row } from '../port.ts';
@@ -82,19 +82,13 @@ export class Appender implements Surroundings {
 
   #create(runId: RunId, slot: RunSlot): number {
     const { record: run, fence, owner, wakeAt } = slot;
-    const context = this.#context(run.contextId);
-    const identity = [runId, run.tenant, context, run.originRunId, run.parentRunId, run.workflowId] as const;
+    const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
     const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
     const end = [run.errorCode, run.errorMessage, run.createdAt, run.endedAt, fence, owner, wakeAt] as const;
     const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
     for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
     this.#slots.keep(runId, { key, slot });
     return key;
-  }
-
-  #context(contextId: ContextId): number {
-    this.#statements.addContext.run(contextId);
-    return Number(this.#statements.context.get(contextId)?.key);
   }
 
   #insert(run: number, row: Row): void {
@@ -117,8 +111,6 @@ interface Statements {
   readonly insert: StatementSync;
   readonly createRun: StatementSync;
   readonly addTag: StatementSync;
-  readonly addContext: StatementSync;
-  readonly context: StatementSync;
   readonly keepInterrupt: StatementSync;
   readonly asked: StatementSync;
   readonly outcome: StatementSync;
@@ -129,8 +121,6 @@ const prepare = (db: DatabaseSync): Statements => ({
   insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
   createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
   addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
-  addContext: db.prepare('INSERT INTO contexts (id) VALUES (?) ON CONFLICT DO NOTHING'),
-  context: db.prepare('SELECT key FROM contexts WHERE id = ?'),
   keepInterrupt: db.prepare(
     `INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (run, id) DO UPDATE SET open = excluded.open`,

@@ -2,8 +2,8 @@
 import type { Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { InterruptRecord, Row, RunRecord } from '../port.ts';
 
-/** Columns of a run, from `runs` joined with `contexts`. The key is first. */
-export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, contexts.id, runs.origin, runs.parent, runs.workflow,
+/** Columns of a run. The key is first. */
+export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
   runs.created_at, runs.ended_at`;
 

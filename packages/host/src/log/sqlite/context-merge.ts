@@ -25,10 +25,7 @@ export class ContextMerge {
   readonly #row: StatementSync;
 
   constructor(db: DatabaseSync) {
-    this.#runs = db.prepare(
-      `SELECT runs.key, runs.id FROM runs JOIN contexts ON contexts.key = runs.context
-       WHERE contexts.id = ? ORDER BY runs.key`,
-    );
+    this.#runs = db.prepare('SELECT key, id FROM runs WHERE context = ? ORDER BY key');
     this.#last = db.prepare('SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#cursorAt = db.prepare('SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = db.prepare('SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');

@@ -38,9 +38,7 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slot
 
 /** What the tables say of a run, and the way to make them say something else. */
 function indexTables(db: DatabaseSync) {
-  const run = arrays(
-    db.prepare(`SELECT ${RUN_COLUMNS} FROM runs JOIN contexts ON contexts.key = runs.context WHERE runs.key = ?`),
-  );
+  const run = arrays(db.prepare(`SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`));
   const inbox = arrays(db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ?'));
   const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
   const save = db.prepare(

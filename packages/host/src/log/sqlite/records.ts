@@ -7,6 +7,8 @@ import type { GroupCommit } from './group-commit.ts';
 /** Runs a read, or refuses it when the store is closed. */
 type Read = <Result>(query: () => Result) => Result;
 
+const NAMES_KEPT = 1_000;
+
 const WORKFLOW = 'tenant, id AS workflowId, version, hash, registered_at AS registeredAt';
 
 export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read): Records {
@@ -26,11 +28,24 @@ function definitions(db: DatabaseSync, writer: GroupCommit, read: Read) {
 function workflows(db: DatabaseSync, writer: GroupCommit, read: Read) {
   const put = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?)');
   const one = db.prepare(`SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`);
-  const last = db.prepare(`SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`);
+  const newestOf = db.prepare(
+    `SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`,
+  );
   const all = db.prepare(
     `SELECT ${WORKFLOW} FROM workflows WHERE place IN
        (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
   );
+  /** The newest version of the names asked for, which every start of a run asks for; only this process writes them. */
+  const newest = new Map<string, WorkflowRecord | null>();
+  const last = (tenant: string, id: string): WorkflowRecord | null => {
+    const name = JSON.stringify([tenant, id]);
+    const known = newest.get(name);
+    if (known !== undefined) return known;
+    if (newest.size === NAMES_KEPT) newest.clear();
+    const found = record(newestOf.get(tenant, id));
+    newest.set(name, found);
+    return found;
+  };
   const record = (found: Record<string, unknown> | undefined): WorkflowRecord | null =>
     found === undefined ? null : ({ ...found } as unknown as WorkflowRecord);
   return {
@@ -42,13 +57,14 @@ function workflows(db: DatabaseSync, writer: GroupCommit, read: Read) {
           const { tenant, workflowId, version, hash, registeredAt } = workflow;
           const known = record(one.get(tenant, workflowId, version));
           if (known !== null && known.hash !== hash) throw versionTaken(workflow, known.hash);
+          newest.clear();
           return () => {
             if (known === null) put.run(tenant, workflowId, version, hash, registeredAt);
           };
         },
       }),
     workflow: async (tenant: string, id: string, version?: string) =>
-      read(() => record(version === undefined ? last.get(tenant, id) : one.get(tenant, id, version))),
+      read(() => (version === undefined ? last(tenant, id) : record(one.get(tenant, id, version)))),
     workflows: async (tenant: string) => read(() => all.all(tenant).map((found) => record(found)!)),
   };
 }

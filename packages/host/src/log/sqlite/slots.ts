@@ -27,7 +27,7 @@ export class Slots {
   constructor(db: DatabaseSync) {
     this.#run = db.prepare(
       `SELECT ${RUN_COLUMNS}, runs.fence, runs.owner, runs.wake_at FROM runs
-       JOIN contexts ON contexts.key = runs.context WHERE runs.id = ?`,
+       WHERE runs.id = ?`,
     );
     this.#last = db.prepare('SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#open = db.prepare(
