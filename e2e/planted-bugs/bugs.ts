@@ -84,8 +84,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'hash-ignores-the-audience',
     file: 'packages/host/src/log/chain.ts',
-    find: `row.nodeId, row.cause, row.audience]`,
-    replace: `row.nodeId, row.cause]`,
+    find: `const { seq, contextId, at, type, nodeId, cause, audience, payload, task } = row;`,
+    replace: `const { seq, contextId, at, type, nodeId, cause, payload, task } = row;
+  const audience = 'client';`,
     suite: simulation,
     why: 'An operator row can be turned into a client row without breaking the chain.',
   },
