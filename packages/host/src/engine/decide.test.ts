@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../test/kit/run-script.ts';
+import { stepInput } from './nodes/step-node.ts';
+import type { OpenCall } from './state.ts';
+
+const inputOf = (run: RunScript, callId: string) =>
+  stepInput(run.state, run.workflow, run.state.calls[callId] as OpenCall);
 
 const noop = 'core.noop';
 const fail = 'core.fail';
@@ -42,14 +47,11 @@ describe('a run', () => {
   test('waits for an effect, and goes on with its recorded result', () => {
     const run = new RunScript(workflowOf({ a: step('read', { config: { q: 1 } }), b: step('read') }));
     expect(run.effects).toEqual([{ kind: 'step', callId: 'run_1:a#0' }]);
-    expect(run.last('cairn.step.requested')).toMatchObject({
-      nodeId: 'a',
-      attempt: 1,
-      safety: 'read',
-      input: { q: 1 },
-    });
+    expect(run.last('cairn.step.requested')).toMatchObject({ nodeId: 'a', attempt: 1, safety: 'read' });
+    expect(inputOf(run, 'run_1:a#0')).toEqual({ q: 1 });
     run.returns('a', { found: 7 });
-    expect(run.last('cairn.step.requested')).toMatchObject({ nodeId: 'b', input: { found: 7 } });
+    expect(run.last('cairn.step.requested')).toMatchObject({ nodeId: 'b' });
+    expect(inputOf(run, 'run_1:b#0')).toEqual({ found: 7 });
     run.returns('b', 'done');
     expect(run.last('run.completed')).toMatchObject({ outputs: { output: 'done' } });
   });

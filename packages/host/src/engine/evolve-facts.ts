@@ -48,7 +48,6 @@ function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
     step: payload.step as string,
     safety: payload.safety as OpenCall['safety'],
     attempt: payload.attempt as number,
-    input: payload.input as JsonObject,
     requestedSeq: event.seq,
   };
 }

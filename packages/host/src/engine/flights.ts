@@ -37,8 +37,8 @@ export class Flights {
   }
 
   /** Once for each call: the row that asks for it must be durable. One about which a human was asked is not started. */
-  start(call: OpenCall | undefined): void {
-    if (call === undefined || call.asked !== undefined || this.#flights.has(call.callId)) return;
+  start(call: OpenCall, input: JsonObject): void {
+    if (call.asked !== undefined || this.#flights.has(call.callId)) return;
     const { attempt } = call;
     const land = (result: StepResult) => this.#landed(call, attempt, result);
     const step = this.#steps.get(call.step);
@@ -49,13 +49,14 @@ export class Flights {
     }
     const flight = new Flight(call, this.#world, land);
     this.#flights.set(call.callId, flight);
-    flight.takeOff(step, call.input);
+    flight.takeOff(step, input);
   }
 
   /** Aborts what the run no longer waits for. */
   keepOnly(calls: Readonly<Record<string, OpenCall>>): void {
     for (const [callId, flight] of this.#flights) {
-      if (calls[callId]?.attempt === flight.attempt) continue;
+      const call = calls[callId];
+      if (call?.attempt === flight.attempt && call.asked === undefined) continue;
       flight.abort('The run no longer waits for this step.');
       this.#flights.delete(callId);
     }
@@ -89,9 +90,7 @@ class Flight implements StepContext {
 
   /** Starts the step. What comes of it lands once, later, unless the flight was aborted before. */
   takeOff(step: Step, input: JsonObject): void {
-    // A copy: what the function does to its input must not reach the state the run is decided from.
-    const own = JSON.parse(JSON.stringify(input)) as JsonObject;
-    void perform(step, own, this).then((result) => {
+    void perform(step, input, this).then((result) => {
       if (this.#over) return;
       this.#over = true;
       this.#landed(result);

@@ -1,5 +1,5 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
-import type { RunId } from '@cairn/protocol';
+import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
 import type { Clock, Report, Sha256, Step } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -32,3 +32,17 @@ export type Opening =
     }
   | { readonly kind: 'claimed'; readonly fence: number }
   | { readonly kind: 'resting' };
+
+/** To whom a mailbox turns away because the run is no longer its own. */
+export const leaseGone = (runId: RunId) =>
+  new RetryableError('lease_lost', {
+    message: `Another node steps run ${runId} now.`,
+    hint: 'Leave the run to its new holder.',
+  });
+
+/** To whom a mailbox turns away because it is closing. */
+export const stopped = (runId: RunId) =>
+  new RetryableError('service_unavailable', {
+    message: `This host has stopped stepping run ${runId}.`,
+    hint: 'Send the request again; another node or the restarted host will take it.',
+  });

@@ -2,13 +2,15 @@
  * The one place of a run in this process through which everything is written. Facts are posted to it; it folds them,
  * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
  */
-import { isCairnError, RetryableError, type RunId } from '@cairn/protocol';
+import { isCairnError, type RunId } from '@cairn/protocol';
 import { Backoff } from './backoff.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
 import { Flights } from './flights.ts';
 import { landedUnder } from './landed.ts';
-import type { MailboxWorld, Opening } from './mailbox-world.ts';
+import { leaseGone, type MailboxWorld, type Opening, stopped } from './mailbox-world.ts';
+import { stepInput } from './nodes/step-node.ts';
+import { isCheckpointDue } from './run-loader.ts';
 import type { OpenCall, RunState } from './state.ts';
 import { nextTimer } from './timers.ts';
 import type { Workflow } from './workflow.ts';
@@ -18,7 +20,6 @@ interface Reader {
   readonly failed: (error: unknown) => void;
 }
 
-const CHECKPOINT_EVERY = 1_000;
 const SET_ASIDE_MS = 60_000;
 
 export class Mailbox {
@@ -30,6 +31,8 @@ export class Mailbox {
   #workflow: Workflow | null = null;
   /** The lease under which this mailbox writes; null while nobody in this process holds it. */
   #fence: number | null = null;
+  /** A lease claimed for this node meanwhile; taken up before the next append, never in the middle of one. */
+  #nextFence: number | null = null;
   /** Open calls are a former holder's; stays set until what is done about them is durable. */
   #takenOver = false;
   #tailStale = false;
@@ -86,8 +89,7 @@ export class Mailbox {
 
   /** The run was claimed for this node: by its end, its timer, or because its former holder is gone. */
   adopt(fence: number): void {
-    this.#fence = fence;
-    this.#takenOver = true;
+    this.#nextFence = fence;
     this.#tailStale = true;
     this.nudge();
   }
@@ -133,7 +135,7 @@ export class Mailbox {
       this.#backoff.reset();
       this.#land(batch);
       if (!this.#tailStale) this.#serveReaders();
-      await this.#checkpoint();
+      this.#checkpoint();
     }
   }
 
@@ -141,6 +143,11 @@ export class Mailbox {
   async #refresh(): Promise<void> {
     const stale = this.#tailStale;
     this.#tailStale = false;
+    if (this.#nextFence !== null) {
+      this.#fence = this.#nextFence;
+      this.#nextFence = null;
+      this.#takenOver = true;
+    }
     if (this.#state === null) {
       const loaded = await this.#world.loader.load(this.runId);
       this.#state = loaded.state;
@@ -186,12 +193,13 @@ export class Mailbox {
       this.#written(batch, appended.fence);
       return true;
     } catch (error) {
-      if (isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held')) {
+      const lost = isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held');
+      if (lost && this.#nextFence === null) {
         this.#facts.unshift(...batch.facts);
         this.#drop(error);
         return false;
       }
-      const overtaken = isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
+      const overtaken = lost || isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
       if (overtaken && this.#creating === null) {
         this.#state = null;
         this.#facts.unshift(...batch.facts);
@@ -242,13 +250,18 @@ export class Mailbox {
     const state = this.#state as RunState;
     for (const fact of batch.facts) fact.recorded(state);
     this.#flights?.keepOnly(state.calls);
-    if (this.#closed) return;
+    // With another lease taken meanwhile, what was asked for under the old one is for `recover` to look at.
+    if (this.#closed || this.#nextFence !== null) return;
     const end = batch.base + batch.rows.length;
     for (const { callId } of batch.effects) {
       const call = state.calls[callId];
       // After a lost answer the state may hold what another node has asked for since; that is its to perform.
-      if (call !== undefined && call.requestedSeq >= batch.base && call.requestedSeq < end) this.#flights?.start(call);
+      if (call !== undefined && call.requestedSeq >= batch.base && call.requestedSeq < end) this.#start(state, call);
     }
+  }
+
+  #start(state: RunState, call: OpenCall): void {
+    this.#flights?.start(call, stepInput(state, this.#workflow as Workflow, call));
   }
 
   #flightsOf(tenant: string): Flights {
@@ -262,10 +275,11 @@ export class Mailbox {
   async #settleDown(): Promise<boolean> {
     const state = this.#state as RunState;
     const fence = this.#fence;
+    if (this.#nextFence !== null) return false;
     if (fence === null) return true;
     if (awaitsEffects(state)) {
       const forgotten = this.#forgotten(state);
-      if (forgotten.length > 0 && !(await this.#startForgotten(forgotten, fence))) return false;
+      if (forgotten.length > 0 && !(await this.#startForgotten(state, forgotten, fence))) return false;
       this.#setAlarm(nextTimer(state));
       return true;
     }
@@ -287,11 +301,11 @@ export class Mailbox {
    * A call that is open and not under way here was asked for by an append whose answer was lost; or the lease was lost,
    * and a new holder asked for it. Only the store can tell. False when it could not be asked.
    */
-  async #startForgotten(forgotten: readonly OpenCall[], fence: number): Promise<boolean> {
+  async #startForgotten(state: RunState, forgotten: readonly OpenCall[], fence: number): Promise<boolean> {
     try {
       const head = await this.#world.store.log.head(this.runId);
       if (head?.fence !== fence || head.owner !== this.#world.owner) this.#drop(leaseGone(this.runId));
-      else if (!this.#closed) for (const call of forgotten) this.#flights?.start(call);
+      else if (!this.#closed) for (const call of forgotten) this.#start(state, call);
       return true;
     } catch (error) {
       this.#report('warn', 'store in trouble', error);
@@ -323,15 +337,12 @@ export class Mailbox {
     this.#alarm = { at, off };
   }
 
-  async #checkpoint(): Promise<void> {
+  /** The state is taken as text at once; nothing waits until that is stored. */
+  #checkpoint(): void {
     const state = this.#state;
-    if (state === null) return;
-    const since = state.nextSeq - 1 - this.#checkpointSeq;
-    // Who rests or has ended is read from the log from now on, so that its tail is kept short.
-    const isPutAway = this.#fence === null && state.nextSeq > CHECKPOINT_EVERY / 4;
-    if (since < (isPutAway ? CHECKPOINT_EVERY / 8 : CHECKPOINT_EVERY)) return;
+    if (state === null || !isCheckpointDue(state, this.#checkpointSeq, this.#fence === null)) return;
     this.#checkpointSeq = state.nextSeq - 1;
-    await this.#world.loader
+    this.#world.loader
       .saveCheckpoint(state)
       .catch((error: unknown) => this.#report('warn', 'checkpoint not saved', error));
   }
@@ -367,6 +378,8 @@ export class Mailbox {
   /** Lets go of everything. What is refused here is for another holder, or for the caller to send again. */
   #drop(error: unknown): void {
     this.#closed = true;
+    if (this.#nextFence !== null) void this.#release(this.#nextFence, this.#world.clock.now());
+    this.#nextFence = null;
     this.#fence = null;
     this.#state = null;
     this.#flights?.keepOnly({});
@@ -385,15 +398,3 @@ export class Mailbox {
     this.#world.report({ level, message, facts: { runId: this.runId }, error });
   }
 }
-
-const leaseGone = (runId: RunId) =>
-  new RetryableError('lease_lost', {
-    message: `Another node steps run ${runId} now.`,
-    hint: 'Leave the run to its new holder.',
-  });
-
-const stopped = (runId: RunId) =>
-  new RetryableError('service_unavailable', {
-    message: `This host has stopped stepping run ${runId}.`,
-    hint: 'Send the request again; another node or the restarted host will take it.',
-  });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../test/kit/run-script.ts';
+import { stepInput } from './nodes/step-node.ts';
+import type { OpenCall } from './state.ts';
 
 test.each(['pure', 'read', 'idempotent'] as const)(
   'a %s step without a recorded result is asked for again, as the same call',
@@ -7,7 +9,8 @@ test.each(['pure', 'read', 'idempotent'] as const)(
     const run = new RunScript(workflowOf({ a: step(safety, { config: { n: 1 } }) }));
     run.crashes();
     expect(run.effects).toEqual([{ kind: 'step', callId: 'run_1:a#0' }]);
-    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#0', attempt: 2, input: { n: 1 } });
+    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#0', attempt: 2 });
+    expect(stepInput(run.state, run.workflow, run.state.calls['run_1:a#0'] as OpenCall)).toEqual({ n: 1 });
     run.returns('a', 'ok');
     expect(run.status).toBe('completed');
   },
@@ -23,7 +26,7 @@ test('a write is not repeated: a human is asked, once', () => {
     kind: 'custom',
     data: {
       customKind: 'cairn.step.interrupted',
-      payload: { callId: 'run_1:a#0', step: 'local.step.write', attempt: 1, input: { n: 1 } },
+      payload: { callId: 'run_1:a#0', step: 'local.step.write', attempt: 1, inputs: {} },
     },
   });
   expect(run.status).toBe('waiting-input');

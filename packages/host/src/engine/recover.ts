@@ -6,15 +6,18 @@ import { endNode, failNode } from './node-decisions.ts';
 import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
 import { askDrafts } from './waiting.ts';
 
-/** Asks for a step; the effect is performed once this row is durable. */
+/**
+ * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
+ * node's recorded inputs and the pinned definition, for every attempt alike.
+ */
 export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, cause?: number): Draft {
-  const { nodeId, callId, step, attempt, safety, input } = call;
+  const { nodeId, callId, step, attempt, safety } = call;
   return {
     type: 'cairn.step.requested',
     nodeId,
     ...(cause === undefined ? {} : { cause }),
     audience: 'operator',
-    payload: { nodeId, callId, step, attempt, safety, input },
+    payload: { nodeId, callId, step, attempt, safety },
   };
 }
 
@@ -27,7 +30,8 @@ export function recover(state: RunState, underWay: (callId: string) => boolean =
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || underWay(call.callId)) continue;
     if (call.safety === 'write') {
-      for (const draft of askDrafts(state, question(call, asked))) drafts.push({ ...draft, cause: call.requestedSeq });
+      for (const draft of askDrafts(state, question(call, state.active[call.nodeId]?.inputs ?? {}, asked)))
+        drafts.push({ ...draft, cause: call.requestedSeq });
       asked += 1;
     } else {
       drafts.push(stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq));
@@ -46,10 +50,10 @@ const verdictSchema: JsonObject = {
   then: { required: ['result'] },
 };
 
-const question = ({ nodeId, callId, step, attempt, input }: OpenCall, ahead: number) => ({
+const question = ({ nodeId, callId, step, attempt }: OpenCall, inputs: JsonObject, ahead: number) => ({
   nodeId,
   kind: 'custom',
-  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, input } },
+  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, inputs } },
   resumeSchema: verdictSchema,
   ahead,
 });

@@ -229,7 +229,10 @@ class Runtime implements Engine {
     if (this.#closed) {
       // Claimed while the engine was closing: it goes straight back.
       const { store, clock } = this.#options;
-      this.#commands.add(store.queue.release({ runId: id, fence, wakeAt: clock.now() }));
+      const released = store.queue.release({ runId: id, fence, wakeAt: clock.now() });
+      this.#commands.add(
+        released.catch((error) => this.#options.report({ level: 'warn', message: 'lease not released', error })),
+      );
       return;
     }
     const mailbox = this.#mailboxes.get(id);

@@ -33,7 +33,6 @@ export interface OpenCall {
   readonly step: string;
   readonly safety: StepSafety;
   attempt: number;
-  readonly input: JsonObject;
   /** seq of the latest `cairn.step.requested`. */
   requestedSeq: number;
   /** The interrupt by which a human is asked what became of it. */

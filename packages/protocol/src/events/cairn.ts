@@ -29,7 +29,6 @@ export const operatorPayloads = {
     step: text,
     attempt: ordinal,
     safety: z.enum(stepSafeties),
-    input: jsonObject,
   }),
   'cairn.step.returned': z.looseObject({
     nodeId: text,

@@ -1,28 +1,29 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
 
-import type { NodeType } from '../compiled.ts';
+import type { JsonObject } from '@cairn/protocol';
+import type { NodeType, Workflow } from '../compiled.ts';
 import { callIdOf } from '../evolve-facts.ts';
 import type { Step } from '../ports.ts';
 import { stepRequested } from '../recover.ts';
+import type { OpenCall, RunState } from '../state.ts';
 import { noProblems, passedOn } from './values.ts';
 
-/** The step's input is the node's configuration overlaid with its inputs. */
+/** The node's configuration overlaid with its inputs, as a copy: what the function does to it must not reach the run. */
+export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenCall): JsonObject {
+  const config = workflow.nodes.get(nodeId)?.node.config ?? {};
+  const inputs = passedOn(state.active[nodeId]?.inputs ?? {});
+  return JSON.parse(JSON.stringify({ ...config, ...inputs })) as JsonObject;
+}
+
 export function stepNode(step: Pick<Step, 'typeId' | 'safety'>): NodeType {
   return {
     typeId: step.typeId,
     safety: step.safety,
     check: () => noProblems,
-    begin({ runId, node, visit, inputs, callAttempts }) {
+    begin({ runId, node, visit, callAttempts }) {
       const callId = callIdOf(runId, node.id, visit);
-      const input = { ...node.config, ...passedOn(inputs) };
-      const call = {
-        callId,
-        nodeId: node.id,
-        step: step.typeId,
-        safety: step.safety,
-        attempt: callAttempts + 1,
-        input,
-      };
+      const { typeId, safety } = step;
+      const call = { callId, nodeId: node.id, step: typeId, safety, attempt: callAttempts + 1 };
       return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
     },
   };

@@ -6,8 +6,8 @@ import type { ListenerFault } from '../followers.ts';
 import type { CheckpointReply, CheckpointRequest } from './checkpoint-worker.ts';
 import type { GroupCommit } from './group-commit.ts';
 
-/** 16 MiB of pages of 4 KiB. */
-const LIMIT_FRAMES = 4_096;
+/** 64 MiB of pages of 4 KiB. */
+const LIMIT_FRAMES = 16_384;
 /** The WAL is measured once this much was written since the last time. */
 const PROBE_ROWS = 128;
 const PROBE_BYTES = 262_144;
