@@ -4,9 +4,10 @@ import { Child } from './child.ts';
 import type { Durability } from './figure.ts';
 import type { HollowCommands } from './hollow-server.ts';
 import type { HostCommands } from './host.ts';
-import type { LoadCommands, Target } from './load.ts';
+import type { LoadCommands } from './load.ts';
 import { freshFolder, type Plan } from './plan.ts';
 import { type RunShape, readRowShape, runShape } from './run-shape.ts';
+import type { Target } from './watched-run.ts';
 
 /** CPU and commits of a server while something was done to it, and the flushes of the device meanwhile. */
 export interface Cost extends Durability {

@@ -5,8 +5,8 @@ import type { Engine } from '../packages/host/src/engine/engine.ts';
 import type { Commit } from '../packages/host/src/log/port.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
 import { cpuMs, serveCommands } from './child.ts';
-import type { Target } from './load.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
+import type { Target } from './watched-run.ts';
 import { STEP_NAME, workflows } from './workflows.ts';
 
 const TENANT = 'bench';

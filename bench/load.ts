@@ -1,13 +1,10 @@
 /** The load generator: a process of its own that drives a server in closed loop and checks what comes back. */
+import { Agent } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
 import { cpuMs, serveCommands } from './child.ts';
 import { HttpConnection, type Reply, requestText } from './http-connection.ts';
 import { percentile } from './statistics.ts';
-
-export interface Target {
-  readonly port: number;
-  readonly key: string;
-}
+import { type Target, watchRun } from './watched-run.ts';
 
 interface RunLoad {
   readonly target: Target;
@@ -27,8 +24,20 @@ export interface LoadResult {
 const DATA_LINE = Buffer.from('\ndata: ');
 
 const commands = {
-  /** Create a run and read its events until the terminal one; `count` times. */
-  runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
+  /** Create a run and watch it to its end as a user's program would, checking every event; `count` times. */
+  runs: async ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+    const watch = () => watchRun(agent, target, workflowId);
+    const result = await loop(
+      Array.from({ length: concurrency }, () => watch),
+      count,
+    );
+    agent.destroy();
+    return result;
+  },
+
+  /** The same with a client that does next to nothing: bare sockets, and only the end of the stream is looked for. */
+  bareRuns: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
     closedLoop(target, concurrency, count, async (connection) => {
       const runId = await createRun(connection, target, workflowId);
       const path = `/v1/runs/${runId}/events`;
@@ -85,20 +94,29 @@ async function closedLoop(
   count: number,
   work: (connection: HttpConnection) => Promise<void>,
 ): Promise<LoadResult> {
+  const connections = Array.from({ length: concurrency }, () => new HttpConnection(target.port));
+  const result = await loop(
+    connections.map((connection) => () => work(connection)),
+    count,
+  );
+  for (const connection of connections) connection.close();
+  return result;
+}
+
+/** Each client begins its next piece of work when its last one is done, until all have done `count` together. */
+async function loop(clients: readonly (() => Promise<void>)[], count: number): Promise<LoadResult> {
   const latencies: number[] = [];
   let left = count;
   const cpu = cpuMs();
   const begin = performance.now();
-  const client = async () => {
-    const connection = new HttpConnection(target.port);
+  const repeat = async (work: () => Promise<void>) => {
     while (left-- > 0) {
       const started = performance.now();
-      await work(connection);
+      await work();
       latencies.push(performance.now() - started);
     }
-    connection.close();
   };
-  await Promise.all(Array.from({ length: concurrency }, client));
+  await Promise.all(clients.map(repeat));
   const ms = performance.now() - begin;
   return {
     perSecond: (count / ms) * 1000,

@@ -5,9 +5,9 @@ import { Child } from './child.ts';
 import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
 import type { ReaderCommands } from './hollow-reader.ts';
 import type { TimedRun } from './host.ts';
-import type { Target } from './load.ts';
 import type { Group, Plan } from './plan.ts';
 import { median } from './statistics.ts';
+import type { Target } from './watched-run.ts';
 
 const SHORT = 1_000;
 /** A difference under this is noise on a shared machine. */

@@ -1,8 +1,9 @@
 /** Figures of whole runs over HTTP: ten steps, each recorded before the next begins, from create to the terminal event. */
 import { type Arena, type Cost, costOf, type Hollow, openArena, openHollow } from './arena.ts';
 import { type Figure, type Sample, totalDurability } from './figure.ts';
-import type { LoadResult, Target } from './load.ts';
+import type { LoadResult } from './load.ts';
 import type { Group, Plan } from './plan.ts';
+import type { Target } from './watched-run.ts';
 
 const WORKFLOW = 'bench-ten-steps';
 

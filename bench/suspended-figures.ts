@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { type Arena, costOf, type Hollow, openArena, openHollow } from './arena.ts';
 import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
-import type { Target } from './load.ts';
 import type { Group, Plan } from './plan.ts';
+import type { Target } from './watched-run.ts';
 
 const WORKFLOW = 'bench-gate';
 const CONCURRENCY = 16;

@@ -18,6 +18,8 @@ export interface Batch {
   readonly effects: readonly Effect[];
   /** The batch was full before the former holder's calls were looked at. */
   readonly takeOverLater: boolean;
+  /** Nothing more follows until something happens. */
+  readonly isWhole: boolean;
   /** The run waits for nobody in this process: the lease can go back. */
   readonly rest: { readonly wakeAt: number | null } | undefined;
 }
@@ -71,13 +73,15 @@ export function compose(moment: Moment): Batch {
       state.failure = { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
     }
   }
-  const quiet = rows.length < MAX_ROWS && !awaitsEffects(state) && !state.ended;
+  const isWhole = rows.length < MAX_ROWS;
+  const quiet = isWhole && !awaitsEffects(state) && !state.ended;
   return {
     base,
     rows,
     facts,
     effects,
     takeOverLater: takeOver,
+    isWhole,
     rest: quiet ? { wakeAt: nextTimer(state) } : undefined,
   };
 }

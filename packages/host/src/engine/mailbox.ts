@@ -15,6 +15,9 @@ import type { OpenCall, RunState } from './state.ts';
 import { nextTimer } from './timers.ts';
 import type { Workflow } from './workflow.ts';
 
+/** What became of an append: its answer came, or the log showed that it took place, or it did not. */
+type Written = 'acknowledged' | 'found' | 'not';
+
 interface Reader {
   readonly look: (state: RunState) => void;
   readonly failed: (error: unknown) => void;
@@ -39,7 +42,8 @@ export class Mailbox {
   #facts: Fact[] = [];
   #readers: Reader[] = [];
   #flights: Flights | null = null;
-  #running: Promise<void> | null = null;
+  #isBusy = false;
+  #running: Promise<void> = Promise.resolve();
   #closed = false;
   #checkpointSeq = -1;
   readonly #backoff: Backoff;
@@ -75,7 +79,7 @@ export class Mailbox {
   read<T>(look: (state: RunState) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#readers.push({ look: (state) => resolve(look(state)), failed: reject });
-      if (this.#running === null && this.#state !== null && !this.#tailStale) this.#serveReaders();
+      if (!this.#isBusy && this.#state !== null && !this.#tailStale) this.#serveReaders();
       else this.nudge();
     });
   }
@@ -96,12 +100,9 @@ export class Mailbox {
 
   /** Look whether there is something to do. */
   nudge(): void {
-    if (this.#running !== null || this.#closed) return;
-    this.#running = this.#run().finally(() => {
-      this.#running = null;
-      if (this.#facts.length > 0 || this.#readers.length > 0 || this.#tailStale) this.nudge();
-      else if (this.#fence === null) this.#forget();
-    });
+    if (this.#isBusy || this.#closed) return;
+    this.#isBusy = true;
+    this.#running = this.#run();
   }
 
   /** Stops: effects under way are aborted and count as interrupted; the lease goes back so that others may go on. */
@@ -115,14 +116,25 @@ export class Mailbox {
   }
 
   async #run(): Promise<void> {
+    try {
+      await this.#stepOn();
+    } finally {
+      this.#isBusy = false;
+      if (this.#facts.length > 0 || this.#readers.length > 0 || this.#tailStale) this.nudge();
+      else if (this.#fence === null) this.#forget();
+    }
+  }
+
+  async #stepOn(): Promise<void> {
     while (!this.#closed) {
-      try {
-        await this.#refresh();
-      } catch (error) {
-        if (await this.#unreadable(error)) return;
+      if (this.#state === null || this.#tailStale) {
+        try {
+          await this.#refresh();
+        } catch (error) {
+          if (await this.#unreadable(error)) return;
+        }
         continue;
       }
-      if (this.#tailStale) continue;
       this.#serveReaders();
       const batch = this.#compose();
       if (batch.rows.length === 0) {
@@ -131,11 +143,17 @@ export class Mailbox {
         if (await this.#settleDown()) return;
         continue;
       }
-      if (!(await this.#commit(batch))) continue;
+      const written = await this.#commit(batch);
+      if (written === 'not') continue;
       this.#backoff.reset();
       this.#land(batch);
       if (!this.#tailStale) this.#serveReaders();
       this.#checkpoint();
+      // Decided to the end, and all it asked for is under way: there is nothing to look at until something happens.
+      if (written === 'acknowledged' && batch.isWhole && this.#facts.length === 0 && !this.#tailStale) {
+        if (this.#fence !== null) this.#setAlarm(nextTimer(this.#state as RunState));
+        return;
+      }
     }
   }
 
@@ -176,7 +194,7 @@ export class Mailbox {
   }
 
   /** True when the batch is durable. Otherwise the state is gone and the facts are back, or refused. */
-  async #commit(batch: Batch): Promise<boolean> {
+  async #commit(batch: Batch): Promise<Written> {
     const { clock, owner, leaseMs, store } = this.#world;
     const now = clock.now();
     try {
@@ -191,19 +209,19 @@ export class Mailbox {
         rest: batch.rest,
       });
       this.#written(batch, appended.fence);
-      return true;
+      return 'acknowledged';
     } catch (error) {
       const lost = isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held');
       if (lost && this.#nextFence === null) {
         this.#facts.unshift(...batch.facts);
         this.#drop(error);
-        return false;
+        return 'not';
       }
       const overtaken = lost || isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
       if (overtaken && this.#creating === null) {
         this.#state = null;
         this.#facts.unshift(...batch.facts);
-        return false;
+        return 'not';
       }
       return this.#unsure(batch, error);
     }
@@ -217,7 +235,7 @@ export class Mailbox {
   }
 
   /** The store failed: the rows may or may not be there. Only the log can tell. */
-  async #unsure(batch: Batch, error: unknown): Promise<boolean> {
+  async #unsure(batch: Batch, error: unknown): Promise<Written> {
     const creating = this.#creating !== null;
     this.#state = null;
     try {
@@ -226,7 +244,7 @@ export class Mailbox {
       if (fence !== null) {
         this.#written(batch, fence);
         await this.#refresh();
-        return true;
+        return 'found';
       }
     } catch (cause) {
       this.#report('warn', 'store in trouble', cause);
@@ -238,11 +256,11 @@ export class Mailbox {
     }
     if (creating) {
       this.#drop(error);
-      return false;
+      return 'not';
     }
     this.#report('warn', 'append failed, trying again', error);
     await this.#backoff.wait();
-    return false;
+    return 'not';
   }
 
   /** The rows are durable: tell those who wait, stop what is no longer wanted, start what was asked for. */

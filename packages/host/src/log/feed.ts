@@ -105,7 +105,14 @@ export class LiveFeed {
   #offer(): void {
     const fresh = [...this.#fresh];
     this.#fresh.clear();
-    for (const { readers } of fresh) for (const reader of readers) reader.pump();
+    for (const { ring, readers } of fresh) {
+      let needed = ring.end;
+      for (const reader of readers) {
+        reader.pump();
+        needed = Math.min(needed, reader.needs);
+      }
+      ring.trim(needed);
+    }
   }
 }
 
@@ -119,6 +126,8 @@ class Reader implements Subscription {
   #after: number;
   /** The next place in the ring; null while the log is read. */
   #place: number | null = null;
+  /** Where in the ring to go on once the log has been read. */
+  #joinAt = Number.POSITIVE_INFINITY;
   #over = false;
   #stalled = false;
   #reading = false;
@@ -135,6 +144,11 @@ class Reader implements Subscription {
 
   get runId(): RunRows['runId'] {
     return this.#range.runId;
+  }
+
+  /** The first place of the ring that this reader still has to see; infinity when it will read the log first. */
+  get needs(): number {
+    return this.closed ? Number.POSITIVE_INFINITY : (this.#place ?? this.#joinAt);
   }
 
   /** `over`: the run had ended, so that the end of the log is the end of the feed. */
@@ -187,6 +201,7 @@ class Reader implements Subscription {
       this.finish(fault);
     } finally {
       this.#reading = false;
+      this.#joinAt = Number.POSITIVE_INFINITY;
     }
     this.pump();
   }
@@ -195,8 +210,9 @@ class Reader implements Subscription {
   async #readPage(ring: Ring): Promise<boolean> {
     // Whatever is told from here on lies in the ring; whatever was told before is in the log already.
     const place = ring.end;
+    this.#joinAt = place;
     const { events: limit, size: maxBytes } = this.#page;
-    const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes });
+    const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes, isForFrames: true });
     if (this.closed) return false;
     const last = rows.at(-1);
     if (last !== undefined) this.#write(sseFrames(rows), last.seq, endsRun(last.type));

@@ -70,7 +70,7 @@ describe('a frame', () => {
     fc.assert(
       fc.property(times, nearby, (far, near) => {
         const rows = [...far, ...near].map((at, seq) => ({ ...plain, at, seq }));
-        expect(sseFrames(rows)).toBe(rows.map(sseFrame).join(''));
+        expect(sseFrames(rows)).toBe(rows.map((row) => sseFrame(row)).join(''));
       }),
     );
   });

@@ -7,8 +7,8 @@ export type ShownRow = Pick<Row, 'runId' | 'seq' | 'at' | 'type' | 'nodeId' | 'c
 /** The JSON text of a RunEventDoc. */
 export const docText = (row: ShownRow): string => spliced(row, row.payload, isoTime(row.at));
 
-/** One SSE frame. */
-export const sseFrame = (row: ShownRow): string => frame(row, isoTime(row.at));
+/** One SSE frame; `timestamp` is the row's instant, for who has it at hand. */
+export const sseFrame = (row: ShownRow, timestamp = isoTime(row.at)): string => frame(row, timestamp);
 
 /** The frames of many rows as one text. Rows of one second share the work of its date: a third of the cost of a frame. */
 export function sseFrames(rows: readonly ShownRow[]): string {
@@ -39,7 +39,7 @@ function spliced({ runId, seq, type, nodeId, cause }: ShownRow, payload: string,
   return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${JSON.stringify(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;
 }
 
-const isoTime = (at: number): string => new Date(at).toISOString();
+export const isoTime = (at: number): string => new Date(at).toISOString();
 
 const lineBreak = /[\r\n]/;
 const lineBreaks = /[\r\n]/g;

@@ -135,6 +135,8 @@ export interface RunRows {
   readonly limit: number;
   /** Leave operator rows out. */
   readonly audience?: 'client' | undefined;
+  /** Only what a frame shows is wanted: task faces and hashes may be left empty, which spares reading them. */
+  readonly isForFrames?: boolean | undefined;
   /** Stop after the row whose body takes the page past this many characters; at least one row is given. */
   readonly maxBytes?: number | undefined;
 }

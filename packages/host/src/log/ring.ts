@@ -1,6 +1,6 @@
 /** The newest events of one context as frames, built once and shared by everyone who follows it. */
 import type { RunId } from '@cairn/protocol';
-import { sseFrame } from './frame.ts';
+import { isoTime, sseFrame } from './frame.ts';
 import type { Row } from './port.ts';
 import { endsRun } from './run-index.ts';
 
@@ -41,6 +41,9 @@ export class Ring {
   #gone = 0;
   #cut = 0;
   #size = 0;
+  /** The newest instant as text: rows of one commit share it. */
+  #at = Number.NaN;
+  #timestamp = '';
   #last: { readonly from: number; readonly wanted: Wanted; readonly stretch: Stretch } | null = null;
 
   constructor(limits: RingLimits) {
@@ -61,11 +64,27 @@ export class Ring {
       this.#size += weight(row);
     }
     while (this.end - this.start > this.#limits.events || (this.#size > this.#limits.size && this.start < this.end)) {
-      this.#size -= weight(this.#slots[this.#gone]!.row);
-      this.#gone += 1;
+      this.#letGo();
     }
+    this.#cutAway();
+  }
+
+  /** What lies before this place is needed by nobody: kept on, it would only grow old in the heap. */
+  trim(place: number): void {
+    if (place <= this.start) return;
+    while (this.start < place) this.#letGo();
+    this.#cutAway();
+    this.#last = null;
+  }
+
+  #letGo(): void {
+    this.#size -= weight(this.#slots[this.#gone]!.row);
+    this.#gone += 1;
+  }
+
+  #cutAway(): void {
     if (this.#gone * 2 <= this.#slots.length) return;
-    this.#slots = this.#slots.slice(this.#gone);
+    this.#slots = this.#gone === this.#slots.length ? [] : this.#slots.slice(this.#gone);
     this.#cut += this.#gone;
     this.#gone = 0;
   }
@@ -95,10 +114,18 @@ export class Ring {
       if (row.seq <= after) continue;
       seq = row.seq;
       if (audience !== undefined && row.audience !== audience) continue;
-      slot.frame ??= sseFrame(row);
+      slot.frame ??= sseFrame(row, this.#timestampOf(row.at));
       text += slot.frame;
     }
     return { text, end: place, seq, terminal };
+  }
+
+  #timestampOf(at: number): string {
+    if (at !== this.#at) {
+      this.#at = at;
+      this.#timestamp = isoTime(at);
+    }
+    return this.#timestamp;
   }
 }
 

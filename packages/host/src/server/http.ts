@@ -111,7 +111,8 @@ function createApp(deps: ServerDeps, routes: readonly Route[]): FastifyInstance 
     body.length === 0 ? undefined : parseJsonBody(body),
   );
   app.decorateRequest('caller', null);
-  app.addHook('onRequest', async (request) => deps.checkHost(request.headers.host));
+  // Hooks that call back: an async one costs every request a promise.
+  app.addHook('onRequest', (request, _reply, done) => done(refusalOf(() => deps.checkHost(request.headers.host))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, world));
   const methodsOf = methodFinder([...routes, { method: 'GET', path: DISCOVERY_PATH }]);
   app.setNotFoundHandler((request, reply) => {
@@ -130,10 +131,13 @@ function register(app: FastifyInstance, route: Route, authenticate: Authenticate
   app.route({
     method: route.method,
     url: routerPath(route.path),
-    onRequest: async (request) => {
-      request.caller = authenticate(request.headers.authorization);
-      requireScope(request.caller, route.scope);
-    },
+    onRequest: (request, _reply, done) =>
+      done(
+        refusalOf(() => {
+          request.caller = authenticate(request.headers.authorization);
+          requireScope(request.caller, route.scope);
+        }),
+      ),
     handler: async (request, reply) => {
       invariant(request.caller !== null, 'caller-known', { path: route.path });
       const body = await route.handle({ caller: request.caller, request, reply });
@@ -141,6 +145,16 @@ function register(app: FastifyInstance, route: Route, authenticate: Authenticate
       return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   });
+}
+
+/** What a check threw, as a hook hands it on. */
+function refusalOf(check: () => void): Error | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 function notServed(method: string, path: string, methods: readonly string[]): TerminalError {

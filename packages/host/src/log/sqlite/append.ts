@@ -40,30 +40,29 @@ export class Appender implements Surroundings {
     return entry !== null && this.#statements.asked.get(entry.key, interruptId) !== undefined;
   }
 
-  work(append: Append): Work<{ readonly appended: Appended; readonly commit: Commit }> {
-    const bytes = append.rows.reduce((sum, row) => sum + row.payload.length + (row.task?.length ?? 0), 0);
-    return {
-      rows: append.rows.length,
-      bytes,
-      prepare: () => {
-        const { idempotency } = append;
-        const entry = this.#slots.get(append.runId);
-        const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
-        if (idempotency !== undefined && this.#known(idempotency)) throw idempotencyTaken(idempotency);
-        return () => this.#write(append, entry, admitted);
-      },
-      committed: ({ commit }) => {
-        this.#written += commit.rows.length;
-        this.#followers.tell(commit);
-      },
-    };
+  work(append: Append): Work<Appended> {
+    return new AppendWork(this, append);
+  }
+
+  /** Checks every guard; throws, having changed nothing, when one does not hold. */
+  admit(append: Append): { readonly entry: Entry | null; readonly admitted: Admitted } {
+    const { idempotency } = append;
+    const entry = this.#slots.get(append.runId);
+    const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
+    if (idempotency !== undefined && this.#known(idempotency)) throw idempotencyTaken(idempotency);
+    return { entry, admitted };
+  }
+
+  tell(commit: Commit): void {
+    this.#written += commit.rows.length;
+    this.#followers.tell(commit);
   }
 
   #known({ tenant, endpoint, key }: IdempotencyRecord): boolean {
     return this.#statements.outcome.get(tenant, endpoint, key) !== undefined;
   }
 
-  #write(append: Append, entry: Entry | null, { slot, rows, interrupts }: Admitted) {
+  write(append: Append, entry: Entry | null, { slot, rows, interrupts }: Admitted): Appended {
     const { runId, claim, idempotency } = append;
     const key = entry === null ? this.#create(runId, slot) : entry.key;
     if (entry !== null) this.#slots.set(entry, slot);
@@ -76,8 +75,7 @@ export class Appender implements Surroundings {
       this.#statements.keepOutcome.run(tenant, endpoint, idempotency.key, requestDigest, status, body, at);
     }
     this.#cursor += rows.length;
-    const appended: Appended = { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
-    return { appended, commit: { runId, contextId: slot.record.contextId, rows } };
+    return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
   }
 
   #create(runId: RunId, slot: RunSlot): number {
@@ -104,6 +102,38 @@ export class Appender implements Surroundings {
   #wake(runId: RunId, at: number): void {
     const entry = this.#slots.get(runId);
     if (entry !== null) this.#slots.set(entry, woken(entry.slot, at));
+  }
+}
+
+/** One append on its way through a transaction. A class: there is one for every step of every run. */
+class AppendWork implements Work<Appended> {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly #appender: Appender;
+  readonly #append: Append;
+  #ready: ReturnType<Appender['admit']> | null = null;
+
+  constructor(appender: Appender, append: Append) {
+    this.#appender = appender;
+    this.#append = append;
+    this.rows = append.rows.length;
+    let bytes = 0;
+    for (const row of append.rows) bytes += row.payload.length + (row.task?.length ?? 0);
+    this.bytes = bytes;
+  }
+
+  prepare(): void {
+    this.#ready = this.#appender.admit(this.#append);
+  }
+
+  apply(): Appended {
+    const { entry, admitted } = this.#ready!;
+    return this.#appender.write(this.#append, entry, admitted);
+  }
+
+  committed(): void {
+    const { rows, slot } = this.#ready!.admitted;
+    this.#appender.tell({ runId: this.#append.runId, contextId: slot.record.contextId, rows });
   }
 }
 

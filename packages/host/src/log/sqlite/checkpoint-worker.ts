@@ -2,8 +2,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What the thread is asked: to copy all and start the WAL over, or to end. */
-export type CheckpointRequest = 'restart' | 'close';
+/** What the thread is asked: to copy the whole WAL, or to end. */
+export type CheckpointRequest = 'copy' | 'close';
 
 export type CheckpointReply = { readonly done: true } | { readonly error: { readonly message: string } };
 
@@ -11,7 +11,9 @@ const port = parentPort;
 if (port !== null) {
   const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
   db.exec('PRAGMA synchronous = FULL');
-  const restart = db.prepare('PRAGMA wal_checkpoint(RESTART)');
+  // Nobody writes or reads meanwhile, so that PASSIVE copies all of it, and the writer itself begins the WAL anew. RESTART
+  // would do that for it, and thereby make the writer throw its page cache away.
+  const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
   port.on('message', (request: CheckpointRequest) => {
     if (request === 'close') {
@@ -21,7 +23,7 @@ if (port !== null) {
     }
     let reply: CheckpointReply = { done: true };
     try {
-      restart.get();
+      copy.get();
     } catch (error) {
       reply = { error: { message: error instanceof Error ? error.message : String(error) } };
     }

@@ -14,7 +14,7 @@ function grown(fileFor: (folder: string) => string) {
   mkdirSync(folder);
   const db = openDatabase(join(folder, 'cairn.db'));
   db.exec('CREATE TABLE filler (body BLOB)');
-  db.exec('INSERT INTO filler VALUES (zeroblob(17000000))');
+  db.exec('INSERT INTO filler VALUES (zeroblob(68000000))');
   const steps: string[] = [];
   let resumed = Promise.withResolvers<void>();
   const writer = {
@@ -43,7 +43,7 @@ describe('a checkpoint', () => {
     expect(frames()).toBe(0);
     await write();
     expect(steps).toEqual(['hold', 'resume']);
-    expect(frames()).toBeGreaterThan(4_096);
+    expect(frames()).toBeGreaterThan(16_384);
     await checkpointer.close();
     db.close();
   });

@@ -9,8 +9,8 @@ import type { GroupCommit } from './group-commit.ts';
 /** 64 MiB of pages of 4 KiB. */
 const LIMIT_FRAMES = 16_384;
 /** The WAL is measured once this much was written since the last time. */
-const PROBE_ROWS = 128;
-const PROBE_BYTES = 262_144;
+const PROBE_ROWS = 512;
+const PROBE_BYTES = 1_048_576;
 
 export interface CheckpointParts {
   readonly file: string;
@@ -62,7 +62,7 @@ export class Checkpointer {
     const { writer, onFault } = this.#parts;
     try {
       writer.hold();
-      await this.#ask('restart');
+      await this.#ask('copy');
     } catch (error) {
       onFault(error);
     } finally {

@@ -54,6 +54,9 @@ export function interruptOf(runId: RunId, columns: readonly unknown[]): Interrup
 
 export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash';
 
+/** The same for who builds frames: half of the bytes of a row are its task face and its hashes. */
+export const SHOWN_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', ''";
+
 type EventColumns = readonly [
   seq: number,
   cursor: number,

@@ -16,8 +16,10 @@ export interface Work<Result> {
   /** What it weighs, to bound a transaction. */
   readonly rows: number;
   readonly bytes: number;
-  /** Checks what must hold and gives what writes it. To throw here refuses this work alone. */
-  prepare(): () => Result;
+  /** Checks what must hold. To throw here refuses this work alone. */
+  prepare?(): void;
+  /** Writes it. */
+  apply(): Result;
   /** Called once it is durable, in commit order, before anyone who awaits it goes on. */
   committed?(result: Result): void;
 }
@@ -31,9 +33,10 @@ export interface CommitHooks {
   afterCommit(rows: number, bytes: number): void;
 }
 
-interface Job extends Work<unknown> {
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
+interface Job {
+  readonly work: Work<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** How a job of a transaction came out, told once the transaction did. */
@@ -68,7 +71,7 @@ export class GroupCommit {
   submit<Result>(work: Work<Result>): Promise<Result> {
     if (this.#closed) return Promise.reject(storeClosed());
     return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ ...work, resolve, reject } as Job);
+      this.#queue.push({ work, resolve: resolve as Job['resolve'], reject });
       this.#schedule();
     });
   }
@@ -109,8 +112,8 @@ export class GroupCommit {
     let bytes = 0;
     let count = 0;
     for (const job of this.#queue) {
-      rows += job.rows;
-      bytes += job.bytes;
+      rows += job.work.rows;
+      bytes += job.work.bytes;
       if (count > 0 && (rows > MAX_ROWS || bytes > MAX_BYTES)) break;
       count += 1;
     }
@@ -130,7 +133,12 @@ export class GroupCommit {
       this.#fail(jobs, storeError(error, this.#file));
       return;
     }
-    const [rows, bytes] = jobs.reduce(([r, b], job) => [r + job.rows, b + job.bytes], [0, 0]);
+    let rows = 0;
+    let bytes = 0;
+    for (const { work } of jobs) {
+      rows += work.rows;
+      bytes += work.bytes;
+    }
     this.#commits += 1;
     for (const outcome of outcomes) settle(outcome);
     this.#hooks.afterCommit(rows, bytes);
@@ -145,13 +153,12 @@ export class GroupCommit {
 }
 
 function write(job: Job): Outcome {
-  let apply: () => unknown;
   try {
-    apply = job.prepare();
+    job.work.prepare?.();
   } catch (refusal) {
     return { job, refusal };
   }
-  return { job, result: apply() };
+  return { job, result: job.work.apply() };
 }
 
 function settle(outcome: Outcome): void {
@@ -160,6 +167,6 @@ function settle(outcome: Outcome): void {
     job.reject(outcome.refusal);
     return;
   }
-  job.committed?.(outcome.result);
+  job.work.committed?.(outcome.result);
   job.resolve(outcome.result);
 }

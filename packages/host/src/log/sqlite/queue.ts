@@ -51,7 +51,7 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
       writer.submit({
         rows: limit,
         bytes: 0,
-        prepare: () => () => {
+        apply: () => {
           slots.save(); // the queries below must see the leases that this transaction changed
           const claims = claimable(now, limit).map((runId) => lease(runId, owner));
           sessions.extend(owner, until);
@@ -63,7 +63,7 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
       writer.submit({
         rows: 1,
         bytes: 0,
-        prepare: () => () => {
+        apply: () => {
           const entry = slots.get(runId);
           if (entry === null || entry.slot.owner === null || entry.slot.fence !== fence) return;
           slots.set(entry, given(entry.slot, wakeAt));

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { ContextRows, InterruptRecord, Row, RunPage, RunQuery, RunRows } from '../port.ts';
 import { parseListCursor } from '../refusals.ts';
-import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';
 import type { Slots } from './slots.ts';
 
@@ -17,6 +17,8 @@ export class Reader {
   readonly #slots: Slots;
   readonly #run: StatementSync;
   readonly #clientRun: StatementSync;
+  readonly #shownRun: StatementSync;
+  readonly #shownClientRun: StatementSync;
   readonly #inbox: StatementSync;
   readonly #merge: ContextMerge;
   /** The statements of the run list, by their text: one for each set of filters. */
@@ -26,8 +28,12 @@ export class Reader {
     this.#db = db;
     this.#slots = slots;
     const select = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
-    this.#run = arrays(db.prepare(`${select} ORDER BY seq LIMIT ?`));
-    this.#clientRun = arrays(db.prepare(`${select} AND audience = 0 ORDER BY seq LIMIT ?`));
+    const shown = `SELECT ${SHOWN_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
+    const [all, client] = ['ORDER BY seq LIMIT ?', 'AND audience = 0 ORDER BY seq LIMIT ?'];
+    this.#run = arrays(db.prepare(`${select} ${all}`));
+    this.#clientRun = arrays(db.prepare(`${select} ${client}`));
+    this.#shownRun = arrays(db.prepare(`${shown} ${all}`));
+    this.#shownClientRun = arrays(db.prepare(`${shown} ${client}`));
     this.#inbox = arrays(
       db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
     );
@@ -39,7 +45,9 @@ export class Reader {
     const entry = this.#slots.get(range.runId);
     if (entry === null) return [];
     const { contextId } = entry.slot.record;
-    const statement = range.audience === 'client' ? this.#clientRun : this.#run;
+    const isClient = range.audience === 'client';
+    const whole = isClient ? this.#clientRun : this.#run;
+    const statement = range.isForFrames === true ? (isClient ? this.#shownClientRun : this.#shownRun) : whole;
     return bounded(range, (after, limit) =>
       (statement.all(entry.key, after, limit) as unknown as Columns[]).map((columns) =>
         rowOf(range.runId, contextId, columns),

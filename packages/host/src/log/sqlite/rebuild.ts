@@ -21,7 +21,7 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slot
     const wrong = await writer.submit({
       rows: 1,
       bytes: 0,
-      prepare: () => () => {
+      apply: () => {
         slots.save(); // so that the table, not the cache, is what is checked
         const stored = index.stored(key);
         const fresh = reindex(stored.record, index.rows(key, stored.record));

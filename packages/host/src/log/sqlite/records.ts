@@ -20,13 +20,13 @@ function definitions(db: DatabaseSync, writer: GroupCommit, read: Read) {
   const get = db.prepare('SELECT body FROM definitions WHERE hash = ?');
   return {
     putDefinition: (hash: string, body: string) =>
-      writer.submit({ rows: 1, bytes: body.length, prepare: () => () => void put.run(hash, body) }),
+      writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(hash, body) }),
     definition: async (hash: string) => read(() => (get.get(hash)?.body as string | undefined) ?? null),
   };
 }
 
 function workflows(db: DatabaseSync, writer: GroupCommit, read: Read) {
-  const put = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?)');
+  const put = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
   const one = db.prepare(`SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`);
   const newestOf = db.prepare(
     `SELECT ${WORKFLOW} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`,
@@ -54,13 +54,13 @@ function workflows(db: DatabaseSync, writer: GroupCommit, read: Read) {
         rows: 1,
         bytes: 0,
         prepare: () => {
+          const known = record(one.get(workflow.tenant, workflow.workflowId, workflow.version));
+          if (known !== null && known.hash !== workflow.hash) throw versionTaken(workflow, known.hash);
+        },
+        apply: () => {
           const { tenant, workflowId, version, hash, registeredAt } = workflow;
-          const known = record(one.get(tenant, workflowId, version));
-          if (known !== null && known.hash !== hash) throw versionTaken(workflow, known.hash);
           newest.clear();
-          return () => {
-            if (known === null) put.run(tenant, workflowId, version, hash, registeredAt);
-          };
+          put.run(tenant, workflowId, version, hash, registeredAt);
         },
       }),
     workflow: async (tenant: string, id: string, version?: string) =>
@@ -84,11 +84,11 @@ function states(db: DatabaseSync, writer: GroupCommit, read: Read) {
     columns === undefined ? null : ({ ...columns } as Kept);
   return {
     putCheckpoint: ({ runId, seq, format, body }: Checkpoint) =>
-      writer.submit({ rows: 1, bytes: body.length, prepare: () => () => void put.run(runId, seq, format, body) }),
+      writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(runId, seq, format, body) }),
     checkpoint: async (runId: string) => read(() => found<Checkpoint>(get.get(runId))),
     idempotency: async (tenant: string, endpoint: string, key: string) =>
       read(() => found<IdempotencyRecord>(outcome.get(tenant, endpoint, key))),
     expireIdempotency: (before: number) =>
-      writer.submit({ rows: 1, bytes: 0, prepare: () => () => Number(expire.run(before).changes) }),
+      writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
   };
 }

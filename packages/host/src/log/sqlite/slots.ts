@@ -14,8 +14,9 @@ export interface Entry {
 }
 
 export class Slots {
-  /** In the order of their last use. */
-  readonly #entries = new Map<RunId, Entry>();
+  /** Used since the last change of generations, and before it: cheaper than an order of use that every read renews. */
+  #young = new Map<RunId, Entry>();
+  #old = new Map<RunId, Entry>();
   readonly #run: StatementSync;
   readonly #last: StatementSync;
   readonly #open: StatementSync;
@@ -42,11 +43,12 @@ export class Slots {
   }
 
   get(runId: RunId): Entry | null {
-    const cached = this.#entries.get(runId);
-    if (cached !== undefined) {
-      this.#entries.delete(runId);
-      this.#entries.set(runId, cached);
-      return cached;
+    const young = this.#young.get(runId);
+    if (young !== undefined) return young;
+    const old = this.#old.get(runId);
+    if (old !== undefined) {
+      this.keep(runId, old);
+      return old;
     }
     const loaded = this.#load(runId);
     if (loaded !== null) this.keep(runId, loaded);
@@ -54,13 +56,11 @@ export class Slots {
   }
 
   keep(runId: RunId, entry: Entry): void {
-    this.#entries.set(runId, entry);
-    if (this.#entries.size <= CAPACITY) return;
-    for (const [oldest, candidate] of this.#entries) {
-      if (this.#unsaved.has(candidate)) continue;
-      this.#entries.delete(oldest);
-      return;
-    }
+    this.#young.set(runId, entry);
+    if (this.#young.size < CAPACITY / 2) return;
+    // What a transaction has touched is young or becomes old here: it is never lost before it is saved.
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 
   /** Takes over a run's new state; `save` writes what the table shows of it. */
@@ -88,13 +88,15 @@ export class Slots {
 
   /** The next use reads the run from the table. */
   forget(runId: RunId): void {
-    this.#entries.delete(runId);
+    this.#young.delete(runId);
+    this.#old.delete(runId);
   }
 
   /** Forgets everything, after a transaction that may or may not have happened. */
   clear(): void {
     this.#unsaved.clear();
-    this.#entries.clear();
+    this.#young.clear();
+    this.#old.clear();
   }
 
   #load(runId: RunId): Entry | null {

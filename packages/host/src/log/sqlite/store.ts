@@ -57,7 +57,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
     closed();
   };
   const log: EventLog = {
-    append: async (append) => (await writer.submit(appender.work(append))).appended,
+    append: (append) => writer.submit(appender.work(append)),
     read: async (range) => read(() => reader.rows(range)),
     follow: (listener) => followers.add(listener),
     head: async (runId) =>
