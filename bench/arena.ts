@@ -6,7 +6,7 @@ import type { HollowCommands } from './hollow-server.ts';
 import type { HostCommands } from './host.ts';
 import type { LoadCommands } from './load.ts';
 import { freshFolder, type Plan } from './plan.ts';
-import { type RunShape, readRowShape, runShape } from './run-shape.ts';
+import { type RunShape, readListedRun, readRowShape, runShape } from './run-shape.ts';
 import type { Target } from './watched-run.ts';
 
 /** CPU and commits of a server while something was done to it, and the flushes of the device meanwhile. */
@@ -40,7 +40,8 @@ export interface Hollow extends AsyncDisposable {
 /** A hollow server for one workflow: a real run of it is made first, and its rows and frames are copied. */
 export async function openHollow(plan: Plan, arena: Arena, workflowId: string): Promise<Hollow> {
   const stream = await oneRun(arena.hostTarget, workflowId);
-  const shape = runShape(readRowShape(join(arena.hostFolder, 'cairn.db')), stream);
+  const file = join(arena.hostFolder, 'cairn.db');
+  const shape = runShape(readRowShape(file), readListedRun(file), stream);
   const server = new Child<HollowCommands>(new URL('./hollow-server.ts', import.meta.url));
   const port = await server.ask('serve', { folder: freshFolder(plan, 'hollow'), shape });
   return { server, target: { port, key: 'none' }, shape, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { cpuMs, serveCommands } from './child.ts';
+import { ListedRuns } from './listed-runs.ts';
 import { RawRows } from './raw-rows.ts';
 import type { RunShape } from './run-shape.ts';
 
@@ -39,11 +40,15 @@ class GroupCommit {
 
 function hollowServer(rows: RawRows, shape: RunShape) {
   const commit = new GroupCommit(rows);
+  const listed = new ListedRuns(rows.db, shape.listed);
+  const length = shape.rows.rows.length;
   const runs = new Map<number, HollowRun>();
   let lastRun = 0;
 
   const writeCommit = (run: HollowRun, from: number, to: number) =>
     commit.write(() => {
+      if (from === 0) listed.begin(run.number);
+      if (to === length) listed.end(run.number);
       for (let seq = from; seq < to; seq++) rows.put(seq, run.number, seq);
     });
 

@@ -4,7 +4,8 @@ import { runShape } from './run-shape.ts';
 
 const shapeOf = (types: readonly string[], stream = '') => {
   const rows = types.map((type, seq) => [seq, 1, seq, type]);
-  return runShape({ schema: [], columns: ['cursor', 'run', 'seq', 'type'], rows }, stream);
+  const listed = { schema: [], columns: [], row: [] };
+  return runShape({ schema: [], columns: ['cursor', 'run', 'seq', 'type'], rows }, listed, stream);
 };
 
 describe('the shape of a run', () => {

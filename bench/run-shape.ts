@@ -10,9 +10,18 @@ export interface RowShape {
   readonly rows: readonly (readonly SQLOutputValue[])[];
 }
 
+/** The row of the run list, which the host writes with a run's first event and changes with its last. */
+export interface ListedRun {
+  readonly schema: readonly string[];
+  readonly columns: readonly string[];
+  /** As it is once the run has ended. */
+  readonly row: readonly SQLOutputValue[];
+}
+
 /** The rows of a run in the commits it needs, each with the frames a client gets of it. */
 export interface RunShape {
   readonly rows: RowShape;
+  readonly listed: ListedRun;
   readonly commits: readonly { readonly from: number; readonly to: number; readonly frames: string }[];
 }
 
@@ -34,11 +43,21 @@ export function readRowShape(file: string): RowShape {
   return { schema: schema.map((row) => String(row.sql)), columns, rows };
 }
 
+export function readListedRun(file: string): ListedRun {
+  using db = new DatabaseSync(file, { readOnly: true });
+  const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'runs' AND sql IS NOT NULL").all();
+  const select = db.prepare('SELECT * FROM runs WHERE key = (SELECT max(run) FROM events)');
+  const columns = select.columns().map((column) => column.name ?? '');
+  select.setReturnArrays(true);
+  const row = select.get() as unknown as SQLOutputValue[];
+  return { schema: schema.map(({ sql }) => String(sql)), columns, row };
+}
+
 /**
  * Cuts a run into the fewest commits that still make every step's request durable before its effect begins:
  * one to create it, then one per step. `stream` is what a client reads of the run.
  */
-export function runShape(rows: RowShape, stream: string): RunShape {
+export function runShape(rows: RowShape, listed: ListedRun, stream: string): RunShape {
   const frames = framesBySequence(stream);
   const typeAt = rows.columns.indexOf('type');
   const commits: { from: number; to: number; frames: string }[] = [];
@@ -50,7 +69,7 @@ export function runShape(rows: RowShape, stream: string): RunShape {
     commits.push({ from, to: seq + 1, frames: text });
     from = seq + 1;
   });
-  return { rows, commits };
+  return { rows, listed, commits };
 }
 
 function framesBySequence(stream: string): ReadonlyMap<number, string> {
