@@ -9,6 +9,8 @@ import { endsRun } from './run-index.ts';
 export interface Sink {
   /** Takes whole frames; false when it wants no more until `resume` is called. */
   write(chunk: string): boolean;
+  /** Takes the last frames of a run that ended; `end` follows at once. Left out: `write` gets them. */
+  writeLast?(chunk: string): void;
   /** Nothing more will be written: the run ended, or (with a fault) the log could not be read on. */
   end(fault?: unknown): void;
 }
@@ -237,7 +239,8 @@ class Reader implements Subscription {
 
   #write(text: string, seq: number, terminal: boolean): void {
     this.#after = seq;
-    if (text !== '' && !this.#sink.write(text)) this.#stalled = true;
+    if (terminal && this.#sink.writeLast !== undefined) this.#sink.writeLast(text);
+    else if (text !== '' && !this.#sink.write(text)) this.#stalled = true;
     if (terminal) this.finish();
   }
 }

@@ -72,9 +72,11 @@ export class EventStreams {
         if (!more) stream.stalled = true;
         return more;
       },
+      // The end of the stream goes out with its last frames.
+      writeLast: (chunk) => response.end(chunk),
       end: (fault) => {
         if (fault === undefined) {
-          response.end();
+          if (!response.writableEnded) response.end();
           return;
         }
         this.#report({ level: 'error', message: `The stream of ${range.runId} could not be read on.`, error: fault });

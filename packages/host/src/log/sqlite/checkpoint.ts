@@ -57,10 +57,11 @@ export class Checkpointer {
     await ended;
   }
 
-  /** Appends wait meanwhile: a commit that syncs beside the thread's own syncs would make the event loop wait for both. */
+  /** Most of the WAL is copied beside the appends; only for what they added meanwhile do they wait, so that it can begin anew. */
   async #run(): Promise<void> {
     const { writer, onFault } = this.#parts;
     try {
+      await this.#ask('copy');
       writer.hold();
       await this.#ask('copy');
     } catch (error) {

@@ -65,7 +65,7 @@ describe('the write-ahead log', () => {
       await Promise.all(appends);
       largest = Math.max(largest, statSync(join(folder, 'cairn.db-wal')).size);
     }
-    expect(largest).toBeLessThan(80 * 1_048_576);
+    expect(largest).toBeLessThan(128 * 1_048_576);
     expect(statSync(join(folder, 'cairn.db')).size).toBeGreaterThan(80 * 1_048_576);
     const rows = await rowsOf(store, runA);
     expect(rows.length).toBe(481);
