@@ -2,6 +2,7 @@
 import { memoryStore } from '../../packages/host/src/log/memory.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
+import { watchingRejections } from '../../packages/host/test/kit/uncaught-rejections.ts';
 import { Auditor } from './auditor.ts';
 import { type Breach, Complaints } from './breach.ts';
 import { Clients, TENANT } from './clients.ts';
@@ -43,14 +44,9 @@ const PATIENCE = 12;
 /** Lets everything that is ready in the process run; the only real waiting there is. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export async function simulate(options: WorldOptions): Promise<WorldResult> {
+export function simulate(options: WorldOptions): Promise<WorldResult> {
   const world = new World(options);
-  process.on('unhandledRejection', world.uncaught);
-  try {
-    return await world.run();
-  } finally {
-    process.off('unhandledRejection', world.uncaught);
-  }
+  return watchingRejections(world.uncaught, () => world.run());
 }
 
 class World {

@@ -10,6 +10,7 @@ import { Flights } from './flights.ts';
 import { landedUnder } from './landed.ts';
 import { leaseGone, type MailboxWorld, type Opening, stopped } from './mailbox-world.ts';
 import { stepInput } from './nodes/step-node.ts';
+import { Readers } from './readers.ts';
 import { isCheckpointDue } from './run-loader.ts';
 import type { OpenCall, RunState } from './state.ts';
 import { nextTimer } from './timers.ts';
@@ -17,11 +18,6 @@ import type { Workflow } from './workflow.ts';
 
 /** What became of an append: its answer came, or the log showed that it took place, or it did not. */
 type Written = 'acknowledged' | 'found' | 'not';
-
-interface Reader {
-  readonly look: (state: RunState) => void;
-  readonly failed: (error: unknown) => void;
-}
 
 const SET_ASIDE_MS = 60_000;
 
@@ -40,7 +36,7 @@ export class Mailbox {
   #takenOver = false;
   #tailStale = false;
   #facts: Fact[] = [];
-  #readers: Reader[] = [];
+  readonly #readers = new Readers();
   #flights: Flights | null = null;
   #isBusy = false;
   #running: Promise<void> = Promise.resolve();
@@ -72,16 +68,12 @@ export class Mailbox {
     this.nudge();
   }
 
-  /**
-   * A look at the run's state as the log has it; waits for an append that is under way. What is wanted of the state has
-   * to be taken by `look` itself: a moment later the state may be ahead of the log again.
-   */
+  /** A look at the run's state as the log has it; waits for an append that is under way. */
   read<T>(look: (state: RunState) => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#readers.push({ look: (state) => resolve(look(state)), failed: reject });
-      if (!this.#isBusy && this.#state !== null && !this.#tailStale) this.#serveReaders();
-      else this.nudge();
-    });
+    const seen = this.#readers.add(look);
+    if (!this.#isBusy && this.#state !== null && !this.#tailStale) this.#readers.serve(this.#state);
+    else this.nudge();
+    return seen;
   }
 
   /** A commit of this run was seen; beyond what is known here it is another node's. */
@@ -120,7 +112,7 @@ export class Mailbox {
       await this.#stepOn();
     } finally {
       this.#isBusy = false;
-      if (this.#facts.length > 0 || this.#readers.length > 0 || this.#tailStale) this.nudge();
+      if (this.#facts.length > 0 || this.#readers.areWaiting || this.#tailStale) this.nudge();
       else if (this.#fence === null) this.#forget();
     }
   }
@@ -135,7 +127,7 @@ export class Mailbox {
         }
         continue;
       }
-      this.#serveReaders();
+      this.#readers.serve(this.#state);
       const batch = this.#compose();
       if (batch.rows.length === 0) {
         this.#takenOver = false;
@@ -147,7 +139,7 @@ export class Mailbox {
       if (written === 'not') continue;
       this.#backoff.reset();
       this.#land(batch);
-      if (!this.#tailStale) this.#serveReaders();
+      if (!this.#tailStale) this.#readers.serve(this.#state as RunState);
       this.#checkpoint();
       // Decided to the end, and all it asked for is under way: there is nothing to look at until something happens.
       if (written === 'acknowledged' && batch.isWhole && this.#facts.length === 0 && !this.#tailStale) {
@@ -383,16 +375,6 @@ export class Mailbox {
     return true;
   }
 
-  #serveReaders(): void {
-    for (const reader of this.#readers.splice(0)) {
-      try {
-        reader.look(this.#state as RunState);
-      } catch (error) {
-        reader.failed(error);
-      }
-    }
-  }
-
   /** Lets go of everything. What is refused here is for another holder, or for the caller to send again. */
   #drop(error: unknown): void {
     this.#closed = true;
@@ -402,7 +384,7 @@ export class Mailbox {
     this.#state = null;
     this.#flights?.keepOnly({});
     for (const fact of this.#facts.splice(0)) fact.refused(error);
-    for (const reader of this.#readers.splice(0)) reader.failed(error);
+    this.#readers.turnAway(error);
     this.#forget();
   }
 
