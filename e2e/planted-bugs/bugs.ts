@@ -9,9 +9,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sqlite-acknowledges-before-commit',
     file: 'packages/host/src/log/sqlite/group-commit.ts',
-    find: `  return { job, result: apply() };
+    find: `  return { job, result: job.work.apply() };
 `,
-    replace: `  const result = apply();
+    replace: `  const result = job.work.apply();
   job.resolve(result);
   return { job, result };
 `,
@@ -21,10 +21,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'engine-acknowledges-before-commit',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      if (!(await this.#commit(batch))) continue;
+    find: `      const written = await this.#commit(batch);
 `,
     replace: `      for (const fact of batch.facts) fact.recorded(this.#state as RunState);
-      if (!(await this.#commit(batch))) continue;
+      const written = await this.#commit(batch);
 `,
     suite: simulation,
     why: 'A client is told that its run or answer is recorded before it is.',
@@ -123,10 +123,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'effect-starts-before-its-request-is-durable',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      if (!(await this.#commit(batch))) continue;
+    find: `      const written = await this.#commit(batch);
 `,
-    replace: `      for (const { callId } of batch.effects) this.#flights?.start((this.#state as RunState).calls[callId]);
-      if (!(await this.#commit(batch))) continue;
+    replace: `      for (const { callId } of batch.effects) this.#start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
+      const written = await this.#commit(batch);
 `,
     suite: simulation,
     why: 'A crash after the call and before the commit leaves an effect that nothing in the log asked for.',
