@@ -3,6 +3,7 @@
  * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
+import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
 import { type Fact, stepReturned } from './facts.ts';
@@ -43,12 +44,13 @@ export class Mailbox {
   #closed = false;
   #checkpointSeq = -1;
   readonly #backoff: Backoff;
-  #alarm: { readonly at: number; readonly off: () => void } | null = null;
+  readonly #alarm: Alarm;
 
   constructor(runId: RunId, opening: Opening, world: MailboxWorld) {
     this.runId = runId;
     this.#world = world;
     this.#backoff = new Backoff(world.clock);
+    this.#alarm = new Alarm(world.clock, () => this.nudge());
     if (opening.kind === 'create') {
       this.#creating = opening;
       this.#state = opening.state;
@@ -141,12 +143,16 @@ export class Mailbox {
       this.#land(batch);
       if (!this.#tailStale) this.#readers.serve(this.#state as RunState);
       this.#checkpoint();
-      // Decided to the end, and all it asked for is under way: there is nothing to look at until something happens.
-      if (written === 'acknowledged' && batch.isWhole && this.#facts.length === 0 && !this.#tailStale) {
-        if (this.#fence !== null) this.#setAlarm(nextTimer(this.#state as RunState));
-        return;
-      }
+      if (written === 'acknowledged' && batch.isWhole && this.#isSeenTo()) return;
     }
+  }
+
+  /** Decided to the end, and every open call is under way here: there is nothing to look at until something happens. */
+  #isSeenTo(): boolean {
+    const state = this.#state as RunState;
+    if (this.#facts.length > 0 || this.#tailStale || this.#forgotten(state).length > 0) return false;
+    if (this.#fence !== null) this.#alarm.set(nextTimer(state));
+    return true;
   }
 
   /** State in memory and level with the log. */
@@ -290,7 +296,7 @@ export class Mailbox {
     if (awaitsEffects(state)) {
       const forgotten = this.#forgotten(state);
       if (forgotten.length > 0 && !(await this.#startForgotten(state, forgotten, fence))) return false;
-      this.#setAlarm(nextTimer(state));
+      this.#alarm.set(nextTimer(state));
       return true;
     }
     this.#fence = null;
@@ -332,19 +338,6 @@ export class Mailbox {
       // The lease then ends with this node's session; only time is lost.
       this.#report('warn', 'lease not released', error);
     }
-  }
-
-  /** A timer of a run that is held: nobody else would notice it. */
-  #setAlarm(at: number | null): void {
-    if (this.#alarm !== null && this.#alarm.at === at) return;
-    this.#alarm?.off();
-    this.#alarm = null;
-    if (at === null) return;
-    const off = this.#world.clock.wakeAt(at, () => {
-      this.#alarm = null;
-      this.nudge();
-    });
-    this.#alarm = { at, off };
   }
 
   /** The state is taken as text at once; nothing waits until that is stored. */
@@ -390,7 +383,7 @@ export class Mailbox {
 
   #forget(): void {
     this.#closed = true;
-    this.#setAlarm(null);
+    this.#alarm.set(null);
     this.#world.emptied(this.runId, this);
   }
 

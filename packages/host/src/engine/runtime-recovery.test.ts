@@ -1,6 +1,8 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
+import { RetryableError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../test/kit/engine-bench.ts';
+import type { Store } from '../log/port.ts';
 
 test('a node that takes over a dead one runs a read step again with the same call id and the next attempt', async () => {
   const { clock, node, begin, rows, seen } = bench();
@@ -189,4 +191,32 @@ test('a result that turns up after a human was asked about it does not count, wh
   await seen(runId, 'run.completed');
   const returned = (await rows(runId)).filter((row) => row.type === 'cairn.step.returned');
   expect(returned.map((row) => JSON.parse(row.payload).outcome)).toEqual([{ paid: 2 }]);
+});
+
+test('a request whose append was given up and landed later is performed, also when other results come first', async () => {
+  const { clock, node, store, begin, seen } = bench();
+  const [slow, work] = [heldStep('slow'), heldStep('work')];
+  const late: (() => Promise<unknown>)[] = [];
+  let givesUp = false;
+  const append: Store['log']['append'] = (request) => {
+    if (!givesUp) return store.log.append(request);
+    givesUp = false;
+    late.push(() => store.log.append(request));
+    return Promise.reject(new RetryableError('store_failed', { message: 'no answer in time' }));
+  };
+  const definition = chain('core.parallel', 'local.step.work', 'local.step.work', 'local.step.slow');
+  const edges = definition.edges.map((edge) => (edge.targetNodeId === 'n4' ? { ...edge, sourceNodeId: 'n1' } : edge));
+  const engine = node('a', [slow.step, work.step], { ...store, log: { ...store.log, append } });
+  const runId = await begin(engine, { ...definition, edges });
+  const aside = await slow.called(1);
+  givesUp = true;
+  (await work.called(1)).resolve(1);
+  await settled();
+  await late[0]?.();
+  aside.resolve(2);
+  await settled();
+  clock.advance(5_000);
+  (await work.called(2)).resolve(3);
+  await seen(runId, 'run.completed');
+  expect(work.calls).toHaveLength(2);
 });
