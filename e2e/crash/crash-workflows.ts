@@ -113,4 +113,4 @@ export const crashWorkflows: readonly WorkflowDefinition[] = [
 
 /** The inputs a workflow needs. The bulk fills the write-ahead log, so that checkpoints happen under load. */
 export const inputsOf = (workflowId: string): JsonObject =>
-  workflowId === 'crash-bulk' ? { blob: 'cairn '.repeat(20_000) } : {};
+  workflowId === 'crash-bulk' ? { blob: 'cairn '.repeat(36_000) } : {};

@@ -11,7 +11,7 @@ export type Moment = (typeof moments)[number];
 const weights: Readonly<Record<Moment, number>> = { load: 6, start: 2, checkpoint: 2, stop: 1 };
 
 /** A checkpoint that does not come in this time is not waited for any longer. */
-const CHECKPOINT_WITHIN_MS = 2_500;
+const CHECKPOINT_WITHIN_MS = 4_000;
 
 export const nextMoment = (random: Random): Moment => random.weighted(weights) ?? 'load';
 
