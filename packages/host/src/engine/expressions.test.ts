@@ -4,6 +4,16 @@ import { compileCondition } from './conditions.ts';
 import { compileExpression, type Scope } from './expressions.ts';
 import { compileSchema } from './schemas.ts';
 
+/** A machine that is busy with something else makes an attempt slow, never quick: of five the quickest counts. */
+function quickestMs(attempt: () => void): number {
+  const spans = Array.from({ length: 5 }, () => {
+    const began = performance.now();
+    attempt();
+    return performance.now() - began;
+  });
+  return Math.min(...spans);
+}
+
 const scope = (more: Partial<Scope> = {}): Scope => ({
   inputs: { a: 5, list: [1, 2, 3], text: 'abc' },
   variables: { n: 3 },
@@ -71,9 +81,8 @@ describe('expressions', () => {
 
   test('matches in linear time', () => {
     const text = `${'a'.repeat(40)}!`;
-    const began = performance.now();
-    expect(value('inputs.text.matches("^(a+)+$")', scope({ inputs: { text } }))).toBe(false);
-    expect(performance.now() - began).toBeLessThan(50);
+    const match = () => expect(value('inputs.text.matches("^(a+)+$")', scope({ inputs: { text } }))).toBe(false);
+    expect(quickestMs(match)).toBeLessThan(50);
   });
 
   test.each([
@@ -84,9 +93,8 @@ describe('expressions', () => {
     'inputs.l.exists(a, inputs.s.matches("(x+x+)+y"))',
   ])('stops %s before it costs much', (source) => {
     const inputs = { l: Array.from({ length: 2_000 }, (_, i) => i), s: 'x'.repeat(1_000) };
-    const began = performance.now();
-    expect(() => value(source, scope({ inputs }))).toThrow(/steps|longer/);
-    expect(performance.now() - began).toBeLessThan(500);
+    const stop = () => expect(() => value(source, scope({ inputs }))).toThrow(/steps|longer/);
+    expect(quickestMs(stop)).toBeLessThan(500);
   });
 
   test('nested too deeply are refused', () => {
@@ -127,9 +135,8 @@ describe('schemas', () => {
     const check = compileSchema({
       properties: { a: { type: 'string', pattern: '^(a+)+$' }, b: { type: 'string', pattern: '^b$' } },
     });
-    const began = performance.now();
-    expect(check({ a: `${'a'.repeat(40)}!` })).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(50);
+    const refuse = () => expect(check({ a: `${'a'.repeat(40)}!` })).toHaveLength(1);
+    expect(quickestMs(refuse)).toBeLessThan(50);
     expect(check({ a: 'aa', b: 'b' })).toEqual([]);
     expect(check({ b: 'aa' })[0]).toContain('/b');
   });
