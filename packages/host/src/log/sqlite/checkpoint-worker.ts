@@ -12,7 +12,7 @@ if (port !== null) {
   const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
   db.exec('PRAGMA synchronous = FULL');
   // Nobody writes or reads meanwhile, so that PASSIVE copies all of it, and the writer itself begins the WAL anew. RESTART
-  // would do that for it, and thereby make the writer throw its page cache away.
+  // would do that for it, which to the writer looks like a change by somebody else.
   const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
   port.on('message', (request: CheckpointRequest) => {
