@@ -220,3 +220,40 @@ test('a request whose append was given up and landed later is performed, also wh
   await seen(runId, 'run.completed');
   expect(work.calls).toHaveLength(2);
 });
+
+test('a run that comes to rest after some hundred events leaves a checkpoint, so that reading it stays cheap', async () => {
+  const { node, begin, store } = bench();
+  const definition = chain({ typeId: 'core.loop', config: { times: 80 } }, 'core.noop', 'core.approvalGate');
+  const edges = [
+    { id: 'body', sourceNodeId: 'n1', sourceOutput: 'body', targetNodeId: 'n2' },
+    { id: 'back', sourceNodeId: 'n2', targetNodeId: 'n1' },
+    { id: 'done', sourceNodeId: 'n1', sourceOutput: 'done', targetNodeId: 'n3' },
+  ];
+  const runId = await begin(node('a'), { ...definition, edges });
+  await settled();
+  const head = await store.log.head(runId);
+  expect(head?.record.status).toBe('waiting-approval');
+  expect(await store.records.checkpoint(runId)).toMatchObject({ seq: head?.seq });
+});
+
+test('what a step does to its input is not seen by its next attempt', async () => {
+  const { node, begin, seen, clock } = bench();
+  const held = heldStep('work');
+  const definition = chain({
+    typeId: 'local.step.work',
+    config: { list: [1] },
+    settings: { retry: { maxRetries: 1 } },
+  });
+  const engine = node('a', [held.step]);
+  await engine.open();
+  const runId = await begin(engine, definition);
+  const first = await held.called(1);
+  (first.input.list as number[]).push(2);
+  first.reject(new Error('try again'));
+  await seen(runId, 'node.retried');
+  clock.advance(60_000);
+  const second = await held.called(2);
+  expect(second.input).toEqual({ list: [1] });
+  second.resolve(null);
+  await seen(runId, 'run.completed');
+});

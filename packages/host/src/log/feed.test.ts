@@ -1,10 +1,11 @@
 /** The live feed joins log and ring without a gap, writes once a tick, waits for slow sinks and ends with the run. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.contract.ts';
 import { memoryStore } from './memory.ts';
 import type { RunRows, Store } from './port.ts';
+import { Ring } from './ring.ts';
 import { creation, row, runA, runB, started } from './samples.contract.ts';
 
 const tiny: FeedLimits = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
@@ -23,6 +24,50 @@ function counted(store: Store) {
 const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runId, rows: [row(type)] });
 
 describe('the live feed', () => {
+  it('goes on from the ring, without another read, with what came while it read the log', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const reads: number[] = [];
+    const read: Store['log']['read'] = async (range) => {
+      const rows = await store.log.read(range);
+      reads.push(rows.length);
+      if (reads.length === 1) await fact(store);
+      await settled();
+      return rows;
+    };
+    const sink = collector();
+    new LiveFeed({ ...store.log, read }).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    await settled();
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    expect(reads).toEqual([1]);
+  });
+
+  it('keeps nothing that every subscriber has seen, and what a stalled one has not', async () => {
+    const trimmed = vi.spyOn(Ring.prototype, 'trim');
+    onTestFinished(() => trimmed.mockRestore());
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const [quick, slow] = [collector(), collector()];
+    feed.subscribe({ runId: runA, after: -1 }, quick);
+    await settled();
+    await fact(store);
+    await settled();
+    const ring = trimmed.mock.contexts.at(-1) as Ring;
+    expect(ring.end - ring.start).toBe(0);
+    feed.subscribe({ runId: runA, after: -1 }, slow);
+    await settled();
+    slow.accepts = false;
+    for (let i = 0; i < 3; i += 1) {
+      await fact(store);
+      await settled();
+    }
+    expect(ring.end - ring.start).toBe(2);
+    expect(quick.seqs()).toEqual([0, 1, 2, 3, 4]);
+  });
+
   it('gives what happened, then what happens, then ends', async () => {
     const store = memoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('a')] }));

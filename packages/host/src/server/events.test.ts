@@ -276,3 +276,21 @@ test('breaks the connection when the log cannot be read on, so that nobody takes
   await expect(reply).rejects.toThrow();
   expect(host.reports.at(-1)).toMatchObject({ level: 'error', error: { message: 'disk' } });
 });
+
+test('streams text of any script whole, also in frames that come later', async () => {
+  const host = await withRun();
+  const reply = await fetch(`${host.url}${path}`, { headers: { ...stream, authorization: `Bearer ${keys.alice}` } });
+  const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? '';
+  const words = ['žluťoučký kůň', '日本語', '😀🚀'];
+  for (const word of words) {
+    const before = frames(text).length;
+    await write(host, row('log.appended', { payload: JSON.stringify({ word }) }));
+    while (frames(text).length === before) text += (await reader.read()).value ?? '';
+  }
+  await write(host, done);
+  for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+  const shown = frames(text);
+  expect(shown.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4]);
+  expect(shown.slice(1, 4).map(({ doc }) => (doc.payload as { word: string }).word)).toEqual(words);
+});

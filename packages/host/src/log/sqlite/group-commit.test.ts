@@ -75,6 +75,24 @@ describe('the write-ahead log', () => {
 });
 
 describe('a run outside the cache', () => {
+  it('keeps the lease it took earlier in the same transaction when the cache turns over in between', async () => {
+    const store = await open(fresh());
+    const all = runs(5_020);
+    await Promise.all(all.slice(0, 4_990).map((runId) => store.log.append(creation(runId))));
+    const first = all[0]!;
+    const claim = { owner: 'a', now: 1_000, until: 9_000 };
+    const before = store.stats().commits;
+    const [taken, ...rest] = await Promise.all([
+      store.log.append({ runId: first, at: 1, rows: [row('a')], claim }),
+      ...all.slice(4_990).map((runId) => store.log.append(creation(runId))),
+      store.log.append({ runId: first, at: 2, rows: [row('b')], fence: 1 }),
+    ]);
+    expect(store.stats().commits).toBe(before + 1);
+    expect(taken.fence).toBe(1);
+    expect(rest.at(-1)).toMatchObject({ seq: 2, fence: 1 });
+    await store.close();
+  });
+
   it('is written and read as if it had never left', async () => {
     const store = await open(fresh());
     const all = runs(10_100);
