@@ -25,7 +25,7 @@ const DATA_LINE = Buffer.from('\ndata: ');
 
 const commands = {
   /** Create a run and watch it to its end as a user's program would, checking every event; `count` times. */
-  runs: async ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> => {
+  watchedRuns: async ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> => {
     const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
     const watch = () => watchRun(agent, target, workflowId);
     const result = await loop(
@@ -36,8 +36,8 @@ const commands = {
     return result;
   },
 
-  /** The same with a client that does next to nothing: bare sockets, and only the end of the stream is looked for. */
-  bareRuns: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
+  /** The same by a client that does next to nothing, so that it is not what is measured: bare sockets, and only the end of the stream is looked for. */
+  runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
     closedLoop(target, concurrency, count, async (connection) => {
       const runId = await createRun(connection, target, workflowId);
       const path = `/v1/runs/${runId}/events`;

@@ -28,8 +28,11 @@ async function runFigures(plan: Plan): Promise<readonly Figure[]> {
   await using arena = await openArena(plan);
   await using hollow = await openHollow(plan, arena, WORKFLOW);
   plan.progress(`  a run: ${hollow.shape.rows.rows.length} rows in ${hollow.shape.commits.length} dependent commits`);
-  // CPU per run still falls after 3,000 runs, while the compiler is at work.
-  await oneRound(plan, arena, hollow, { concurrency: 16, count: plan.quick ? 300 : 5000 });
+  // Nothing is measured of a host that loses, repeats or reorders an event; and CPU per run falls until the compiler is done.
+  const checked = { workflowId: WORKFLOW, concurrency: 16, count: plan.quick ? 300 : 5000 };
+  for (const { target } of [{ target: arena.hostTarget }, hollow]) {
+    await arena.load.ask('watchedRuns', { target, ...checked });
+  }
   const counts = plan.quick ? { 1: 50, 16: 200, 64: 200 } : { 1: 400, 16: 2000, 64: 2000 };
   const rounds: Record<1 | 16 | 64, Round[]> = { 1: [], 16: [], 64: [] };
   for (let round = 0; round < plan.rounds; round++) {

@@ -65,7 +65,7 @@ export class Flights {
 
 /**
  * One attempt of one call that is under way, and the context its function gets. A class, because there is one for every
- * step: an object literal with accessors of its own costs several times as much.
+ * step, and an object literal with accessors defines them anew each time.
  */
 class Flight implements StepContext {
   readonly runId: RunId;

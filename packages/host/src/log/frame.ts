@@ -1,4 +1,5 @@
 /** A stored row as an OpenWOP client gets it: text spliced from columns around the payload, which is never parsed. */
+import { isoTime } from '@cairn/protocol';
 import type { Row } from './port.ts';
 
 /** The columns an event document shows. */
@@ -38,8 +39,6 @@ function spliced({ runId, seq, type, nodeId, cause }: ShownRow, payload: string,
   const caused = causation === null ? '' : `,"causationId":${JSON.stringify(causation)}`;
   return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${JSON.stringify(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;
 }
-
-export const isoTime = (at: number): string => new Date(at).toISOString();
 
 const lineBreak = /[\r\n]/;
 const lineBreaks = /[\r\n]/g;

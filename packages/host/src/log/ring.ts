@@ -1,6 +1,6 @@
 /** The newest events of one context as frames, built once and shared by everyone who follows it. */
-import type { RunId } from '@cairn/protocol';
-import { isoTime, sseFrame } from './frame.ts';
+import { isoTime, type RunId } from '@cairn/protocol';
+import { sseFrame } from './frame.ts';
 import type { Row } from './port.ts';
 import { endsRun } from './run-index.ts';
 

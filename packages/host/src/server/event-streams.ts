@@ -117,8 +117,8 @@ export class EventStreams {
 }
 
 /**
- * One chunk in one write. `response.write` makes four of it (length, break, text, break), gathered at the end of the turn:
- * twice the work for each frame of each subscriber. The head is out by then, so that the socket's order is the stream's;
+ * One chunk in one write. `response.write` makes four of it (length, break, text, break), gathered at the end of the turn,
+ * for each commit of each subscriber. The head is out by then, so that the socket's order is the stream's;
  * while the response itself still holds something back, it goes on writing.
  */
 function writeChunk(response: ServerResponse, text: string): boolean {

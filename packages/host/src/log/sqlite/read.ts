@@ -96,7 +96,7 @@ export function arrays(statement: StatementSync): StatementSync {
   return statement;
 }
 
-/** Rows fetched at once: one call for many rows is twice as fast as a call for each, few enough that large ones do no harm. */
+/** Rows fetched at once: many for one call into SQLite, few enough that large ones do no harm. */
 const FETCH = 100;
 
 /** Takes rows until their bodies pass the bound; the one that passes it is the last. */

@@ -14,7 +14,7 @@ export interface Entry {
 }
 
 export class Slots {
-  /** Used since the last change of generations, and before it: cheaper than an order of use that every read renews. */
+  /** Used since the last change of generations, and before it: a read of a young one changes nothing. */
   #young = new Map<RunId, Entry>();
   #old = new Map<RunId, Entry>();
   readonly #run: StatementSync;
