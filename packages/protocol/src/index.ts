@@ -30,6 +30,7 @@ export {
   type TerminalType,
   terminalTypes,
 } from './events/catalog.ts';
+export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export type { ErrorObject, Owner } from './fields.ts';
 export {
   type ContextId,
@@ -60,14 +61,27 @@ export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAns
 export {
   type AnswerInterrupt,
   answerInterrupt,
+  type BulkCancelRuns,
+  bulkCancelRuns,
   type CancelRun,
   cancelRun,
   type InterruptAnswered,
   interruptAnswered,
+  MAX_BULK_CANCEL,
+  type PauseRun,
+  pauseRun,
+  type ResumeRun,
   type RunCancelled,
   type RunList,
+  type RunPaused,
+  type RunResumed,
+  type RunsCancelled,
+  resumeRun,
   runCancelled,
   runList,
+  runPaused,
+  runResumed,
+  runsCancelled,
   type WorkflowRegistered,
   workflowRegistered,
 } from './requests.ts';
@@ -92,6 +106,16 @@ export {
   runOptions,
 } from './run-options.ts';
 export { isTerminalStatus, type RunSnapshot, type RunStatus, runSnapshotSchema, runStatuses } from './run-snapshot.ts';
+export {
+  isTransition,
+  isUpdate,
+  MAX_BUFFER_MS,
+  parseStreamModes,
+  type StreamMode,
+  shownAs,
+  streamModes,
+  streamTypes,
+} from './stream-modes.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
