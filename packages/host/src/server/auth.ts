@@ -10,13 +10,16 @@ export const scopes = [
   'runs:read',
   'runs:cancel',
   'approvals:respond',
+  'webhooks:manage',
+  'metrics:read',
   'audit:read',
 ] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** What a key without a list of scopes may do: everything but read the operator's rows. */
-const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'audit:read');
+/** What a key without a list of scopes may not do: read the operator's rows and the host's figures. */
+const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read']);
+const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => !operatorScopes.has(scope));
 
 export interface Caller {
   readonly tenant: string;

@@ -1,7 +1,8 @@
 /** A run's events: the whole log as JSON, or a stream that goes on where the client was. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { quoted, TerminalError } from '@cairn/protocol';
+import { eventsAnswer, quoted, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Report } from '../engine/ports.ts';
 import { docText } from '../log/frame.ts';
 import type { EventLog, Row, RunRows } from '../log/port.ts';
@@ -28,6 +29,16 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
       path: '/v1/runs/{runId}/events',
       scope: 'runs:read',
       handle: (call) => events(call, surface),
+      doc: {
+        id: 'getEvents',
+        summary: "Stream a run's events, or read them as JSON",
+        query: z.object({
+          streamMode: z.string().optional(),
+          bufferMs: z.coerce.number().int().min(0).max(5000).optional(),
+        }),
+        responses: { 200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer } },
+        errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],
+      },
     },
   ];
 }

@@ -1,6 +1,6 @@
 /** The HTTP surface: one Fastify app built from ports, every route out of one table. */
 import { type Discovery, invariant, quoted, TerminalError } from '@cairn/protocol';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Engine } from '../engine/engine.ts';
 import type { Report, UniqueId } from '../engine/ports.ts';
 import type { LiveFeed } from '../log/feed.ts';
@@ -134,17 +134,23 @@ function register(app: FastifyInstance, route: Route, authenticate: Authenticate
     onRequest: (request, _reply, done) =>
       done(
         refusalOf(() => {
+          if (route.scope === null) return;
           request.caller = authenticate(request.headers.authorization);
           requireScope(request.caller, route.scope);
         }),
       ),
     handler: async (request, reply) => {
-      invariant(request.caller !== null, 'caller-known', { path: route.path });
-      const body = await route.handle({ caller: request.caller, request, reply });
+      const body = await handled(route, request, reply);
       if (body === undefined) return reply;
       return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   });
+}
+
+function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
+  if (route.scope === null) return route.handle({ request, reply });
+  invariant(request.caller !== null, 'caller-known', { path: route.path });
+  return route.handle({ caller: request.caller, request, reply });
 }
 
 /** What a check threw, as a hook hands it on. */

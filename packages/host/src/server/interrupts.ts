@@ -1,5 +1,5 @@
 /** Answers: what a person or a program says to a node that waits. */
-import { answerInterrupt, type Json, parseShape } from '@cairn/protocol';
+import { answerInterrupt, interruptAnswered, type Json, parseShape } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
 import { runIdParam } from './params.ts';
 import { type Call, pathParam, type Route } from './routes.ts';
@@ -11,6 +11,19 @@ export function interruptRoutes(engine: Engine): readonly Route[] {
       path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
       handle: (call) => answer(call, engine),
+      doc: {
+        id: 'answerInterrupt',
+        summary: 'Answer a node that waits',
+        body: answerInterrupt,
+        responses: { 200: { description: 'The answer counts.', shape: interruptAnswered } },
+        errors: [
+          'not_found',
+          'interrupt_not_found',
+          'interrupt_already_resolved',
+          'interrupt_expired',
+          'interrupt_cancelled',
+        ],
+      },
     },
   ];
 }

@@ -1,5 +1,6 @@
 /** Long poll: the events after a position, or a wait for the next one. */
-import { isTerminalStatus } from '@cairn/protocol';
+import { isTerminalStatus, POLL_TIMEOUT, pollAnswer } from '@cairn/protocol';
+import { z } from 'zod';
 import { docText } from '../log/frame.ts';
 import type { EventLog, Row } from '../log/port.ts';
 import type { CommitWaiters } from './commit-waiters.ts';
@@ -21,6 +22,17 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
       path: '/v1/runs/{runId}/events/poll',
       scope: 'runs:read',
       handle: (call) => poll(call, surface),
+      doc: {
+        id: 'pollEvents',
+        summary: "Wait for a run's next events",
+        query: z.object({
+          lastSequence: z.coerce.number().int().min(0).optional(),
+          since: z.coerce.number().int().min(0).optional(),
+          timeout: z.coerce.number().int().min(POLL_TIMEOUT.min).max(POLL_TIMEOUT.max).optional(),
+        }),
+        responses: { 200: { description: 'What came after the position, or nothing in time.', shape: pollAnswer } },
+        errors: ['validation_error', 'not_found'],
+      },
     },
   ];
 }

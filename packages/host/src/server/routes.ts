@@ -1,32 +1,75 @@
-/** A route as data, so that registration, the 405 answer and any later check walk one table. */
+/** A route as data, so that registration, the 405 answer, the API description and the tests over every route walk one table. */
+import type { ErrorCode } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import type { Caller, Scope } from './auth.ts';
 
-/** What a handler gets: the request, who sent it, and the reply for headers, status and streams. */
-export interface Call {
-  readonly caller: Caller;
+/** What the handler of an open route gets: the request, and the reply for headers, status and streams. */
+export interface OpenCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** JSON text goes out as it is; a handler that writes the response itself gives undefined. */
-export type Handler = (call: Call) => Promise<string | undefined>;
+/** What every other handler gets: also who sent the request. */
+export interface Call extends OpenCall {
+  readonly caller: Caller;
+}
 
-export interface Route {
-  readonly method: 'GET' | 'POST';
+/** JSON text goes out as it is; a handler that writes the response itself gives undefined. */
+export type Handler<Asked extends OpenCall = Call> = (call: Asked) => Promise<string | undefined>;
+
+/** One kind of success. Without a shape it has no body, or one that is not JSON: then `contentType` says what. */
+export interface AnswerDoc {
+  readonly description: string;
+  readonly shape?: z.ZodType;
+  /** Default: application/json. */
+  readonly contentType?: string;
+}
+
+/** What a reader of the API learns about a route, and what the tests over every route know of it. */
+export interface RouteDoc {
+  /** The operation's name: unique, camelCase. */
+  readonly id: string;
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  /** Its query parameters; a field that is not optional is required. */
+  readonly query?: z.ZodObject;
+  /** Its JSON body; an optional shape may be left out. */
+  readonly body?: z.ZodType;
+  /** The successes by status. */
+  readonly responses: Readonly<Record<number, AnswerDoc>>;
+  /** Refusals of its own, beside those that any route gives (`commonErrors`). */
+  readonly errors?: readonly ErrorCode[];
+}
+
+interface RouteBase {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** As the protocol writes it: `{name}` is one path segment, or its part before a `:verb`. */
   readonly path: string;
+  readonly doc: RouteDoc;
+}
+
+/** A route for callers whose key holds its scope. */
+export interface KeyedRoute extends RouteBase {
   readonly scope: Scope;
   readonly handle: Handler;
 }
 
+/** A route for everybody: no key is asked for, and none is looked at. */
+export interface OpenRoute extends RouteBase {
+  readonly scope: null;
+  readonly handle: Handler<OpenCall>;
+}
+
+export type Route = KeyedRoute | OpenRoute;
+
 /** A parameter of the route's path; the router has decoded it. */
-export function pathParam(call: Call, name: string): string {
+export function pathParam(call: OpenCall, name: string): string {
   return (call.request.params as Readonly<Record<string, string>>)[name] ?? '';
 }
 
 /** A query parameter; of a repeated one, the last. */
-export function queryParam(call: Call, name: string): string | undefined {
+export function queryParam(call: OpenCall, name: string): string | undefined {
   const value = (call.request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
   return Array.isArray(value) ? value.at(-1) : value;
 }
@@ -43,3 +86,10 @@ export function methodFinder(routes: readonly Pick<Route, 'method' | 'path'>[]):
   });
   return (path) => known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
+
+/** What any route may refuse with. Those about keys do not concern open routes, those about bodies only routes that read one. */
+export const commonErrors = {
+  keyed: ['unauthenticated', 'forbidden'],
+  body: ['validation_error', 'payload_too_large', 'unsupported_media_type'],
+  all: ['rate_limited', 'internal_error', 'service_unavailable'],
+} as const satisfies Readonly<Record<string, readonly ErrorCode[]>>;

@@ -1,6 +1,7 @@
 /** Runs: create, read, list, cancel. */
 import {
   type CreateRun,
+  cancelRun as cancelBody,
   createRun,
   invariant,
   isTerminalStatus,
@@ -10,6 +11,10 @@ import {
   type RunId,
   type RunOptions,
   type RunStatus,
+  runCancelled,
+  runCreated,
+  runList,
+  runSnapshotSchema,
   runStatuses,
   TerminalError,
 } from '@cairn/protocol';
@@ -18,7 +23,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
 import { idempotencyKeyOf, type Once } from './idempotency.ts';
 import { integerParam, runIdParam } from './params.ts';
-import { type Call, queryParam, type Route } from './routes.ts';
+import { type Call, queryParam, type Route, type RouteDoc } from './routes.ts';
 
 export interface RunSurface {
   readonly engine: Engine;
@@ -29,14 +34,83 @@ export interface RunSurface {
 export function runRoutes(surface: RunSurface): readonly Route[] {
   const cancel = (call: Call) => cancelRun(call, surface.engine);
   return [
-    { method: 'POST', path: '/v1/runs', scope: 'runs:create', handle: (call) => create(call, surface) },
-    { method: 'GET', path: '/v1/runs', scope: 'runs:read', handle: (call) => list(call, surface.log) },
-    { method: 'GET', path: '/v1/runs/{runId}', scope: 'runs:read', handle: (call) => get(call, surface.engine) },
-    { method: 'POST', path: '/v1/runs/{runId}/cancel', scope: 'runs:cancel', handle: cancel },
+    {
+      method: 'POST',
+      path: '/v1/runs',
+      scope: 'runs:create',
+      handle: (call) => create(call, surface),
+      doc: {
+        id: 'createRun',
+        summary: 'Start a run of a workflow',
+        body: createRun,
+        responses: { 201: { description: 'The run was created.', shape: runCreated } },
+        errors: [
+          'not_found',
+          'capability_required',
+          'capability_not_provided',
+          'idempotency_key_mismatch',
+          'idempotency_in_flight',
+        ],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/runs',
+      scope: 'runs:read',
+      handle: (call) => list(call, surface.log),
+      doc: {
+        id: 'listRuns',
+        summary: "List the tenant's runs, newest first",
+        query: listQuery,
+        responses: { 200: { description: 'One page of runs.', shape: runList } },
+        errors: ['validation_error'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}',
+      scope: 'runs:read',
+      handle: (call) => get(call, surface.engine),
+      doc: {
+        id: 'getRun',
+        summary: 'Read the state of a run',
+        responses: { 200: { description: 'The run as it is now.', shape: runSnapshotSchema } },
+        errors: ['not_found'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/runs/{runId}/cancel',
+      scope: 'runs:cancel',
+      handle: cancel,
+      doc: cancelDoc('cancelRun'),
+    },
     // Some of the protocol's prose spells it this way.
-    { method: 'POST', path: '/v1/runs/{runId}:cancel', scope: 'runs:cancel', handle: cancel },
+    {
+      method: 'POST',
+      path: '/v1/runs/{runId}:cancel',
+      scope: 'runs:cancel',
+      handle: cancel,
+      doc: cancelDoc('cancelRunAlias'),
+    },
   ];
 }
+
+const listQuery = z.object({
+  status: z.enum(runStatuses).optional(),
+  workflowId: z.string().optional(),
+  tag: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).optional(),
+  cursor: z.string().optional(),
+});
+
+const cancelDoc = (id: string): RouteDoc => ({
+  id,
+  summary: 'Cancel a run',
+  body: cancelBody.optional(),
+  responses: { 200: { description: 'The run is cancelled, or was over before.', shape: runCancelled } },
+  errors: ['not_found'],
+});
 
 const ENDPOINT = 'POST /v1/runs';
 
@@ -155,11 +229,10 @@ function listed(record: RunRecord): JsonObject {
     ...(currentNodeId === null ? {} : { currentNodeId }),
     ...(errorCode === null ? {} : { error: { code: errorCode, message: record.errorMessage ?? errorCode } }),
     ...(parentRunId === null ? {} : { parentRunId }),
+    ...(record.importedAt === null ? {} : { importedAt: new Date(record.importedAt).toISOString() }),
     tags,
   };
 }
-
-const cancelBody = z.strictObject({ reason: z.string().max(512).optional() });
 
 async function cancelRun(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);

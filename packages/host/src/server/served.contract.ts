@@ -14,6 +14,7 @@ import { systemClock } from './compose.ts';
 import { discoveryDocument } from './discovery.ts';
 import { createCheckHost } from './host-header.ts';
 import { createServer, type Server } from './http.ts';
+import type { Route } from './routes.ts';
 import type { Timers } from './timers.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
@@ -53,7 +54,7 @@ export interface Served {
   readonly server: Server;
   readonly timers: ManualTimers;
   readonly reports: Parameters<Report>[0][];
-  ask(method: 'GET' | 'POST' | 'PUT', path: string, ask?: Ask): Promise<Reply>;
+  ask(method: Route['method'], path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
 }
 

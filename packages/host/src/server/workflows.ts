@@ -1,5 +1,6 @@
 /** Workflows: register, list, read. */
-import { parseWorkflowDefinition } from '@cairn/protocol';
+import { parseWorkflowDefinition, workflowDefinition, workflowRegistered } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { Records } from '../log/port.ts';
 import { type Call, pathParam, queryParam, type Route } from './routes.ts';
@@ -11,11 +12,49 @@ export interface WorkflowSurface {
 
 export function workflowRoutes({ engine, records }: WorkflowSurface): readonly Route[] {
   return [
-    { method: 'POST', path: '/v1/workflows', scope: 'manifest:write', handle: (call) => register(call, engine) },
-    { method: 'GET', path: '/v1/workflows', scope: 'manifest:read', handle: (call) => list(call, records) },
-    { method: 'GET', path: '/v1/workflows/{workflowId}', scope: 'manifest:read', handle: (call) => get(call, engine) },
+    {
+      method: 'POST',
+      path: '/v1/workflows',
+      scope: 'manifest:write',
+      handle: (call) => register(call, engine),
+      doc: {
+        id: 'registerWorkflow',
+        summary: 'Register a workflow definition',
+        body: workflowDefinition,
+        responses: { 201: { description: 'The definition is registered.', shape: workflowRegistered } },
+        errors: ['capability_required', 'conflict'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/workflows',
+      scope: 'manifest:read',
+      handle: (call) => list(call, records),
+      doc: {
+        id: 'listWorkflows',
+        summary: "List the tenant's workflows",
+        responses: { 200: { description: 'Every registered version.', shape: workflowList } },
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/workflows/{workflowId}',
+      scope: 'manifest:read',
+      handle: (call) => get(call, engine),
+      doc: {
+        id: 'getWorkflow',
+        summary: 'Read a workflow definition',
+        query: z.object({ version: z.string().optional() }),
+        responses: { 200: { description: 'The definition.', shape: workflowDefinition } },
+        errors: ['not_found'],
+      },
+    },
   ];
 }
+
+const workflowList = z.object({
+  workflows: z.array(z.object({ workflowId: z.string(), version: z.string(), registeredAt: z.iso.datetime() })),
+});
 
 /** The same definition again is the same answer: registration is idempotent by content. */
 async function register(call: Call, engine: Engine): Promise<string> {
