@@ -12,7 +12,8 @@ export const createRun = z
     agentId: text.optional(),
     /** Advisory: the tenant of record comes from the credential. */
     tenantId: z.string().optional(),
-    scopeId: z.string().optional(),
+    /** What the run works on; with `X-Dedup: enforce` one run of it at a time. */
+    scopeId: z.string().min(1).max(256).optional(),
     callbackUrl: z.url().optional(),
     residency: jsonObject.optional(),
     mode: z.string().optional(),

@@ -1,5 +1,6 @@
 /** The discovery document: what a host really does, computed from what is wired, read by clients before anything else. */
 import { z } from 'zod';
+import { drainPolicies } from './events/run.ts';
 import { count, jsonObject, ordinal } from './fields.ts';
 
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
@@ -49,6 +50,13 @@ export const discovery = z
         layer1RetentionSeconds: z.int().min(86_400).optional(),
         layer2RetentionSeconds: count.optional(),
         crossRegion: z.string().optional(),
+      })
+      .optional(),
+    runs: z
+      .looseObject({
+        pauseResume: z
+          .looseObject({ supported: z.boolean().optional(), drainPolicies: z.array(z.enum(drainPolicies)).optional() })
+          .optional(),
       })
       .optional(),
     restTransport: z.looseObject({ conditionalRunGet: z.boolean().optional() }).optional(),

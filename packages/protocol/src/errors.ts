@@ -21,9 +21,11 @@ export const errorKinds = {
   method_not_allowed: kind(405, 2),
   conflict: kind(409, 4),
   run_terminal: kind(409, 4),
+  run_already_active: kind(409, 4),
   interrupt_already_resolved: kind(409, 4),
   idempotency_key_mismatch: kind(409, 4),
   idempotency_in_flight: kind(409, 4),
+  run_imported: kind(409, 4),
   interrupt_expired: kind(410, 4),
   payload_too_large: kind(413, 2),
   unsupported_media_type: kind(415, 2),
@@ -56,6 +58,8 @@ export const errorKinds = {
   store_corrupt: kind(503, 1),
   store_failed: kind(503, 1),
   store_closed: kind(503, 1),
+  // bundles
+  bundle_invalid: kind(422, 4),
   // configuration
   config_invalid: kind(400, 2),
 } as const satisfies Record<string, ErrorKind>;

@@ -4,7 +4,7 @@ import { createRun } from './create-run.ts';
 import { eventId, parseRunId, runId } from './ids.ts';
 import { interruptPayload } from './interrupts.ts';
 import { jsonEquals } from './json.ts';
-import { answerInterrupt, cancelRun } from './requests.ts';
+import { answerInterrupt, bulkCancelRuns, cancelRun, MAX_BULK_CANCEL, pauseRun, resumeRun } from './requests.ts';
 
 const accepts = (body: unknown): boolean => createRun.safeParse(body).success;
 
@@ -56,6 +56,26 @@ test('a cancellation may say why', () => {
   expect(cancelRun.safeParse({}).success).toBe(true);
   expect(cancelRun.safeParse({ reason: 'enough' }).success).toBe(true);
   expect(cancelRun.safeParse({ why: 'enough' }).success).toBe(false);
+});
+
+test('a pause may name its policy and its reason, a resume only its reason', () => {
+  for (const body of [{}, { reason: 'r' }, { drainPolicy: 'immediate' }, { drainPolicy: 'drain-current-node' }]) {
+    expect(pauseRun.safeParse(body).success).toBe(true);
+  }
+  for (const body of [{ drainPolicy: 'later' }, { drainPolicy: null }, { policy: 'immediate' }, { reason: 1 }]) {
+    expect(pauseRun.safeParse(body).success).toBe(false);
+  }
+  expect(resumeRun.safeParse({ reason: 'r' }).success).toBe(true);
+  expect(resumeRun.safeParse({ drainPolicy: 'immediate' }).success).toBe(false);
+});
+
+test('one request cancels at least one run, at most the cap, each named by a text of an id', () => {
+  const ids = (length: number) => Array.from({ length }, (_, i) => `run_${i}`);
+  expect(bulkCancelRuns.safeParse({ runIds: ids(MAX_BULK_CANCEL), reason: 'r' }).success).toBe(true);
+  for (const runIds of [[], ids(MAX_BULK_CANCEL + 1), [7], [''], ['x'.repeat(129)], 'run_1', undefined]) {
+    expect(bulkCancelRuns.safeParse({ runIds }).success).toBe(false);
+  }
+  expect(bulkCancelRuns.safeParse({ runIds: ids(1), force: true }).success).toBe(false);
 });
 
 test('the data of an interrupt must match its own kind', () => {

@@ -1,6 +1,9 @@
-/** The small bodies of a run's other routes: cancelling, answering, listing, and registering workflows. */
+/** The small bodies of a run's other routes: cancelling, pausing, answering, listing, and registering workflows. */
 import { z } from 'zod';
-import { json, text } from './fields.ts';
+import { errorEnvelope } from './error-envelope.ts';
+import { drainPolicies } from './events/run.ts';
+import { instant, json, text } from './fields.ts';
+import { MAX_ID_LENGTH } from './ids.ts';
 import { runSnapshotSchema, runStatuses } from './run-snapshot.ts';
 
 const status = z.enum(runStatuses);
@@ -8,6 +11,43 @@ const status = z.enum(runStatuses);
 /** `POST /v1/runs/{runId}/cancel`. */
 export const cancelRun = z.strictObject({ reason: z.string().max(512).optional() }).meta({ id: 'CancelRun' });
 export const runCancelled = z.looseObject({ runId: text, status }).meta({ id: 'RunCancelled' });
+
+/** Most runs that one request cancels. */
+export const MAX_BULK_CANCEL = 100;
+
+/** `POST /v1/runs:bulk-cancel` (closed). One row of the answer for each id, in the order of the request. */
+export const bulkCancelRuns = z
+  .strictObject({
+    runIds: z.array(z.string().min(1).max(MAX_ID_LENGTH)).min(1).max(MAX_BULK_CANCEL),
+    reason: z.string().max(512).optional(),
+  })
+  .meta({ id: 'BulkCancelRuns' });
+export const runsCancelled = z
+  .looseObject({
+    results: z.array(
+      z.looseObject({
+        runId: z.string(),
+        ok: z.boolean(),
+        status: status.optional(),
+        error: errorEnvelope.optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'RunsCancelled' });
+
+/** `POST /v1/runs/{runId}:pause` (closed). The instant is there once the pause has taken effect. */
+export const pauseRun = z
+  .strictObject({ reason: z.string().max(512).optional(), drainPolicy: z.enum(drainPolicies).optional() })
+  .meta({ id: 'PauseRun' });
+export const runPaused = z
+  .looseObject({ runId: text, status: z.literal('paused'), pausedAt: instant.optional() })
+  .meta({ id: 'RunPaused' });
+
+/** `POST /v1/runs/{runId}:resume` (closed). */
+export const resumeRun = z.strictObject({ reason: z.string().max(512).optional() }).meta({ id: 'ResumeRun' });
+export const runResumed = z
+  .looseObject({ runId: text, status: z.literal('running'), resumedAt: instant.optional() })
+  .meta({ id: 'RunResumed' });
 
 /** `POST /v1/runs/{runId}/interrupts/{nodeId}` (closed). The value must be there; null is a value. */
 export const answerInterrupt = z.strictObject({ resumeValue: json }).meta({ id: 'AnswerInterrupt' });
@@ -23,6 +63,12 @@ export const workflowRegistered = z.looseObject({ workflowId: text, version: tex
 
 export type CancelRun = z.infer<typeof cancelRun>;
 export type RunCancelled = z.infer<typeof runCancelled>;
+export type BulkCancelRuns = z.infer<typeof bulkCancelRuns>;
+export type RunsCancelled = z.infer<typeof runsCancelled>;
+export type PauseRun = z.infer<typeof pauseRun>;
+export type RunPaused = z.infer<typeof runPaused>;
+export type ResumeRun = z.infer<typeof resumeRun>;
+export type RunResumed = z.infer<typeof runResumed>;
 export type AnswerInterrupt = z.infer<typeof answerInterrupt>;
 export type InterruptAnswered = z.infer<typeof interruptAnswered>;
 export type RunList = z.infer<typeof runList>;

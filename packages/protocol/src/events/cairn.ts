@@ -1,6 +1,7 @@
 /** Payloads of Cairn's own events: the closed list of `cairn.*` types, each legal as a vendor type on the wire. */
 import { z } from 'zod';
 import { count, errorObject, instant, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { drainPolicies } from './run.ts';
 
 export const taskStatuses = [
   'working',
@@ -41,6 +42,11 @@ export const operatorPayloads = {
   'cairn.timer.set': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId, fireAt: instant }),
   'cairn.timer.fired': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId }),
   'cairn.cancel.requested': z.looseObject({ reason: z.string().optional(), requestedBy: z.string().optional() }),
+  'cairn.pause.requested': z.looseObject({
+    drainPolicy: z.enum(drainPolicies),
+    reason: z.string().optional(),
+    requestedBy: z.string().optional(),
+  }),
   'cairn.model.requested': z.looseObject({ nodeId, callId: text, model, attempt: ordinal.optional() }),
   'cairn.model.returned': z.looseObject({ nodeId, callId: text, model, error: errorObject.optional() }),
   'cairn.model.abandoned': z.looseObject({ nodeId, callId: text, reason: z.string().optional() }),

@@ -3,6 +3,10 @@ import { z } from 'zod';
 import { count, errorObject, json, jsonObject, ordinal, owner, text } from '../fields.ts';
 import { channelDeclaration } from '../workflow-definition.ts';
 
+/** What a pause does about nodes under way: cut them short, or let them finish first. */
+export const drainPolicies = ['immediate', 'drain-current-node'] as const;
+export type DrainPolicy = (typeof drainPolicies)[number];
+
 /** What a run was started with. Together with the later events it suffices for every fold: no fold needs the definition. */
 const runStarted = z.looseObject({
   workflowId: text,
@@ -15,6 +19,8 @@ const runStarted = z.looseObject({
   configurable: jsonObject.optional(),
   definitionHash: text.optional(),
   workflowVersion: text.optional(),
+  /** What the run works on, by the client's name for it. */
+  scopeId: z.string().optional(),
   /** Declared defaults overlaid by the inputs. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
@@ -45,9 +51,9 @@ export const runPayloads = {
   'run.resuming': z.looseObject({ fromStatus: z.string().optional() }),
   'run.paused': z.looseObject({
     reason: z.string().optional(),
-    drainPolicy: z.enum(['immediate', 'drain-current-node']).optional(),
+    drainPolicy: z.enum(drainPolicies).optional(),
   }),
-  'run.resumed': z.looseObject({}),
+  'run.resumed': z.looseObject({ reason: z.string().optional(), resumedBy: z.string().optional() }),
   'run.restored-from-snapshot': z.looseObject({
     snapshotSeq: count.optional(),
     engineVersion: z.string().optional(),
