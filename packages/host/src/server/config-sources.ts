@@ -1,8 +1,11 @@
 /** Where the configuration comes from: the file, over it the environment, over that the command line. */
 import { readFile } from 'node:fs/promises';
-import { delimiter, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { type Environment, type HostConfig, parseConfig } from './config.ts';
+import { parseConfigJson } from './config-json.ts';
+import { fromEnvironment } from './config-variables.ts';
+import { type ConfigKey, configKeys } from './config-walk.ts';
 
 export interface ConfigSources {
   /** Path of `cairn.json`; without one only environment and flags count. */
@@ -14,15 +17,39 @@ export interface ConfigSources {
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 export async function readConfig(sources: ConfigSources): Promise<HostConfig> {
-  const file = sources.file === undefined ? {} : await readConfigFile(sources.file);
+  const keys = configKeys();
+  const sections = new Set(keys.filter(({ isSection }) => isSection).map(({ path }) => path.join('.')));
+  const file = sources.file === undefined ? {} : await readConfigFile(sources.file, keys);
   const given = Object.fromEntries(Object.entries(sources.flags ?? {}).filter(([, value]) => value !== undefined));
-  const merged = { ...sources.defaults, ...file, ...fromEnvironment(sources.env), ...given };
+  const layers = [sources.defaults ?? {}, file, ...fromEnvironment(sources.env, keys), given];
+  const merged = layers.reduce<Values>((below, above) => over(below, longHand(above), sections), {});
   return parseConfig(merged, sources.file ?? 'configuration', sources.env);
 }
 
-/** Relative folders in the file are relative to the file, so that it means the same from everywhere. */
-async function readConfigFile(path: string): Promise<Readonly<Record<string, unknown>>> {
+/** Sections are joined key by key; everything else is taken whole from the later source. */
+function over(below: Values, above: Values, sections: ReadonlySet<string>, place = ''): Values {
+  const joined: Record<string, unknown> = { ...below };
+  for (const [key, value] of Object.entries(above)) {
+    const old = joined[key];
+    const here = `${place}${key}`;
+    const both = sections.has(here) && isObject(old) && isObject(value);
+    joined[key] = both ? over(old, value, sections, `${here}.`) : value;
+  }
+  return joined;
+}
+
+/** A list of packs is short for their folders; in the long hand its other keys can be joined to it. */
+const longHand = (values: Values): Values =>
+  Array.isArray(values.packs) ? { ...values, packs: { folders: values.packs } } : values;
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Relative paths in the file are relative to the file, so that it means the same from everywhere. */
+async function readConfigFile(path: string, keys: readonly ConfigKey[]): Promise<Values> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -33,62 +60,26 @@ async function readConfigFile(path: string): Promise<Readonly<Record<string, unk
       cause,
     });
   }
-  const config = parseJson(text, path);
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+  const config = parseConfigJson(text, path);
+  if (!isObject(config)) {
     throw new TerminalError('config_invalid', { message: `${path}: the configuration must be a JSON object.` });
   }
   const base = dirname(resolve(path));
-  const { data, workflows, ...rest } = config as Record<string, unknown>;
-  return {
-    ...rest,
-    ...(data === undefined ? {} : { data: typeof data === 'string' ? resolve(base, data) : data }),
-    ...(workflows === undefined ? {} : { workflows: resolveAll(workflows, base) }),
-  };
+  const paths = [
+    ...keys.filter(({ isPath }) => isPath).map((key) => key.path),
+    ['masterKey', 'file'],
+    ['masterKey', 'previous', 'file'],
+  ];
+  return paths.reduce((values, place) => resolvedAt(values, place, base), longHand(config));
 }
 
-const resolveAll = (folders: unknown, base: string): unknown =>
-  Array.isArray(folders)
-    ? folders.map((folder) => (typeof folder === 'string' ? resolve(base, folder) : folder))
-    : folders;
-
-/** Every key has a variable: numbers and switches as text, folders as a path list, keys and limits as JSON. */
-function fromEnvironment(env: Environment): Readonly<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  for (const [variable, key, read] of variables) {
-    const text = env[variable];
-    if (text !== undefined && text !== '') found[key] = read(text, variable);
-  }
-  return found;
+function resolvedAt(values: Values, [key = '', ...below]: readonly string[], base: string): Values {
+  const value = values[key];
+  if (below.length > 0) return isObject(value) ? { ...values, [key]: resolvedAt(value, below, base) } : values;
+  if (Array.isArray(value)) return { ...values, [key]: value.map((entry) => resolvedPath(entry, base)) };
+  return value === undefined ? values : { ...values, [key]: resolvedPath(value, base) };
 }
 
-type Read = (text: string, variable: string) => unknown;
-const asText: Read = (text) => text;
-const asNumber: Read = (text) => (/^\d+$/.test(text) ? Number(text) : text);
-const asSwitch: Read = (text) => ({ true: true, '1': true, false: false, '0': false })[text] ?? text;
-const asPaths: Read = (text) => text.split(delimiter).filter((path) => path !== '');
-const asJson: Read = (text, variable) => parseJson(text, variable);
-
-const variables: readonly (readonly [variable: string, key: string, read: Read])[] = [
-  ['CAIRN_PORT', 'port', asNumber],
-  ['CAIRN_BIND', 'bind', asText],
-  ['CAIRN_DATA', 'data', asText],
-  ['CAIRN_HOST_ID', 'hostId', asText],
-  ['CAIRN_PUBLIC_URL', 'publicUrl', asText],
-  ['CAIRN_KEYS', 'keys', asJson],
-  ['CAIRN_WORKFLOWS', 'workflows', asPaths],
-  ['CAIRN_LIMITS', 'limits', asJson],
-  ['CAIRN_CONFORMANCE', 'conformance', asSwitch],
-];
-
-function parseJson(text: string, source: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    // The parser's message may quote the text, and a configuration holds keys: only the place is repeated.
-    const place = /position \d+( \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0];
-    throw new TerminalError('config_invalid', {
-      message: `${source} is not valid JSON${place === undefined ? '' : ` at ${place}`}.`,
-      hint: 'Comments and trailing commas are not part of JSON.',
-    });
-  }
-}
+/** What is no text is left for the checks to refuse, and so is an empty text, which would become the folder itself. */
+const resolvedPath = (value: unknown, base: string): unknown =>
+  typeof value === 'string' && value !== '' ? resolve(base, value) : value;

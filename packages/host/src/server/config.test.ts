@@ -36,7 +36,21 @@ test('fills in everything that was left out', () => {
     hostId: 'cairn',
     keys: [],
     workflows: [],
-    limits: { maxNodeExecutions: 1000, maxRequestBodyBytes: 1_048_576 },
+    secrets: new Map(),
+    packs: { folders: [], trust: [] },
+    models: { providers: {}, classes: {} },
+    mcp: { servers: [] },
+    a2a: { peers: [] },
+    peers: [],
+    visibility: { thoughts: 'client' },
+    egress: { allow: [] },
+    cors: { origins: [] },
+    limits: {
+      maxNodeExecutions: 1000,
+      maxRequestBodyBytes: 1_048_576,
+      maxOpenStreamsPerKey: 1000,
+      maxFailedAuthPerMinute: 60,
+    },
     conformance: false,
   });
 });

@@ -10,7 +10,7 @@ export const DISCOVERY_PATH = '/.well-known/openwop';
 export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
-  readonly limits: HostLimits;
+  readonly limits: Pick<HostLimits, 'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes'>;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }

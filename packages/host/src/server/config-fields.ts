@@ -1,0 +1,47 @@
+/** The kinds of value that several keys of the configuration share: names, addresses, origins, headers, paths. */
+import { z } from 'zod';
+
+export const name = z.string().min(1).max(128);
+
+/** A name that other keys refer to: of a secret, a provider, a server. */
+export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be letters, digits, ".", "_" or "-"');
+
+/** Not quoted when it is refused: who mixes up `env` and `value` has written the secret itself here. */
+export const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of an environment variable, not its value');
+
+/** A file or folder. In `cairn.json` it is relative to the file. */
+export const path = z.string().min(1).meta({ format: 'path' });
+
+const parsed = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
+
+/** An address the host calls or is called under. Credentials have keys of their own, so that addresses can be shown. */
+export const address = z
+  .string()
+  .refine((text) => /^https?:$/.test(parsed(text)?.protocol ?? ''), 'must be an http or https URL')
+  .refine((text) => (parsed(text)?.username ?? '') === '' && (parsed(text)?.password ?? '') === '', {
+    message: 'must not hold a user name or password',
+  })
+  .meta({ format: 'uri' });
+
+/** Scheme, name and port, exactly as a browser writes it in `Origin`. */
+export const origin = z.string().refine((text) => text !== 'null' && parsed(text)?.origin === text, {
+  message: 'must be an origin such as https://app.example.org, with nothing after the port',
+});
+
+/** The text itself, or the name of one of the `secrets`. */
+const headerValue = z.union([z.string().regex(/^[\t\x20-\x7e]*$/), z.strictObject({ secret: label })], {
+  error: 'must be printable ASCII text, or { "secret": "<name>" }',
+});
+
+/** Headers of a call to the outside. */
+export const headers = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of a header'),
+  headerValue,
+);
+
+export type HeadersInput = z.infer<typeof headers>;
+
+/** Variables of the process, or of a test. */
+export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,0 +1,138 @@
+/** The keys of the configuration that name what lies outside the host: packs, models, other servers and hosts, telemetry. */
+import { modelClasses } from '@cairn/protocol';
+import { z } from 'zod';
+import { address, headers, label, name, path } from './config-fields.ts';
+
+const folders = z.array(path);
+
+const packsObject = z.strictObject({
+  folders: folders.default([]).describe('Folders of packs to install at start.'),
+  trust: z
+    .array(
+      z.strictObject({
+        keyId: name.describe('The name by which a signature refers to the key.'),
+        publicKey: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the 32 bytes of an Ed25519 public key as base64url, 43 characters')
+          .describe('The Ed25519 public key, base64url.'),
+      }),
+    )
+    .default([])
+    .describe('Keys whose signatures on packs count.'),
+});
+
+/** A list is the short way to write only the folders. */
+export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))]);
+
+const modelName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/\S+$/, 'must be <provider>/<model>, such as local/qwen3')
+  .max(256);
+
+export const modelsSchema = z
+  .strictObject({
+    providers: z
+      .record(
+        label,
+        z.strictObject({
+          kind: z.enum(['openai', 'anthropic', 'google', 'openai-compatible']).describe('Which interface it speaks.'),
+          baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
+          apiKey: z
+            .strictObject({ secret: label })
+            .optional()
+            .describe('The key, as the name of one of the `secrets`.'),
+          headers: headers.default({}).describe('Headers to send with each call.'),
+        }),
+      )
+      .default({})
+      .describe('Who serves models, by a name of your own.'),
+    classes: z
+      .partialRecord(z.enum(modelClasses), modelName)
+      .default({})
+      .describe('Which model serves a model class, as `<provider>/<model>`.'),
+  })
+  .superRefine(({ providers, classes }, context) => {
+    for (const [key, { kind, baseUrl }] of Object.entries(providers)) {
+      if (kind !== 'openai-compatible' || baseUrl !== undefined) continue;
+      const path = ['providers', key, 'baseUrl'];
+      context.addIssue({
+        code: 'custom',
+        path,
+        message: 'is missing: an openai-compatible provider needs its address',
+      });
+    }
+    for (const [key, model] of Object.entries(classes)) {
+      const provider = model.slice(0, model.indexOf('/'));
+      if (provider in providers) continue;
+      const message = `names the provider ${JSON.stringify(provider)}, which models.providers does not have`;
+      context.addIssue({ code: 'custom', path: ['classes', key], message });
+    }
+  });
+
+export const mcpSchema = z.strictObject({
+  servers: z
+    .array(
+      z.strictObject({
+        id: label.describe('The name by which agents refer to the server.'),
+        url: address.describe('Its address.'),
+        headers: headers.default({}).describe('Headers to send with each call.'),
+      }),
+    )
+    .superRefine((servers, context) => refuseTwins(servers, 'id', context))
+    .default([])
+    .describe('MCP servers whose tools agents may use.'),
+});
+
+export const a2aSchema = z.strictObject({
+  peers: z
+    .array(
+      z.strictObject({
+        name: label.describe('The name by which workflows and agents refer to the peer.'),
+        url: address.describe('Its address.'),
+      }),
+    )
+    .superRefine((peers, context) => refuseTwins(peers, 'name', context))
+    .default([])
+    .describe('A2A agents that this host may call.'),
+});
+
+export const peersSchema = z
+  .array(
+    z.strictObject({
+      hostId: name.describe('The `hostId` of the other host.'),
+      url: address.describe('Its address.'),
+      answersForUsers: z.boolean().default(false).describe('Whether its answers count where a person has to decide.'),
+    }),
+  )
+  .superRefine((peers, context) => refuseTwins(peers, 'hostId', context));
+
+export const visibilitySchema = z.strictObject({
+  thoughts: z.enum(['client', 'operator']).default('client').describe('Who sees the thoughts of agents.'),
+  minConfidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Thoughts with less confidence than this are for operators only.'),
+});
+
+export const otelSchema = z.strictObject({
+  endpoint: address.describe('The address of an OTLP collector, without `/v1/traces`.'),
+  protocol: z.enum(['http/protobuf', 'http/json']).default('http/protobuf').describe('How to speak to it.'),
+  headers: headers.default({}).describe('Headers to send with each export.'),
+  sampling: z.number().min(0).max(1).default(1).describe('The share of runs whose spans are exported.'),
+  metricsEveryMs: z.int().min(1000).default(60_000).describe('How often metrics are exported.'),
+});
+
+/** Two entries of one name: a reference to it could mean either. */
+function refuseTwins<Key extends string>(
+  entries: readonly Readonly<Record<Key, string>>[],
+  key: Key,
+  context: z.RefinementCtx,
+): void {
+  const seen = new Set<string>();
+  for (const [i, entry] of entries.entries()) {
+    if (seen.has(entry[key])) context.addIssue({ code: 'custom', path: [i, key], message: 'is there twice' });
+    seen.add(entry[key]);
+  }
+}

@@ -1,0 +1,115 @@
+/** How a wrong configuration is refused: the place, the value unless it may be secret, the reason, the nearest right name. */
+import { invariant, quoted, TerminalError } from '@cairn/protocol';
+import type { z } from 'zod';
+import { namesAt } from './config-walk.ts';
+import { nearest } from './nearest.ts';
+
+type Issue = z.core.$ZodIssue;
+
+const PAGE = 'Every key and its values are listed in docs/reference/configuration.md.';
+
+/** The refusal of the first of the issues. */
+export function configInvalid([raised]: readonly Issue[], source: string): TerminalError {
+  invariant(raised !== undefined, 'config-issue-known', { source });
+  const issue = meant(raised);
+  const where = placeOf(issue.path);
+  if (issue.code === 'unrecognized_keys') return unknownKey(issue, where, source);
+  if (issue.code === 'invalid_key') return unusableName(issue, source);
+  const value = shownValue(issue);
+  const options = issue.code === 'invalid_value' ? issue.values.map(String) : [];
+  const close = typeof issue.input === 'string' ? nearest(issue.input, options) : null;
+  return new TerminalError('config_invalid', {
+    message: `${source}: ${where || 'the configuration'}: ${value === null ? '' : `${value} `}${reasonOf(issue)}.`,
+    hint: close === null ? PAGE : `Did you mean ${JSON.stringify(close)}?`,
+  });
+}
+
+function unknownKey(issue: z.core.$ZodIssueUnrecognizedKeys, where: string, source: string): TerminalError {
+  const wrong = issue.keys[0] ?? '';
+  const names = namesAt(issue.path);
+  const close = nearest(wrong, names);
+  return new TerminalError('config_invalid', {
+    message: `${source}: there is no key ${quoted(wrong, 60)}${where ? ` in ${where}` : ''}.`,
+    hint: close === null ? `Known keys: ${names.join(', ')}.` : `Did you mean ${JSON.stringify(close)}?`,
+  });
+}
+
+/** A name of the reader's own choice (of a secret, a provider, a header) that cannot be one. */
+function unusableName(issue: z.core.$ZodIssueInvalidKey, source: string): TerminalError {
+  const name = String(issue.path.at(-1));
+  const close = nearest(
+    name,
+    issue.issues.flatMap((inner) => ('values' in inner ? inner.values.map(String) : [])),
+  );
+  return new TerminalError('config_invalid', {
+    message: `${source}: ${placeOf(issue.path.slice(0, -1))}: the name ${quoted(name, 60)} ${issue.issues[0] === undefined ? 'cannot be used' : reasonOf(issue.issues[0])}.`,
+    hint: close === null ? PAGE : `Did you mean ${JSON.stringify(close)}?`,
+  });
+}
+
+/** Of a value with two spellings: what is wrong with the one that was used. */
+function meant(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union') return issue;
+  const used = issue.errors.find(
+    ([first]) => first !== undefined && !(first.code === 'invalid_type' && first.path.length === 0),
+  );
+  const [inner] = used ?? [];
+  return inner === undefined ? issue : meant({ ...inner, path: [...issue.path, ...inner.path] });
+}
+
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (place, part) =>
+      typeof part === 'number' ? `${place}[${part}]` : place === '' ? String(part) : `${place}.${String(part)}`,
+    '',
+  );
+
+/** Below these keys lie secrets, or what somebody took for the place of one. */
+const SECRET = new Set<PropertyKey>(['keys', 'secrets', 'masterKey', 'headers', 'apiKey']);
+
+/** The refused value, if it is short and cannot be secret. An address may hold a password, whatever key it stands under. */
+function shownValue({ path, input }: Issue): string | null {
+  if (typeof input === 'number' || typeof input === 'boolean') return String(input);
+  if (typeof input !== 'string') return null;
+  const isSecret = path.some((part) => SECRET.has(part)) && path.at(-1) !== 'tenant' && path.at(-2) !== 'scopes';
+  return isSecret || input.includes('@') ? null : quoted(input, 60);
+}
+
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is missing'
+        : `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
+    case 'too_small':
+      return `must ${measured(issue.origin, 'at least', Number(issue.minimum))}`;
+    case 'too_big':
+      return `must ${measured(issue.origin, 'at most', Number(issue.maximum))}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return kinds[typeof value] ?? typeof value;
+}
+
+function measured(origin: string, bound: string, amount: number): string {
+  if (origin === 'string') return `have ${bound} ${amount} characters`;
+  if (origin === 'array') return `have ${bound} ${amount} ${amount === 1 ? 'entry' : 'entries'}`;
+  return `be ${bound} ${amount}`;
+}

@@ -1,0 +1,130 @@
+/** What the configuration keeps elsewhere: secrets in the environment, the master key in the environment or a file of its owner. */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { TerminalError } from '@cairn/protocol';
+import type { Environment, HeadersInput } from './config-fields.ts';
+import type { ParsedConfig } from './config-shape.ts';
+import { nearest } from './nearest.ts';
+import { SecretText } from './secret-text.ts';
+
+export interface MasterKey {
+  /** Seals and opens: 32 bytes, base64url. */
+  readonly current: SecretText;
+  /** Opens what was sealed before the key was changed. */
+  readonly previous?: SecretText | undefined;
+}
+
+export type Secrets = ReadonlyMap<string, SecretText>;
+
+export function resolveSecrets(named: ParsedConfig['secrets'], source: string, env: Environment): Secrets {
+  const found = Object.entries(named).map(([name, { env: variable, value }]) => {
+    const text = value ?? env[variable ?? ''];
+    if (text === undefined || text === '') throw notSet(`${source}: secrets.${name}`, variable ?? '');
+    return [name, new SecretText(text)] as const;
+  });
+  return new Map(found);
+}
+
+/** Every header that names a secret, by its place in the configuration; each must name one that is there. */
+export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source: string): void {
+  for (const [place, name] of secretReferences(config)) {
+    if (secrets.has(name)) continue;
+    const close = nearest(name, [...secrets.keys()]);
+    throw new TerminalError('config_invalid', {
+      message: `${source}: ${place} names the secret ${JSON.stringify(name)}, which secrets does not have.`,
+      hint: close === null ? 'Add it to secrets.' : `Did you mean ${JSON.stringify(close)}?`,
+    });
+  }
+}
+
+/** Secrets that no other key of the configuration names. */
+export function unnamedSecrets(config: ParsedConfig): readonly string[] {
+  const named = new Set(secretReferences(config).map(([, name]) => name));
+  return Object.keys(config.secrets).filter((name) => !named.has(name));
+}
+
+function secretReferences(config: ParsedConfig): readonly (readonly [place: string, name: string])[] {
+  const ofHeaders = (place: string, headers: HeadersInput) =>
+    Object.entries(headers).flatMap(([header, value]) =>
+      typeof value === 'string' ? [] : [[`${place}.headers.${header}`, value.secret] as const],
+    );
+  return [
+    ...Object.entries(config.models.providers).flatMap(([name, { apiKey, headers }]) => [
+      ...(apiKey === undefined ? [] : [[`models.providers.${name}.apiKey`, apiKey.secret] as const]),
+      ...ofHeaders(`models.providers.${name}`, headers),
+    ]),
+    ...config.mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
+    ...(config.otel === undefined ? [] : ofHeaders('otel', config.otel.headers)),
+  ];
+}
+
+/** Header values ready to be sent; whether they came from a secret or not, they are not for printing. */
+export function resolveHeaders(headers: HeadersInput, secrets: Secrets): Readonly<Record<string, SecretText>> {
+  const values = Object.entries(headers).map(([header, value]) => {
+    const text = typeof value === 'string' ? new SecretText(value) : (secrets.get(value.secret) ?? new SecretText(''));
+    return [header, text] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+type KeySource = { readonly env?: string | undefined; readonly file?: string | undefined };
+
+export function readMasterKey(
+  key: NonNullable<ParsedConfig['masterKey']>,
+  source: string,
+  env: Environment,
+): MasterKey {
+  const where = `${source}: masterKey`;
+  const current = readKey(key, where, env);
+  if (key.previous === undefined) return { current };
+  return { current, previous: readKey(key.previous, `${where}.previous`, env) };
+}
+
+function readKey({ env: variable, file }: KeySource, where: string, env: Environment): SecretText {
+  const text = file === undefined ? env[variable ?? ''] : readOwnersFile(file, where);
+  if (text === undefined || text === '') throw notSet(where, variable ?? '');
+  const bytes = keyBytes(text.trim());
+  if (bytes !== null) return new SecretText(bytes.toString('base64url'));
+  throw new TerminalError('config_invalid', {
+    message: `${where}: ${file ?? variable} does not hold 32 bytes as base64 or hex.`,
+    hint: 'Make a key with "openssl rand -base64 32".',
+  });
+}
+
+function keyBytes(text: string): Buffer | null {
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
+  return null;
+}
+
+/** Mode and content are those of one opened file, so that nobody swaps it between the two looks. */
+function readOwnersFile(file: string, where: string): string {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, 'r');
+  } catch (cause) {
+    throw new TerminalError('config_invalid', {
+      message: `${where}: ${file} cannot be read: ${(cause as Error).message}.`,
+      hint: 'Check the path; the file must be readable by the user the host runs as.',
+      cause,
+    });
+  }
+  try {
+    const mode = fstatSync(descriptor).mode & 0o777;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new TerminalError('config_invalid', {
+        message: `${where}: ${file} has mode ${mode.toString(8).padStart(4, '0')}: others than its owner may read or change it.`,
+        hint: `Run "chmod 600 ${file}".`,
+      });
+    }
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function notSet(where: string, variable: string): TerminalError {
+  return new TerminalError('config_invalid', {
+    message: `${where}: the environment variable ${variable} is not set.`,
+    hint: `Set ${variable} before starting the host.`,
+  });
+}

@@ -1,0 +1,55 @@
+/** Every key of the configuration as a variable of the environment, named and read by one rule. */
+import { delimiter } from 'node:path';
+import type { Environment } from './config-fields.ts';
+import { parseConfigJson } from './config-json.ts';
+import type { ConfigKey, Written } from './config-walk.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** `limits.maxRunDurationMs` is `CAIRN_LIMITS_MAX_RUN_DURATION_MS`. */
+export const variableOf = (path: readonly string[]): string =>
+  `CAIRN_${path.map((key) => key.replace(/[a-z](?=[A-Z])/g, '$&_').toUpperCase()).join('_')}`;
+
+/** What the environment gives, sections before the single keys that win over them. */
+export function fromEnvironment(env: Environment, keys: readonly ConfigKey[]): readonly Values[] {
+  const found = keys.flatMap(({ path, isSection, written }) => {
+    const variable = variableOf(path);
+    const text = env[variable];
+    if (text === undefined || text === '' || path[0] === 'masterKey') return [];
+    return [nested(path, isSection ? parseConfigJson(text, variable) : read[written](text, variable))];
+  });
+  return [...found, ...masterKeyOf(env)];
+}
+
+/** How the text of a variable becomes a value; what does not fit stays text, for the checks to refuse by its key. */
+const read: Readonly<Record<Written, (text: string, variable: string) => unknown>> = {
+  text: (text) => text,
+  number: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text),
+  switch: (text) => ({ true: true, '1': true, false: false, '0': false })[text] ?? text,
+  list: (text) => entries(text, ','),
+  paths: (text) => entries(text, delimiter),
+  json: parseConfigJson,
+};
+
+const entries = (text: string, separator: string): readonly string[] =>
+  text
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+const nested = (path: readonly string[], value: unknown): Values =>
+  path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Values;
+
+/** The variables of the master key hold the key itself, or with `_FILE` the path of its file. */
+function masterKeyOf(env: Environment): readonly Values[] {
+  const current = keySource(env, 'CAIRN_MASTER_KEY');
+  if (current === null) return [];
+  const previous = keySource(env, 'CAIRN_MASTER_KEY_PREVIOUS');
+  return [{ masterKey: { ...current, ...(previous === null ? {} : { previous }) } }];
+}
+
+function keySource(env: Environment, variable: string): Values | null {
+  if ((env[variable] ?? '') !== '') return { env: variable };
+  const file = env[`${variable}_FILE`] ?? '';
+  return file === '' ? null : { file };
+}

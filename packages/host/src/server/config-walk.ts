@@ -1,0 +1,77 @@
+/** Walks the shape of the configuration: its keys, how each is written as text, and the names that are right at a place. */
+import { z } from 'zod';
+import { configShape } from './config-shape.ts';
+
+/** How a setting is written where only text can be given. */
+export type Written = 'text' | 'number' | 'switch' | 'list' | 'paths' | 'json';
+
+/** A key of the configuration: a section, which holds fixed keys of its own, or a setting, which holds a value. */
+export interface ConfigKey {
+  readonly path: readonly string[];
+  readonly schema: z.ZodType;
+  readonly isSection: boolean;
+  readonly written: Written;
+  /** True for a file or folder, or a list of them. */
+  readonly isPath: boolean;
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** What is inside defaults and optional marks; of a value with a short way to write it, the long way. */
+function bare(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return bare(schema.unwrap() as z.ZodType);
+  }
+  if (!(schema instanceof z.ZodUnion)) return schema;
+  return (schema.options as readonly z.ZodType[]).find((option) => option instanceof z.ZodObject) ?? schema;
+}
+
+/** The keys of a fixed object; null for every other kind of value. A master key is one value in two spellings, not a section. */
+function sectionShape(schema: z.ZodType, path: readonly string[]): Shape | null {
+  const inner = bare(schema);
+  return inner instanceof z.ZodObject && path[0] !== 'masterKey' ? inner.shape : null;
+}
+
+/** Every section and setting, in the order of the shape; a section comes before what is in it. */
+export function configKeys(): readonly ConfigKey[] {
+  const found: ConfigKey[] = [];
+  const visit = (shape: Shape, above: readonly string[]) => {
+    for (const [key, schema] of Object.entries(shape)) {
+      const path = [...above, key];
+      const inner = sectionShape(schema, path);
+      found.push({ path, schema, isSection: inner !== null, ...writing(schema) });
+      if (inner !== null) visit(inner, path);
+    }
+  };
+  const { $schema: _, ...shape } = configShape.shape;
+  visit(shape, []);
+  return found;
+}
+
+/** The names that are right at a place of a configuration. */
+export function namesAt(path: readonly PropertyKey[]): readonly string[] {
+  let schema: z.ZodType | undefined = configShape;
+  for (const part of path) {
+    const inner: z.ZodType = bare(schema);
+    if (inner instanceof z.ZodObject) schema = inner.shape[String(part)] as z.ZodType | undefined;
+    else if (inner instanceof z.ZodRecord) schema = inner.valueType as z.ZodType;
+    else if (inner instanceof z.ZodArray) schema = inner.element as z.ZodType;
+    else return [];
+    if (schema === undefined) return [];
+  }
+  const inner = bare(schema);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+function writing(schema: z.ZodType): Pick<ConfigKey, 'written' | 'isPath'> {
+  const inner = bare(schema);
+  const isPath = inner.meta()?.format === 'path';
+  if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return { written: 'text', isPath };
+  if (inner instanceof z.ZodNumber) return { written: 'number', isPath };
+  if (inner instanceof z.ZodBoolean) return { written: 'switch', isPath };
+  if (inner instanceof z.ZodArray) {
+    const element = writing(inner.element as z.ZodType);
+    if (element.written === 'text') return { written: element.isPath ? 'paths' : 'list', isPath: element.isPath };
+  }
+  return { written: 'json', isPath };
+}
