@@ -110,9 +110,12 @@ export class StoreLine implements Store {
     return {
       append: (append) => this.#write(`append ${append.runId} ${append.rows[0]?.type}`, () => this.#append(append)),
       read: (range) => this.#read(() => base.log.read(range)),
+      changes: (range) => this.#read(() => base.log.changes(range)),
+      end: () => this.#read(() => base.log.end()),
       head: (runId) => this.#read(() => base.log.head(runId)),
       list: (query) => this.#read(() => base.log.list(query)),
       interrupts: (runId) => this.#read(() => base.log.interrupts(runId)),
+      importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
       rebuild: () => this.#read(() => base.log.rebuild()),
       follow: (listener) => {
         this.#listeners.add(listener);
@@ -142,6 +145,7 @@ export class StoreLine implements Store {
           leases.released(request.runId, request.fence);
         }),
       due: () => this.#read(() => base.queue.due()),
+      census: (now) => this.#read(() => base.queue.census(now)),
     };
   }
 
@@ -155,6 +159,8 @@ export class StoreLine implements Store {
       workflows: (tenant) => this.#read(() => records.workflows(tenant)),
       putCheckpoint: (checkpoint) => this.#write('checkpoint', () => records.putCheckpoint(checkpoint)),
       checkpoint: (runId) => this.#read(() => records.checkpoint(runId)),
+      mark: (reader) => this.#read(() => records.mark(reader)),
+      putMark: (reader, position) => this.#write('mark', () => records.putMark(reader, position)),
       idempotency: (tenant, endpoint, key) => this.#read(() => records.idempotency(tenant, endpoint, key)),
       expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
     };

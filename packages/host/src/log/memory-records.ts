@@ -1,7 +1,7 @@
 /** The records of the memory store: definitions, workflow names, checkpoints and idempotency outcomes in plain maps. */
 import type { RunId } from '@cairn/protocol';
-import type { Checkpoint, IdempotencyRecord, Records, WorkflowRecord } from './port.ts';
-import { versionTaken } from './refusals.ts';
+import type { Checkpoint, IdempotencyRecord, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import { subscriptionTaken, versionTaken } from './refusals.ts';
 
 /** One text for the three parts, which may hold any character. */
 export const idempotencyKey = (tenant: string, endpoint: string, key: string): string =>
@@ -12,6 +12,8 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
   const definitions = new Map<string, string>();
   const workflows: WorkflowRecord[] = [];
   const checkpoints = new Map<RunId, Checkpoint>();
+  const marks = new Map<string, string>();
+  const subscriptions = new Map<string, SubscriptionRecord>();
 
   const latestOf = (tenant: string, workflowId: string): WorkflowRecord | null =>
     workflows.findLast((one) => one.tenant === tenant && one.workflowId === workflowId) ?? null;
@@ -50,6 +52,32 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
     async checkpoint(runId) {
       assertOpen();
       return checkpoints.get(runId) ?? null;
+    },
+    async mark(reader) {
+      assertOpen();
+      return marks.get(reader) ?? null;
+    },
+    async putMark(reader, position) {
+      assertOpen();
+      marks.set(reader, position);
+    },
+    async putSubscription(record) {
+      assertOpen();
+      if (subscriptions.has(record.id)) throw subscriptionTaken(record);
+      subscriptions.set(record.id, record);
+    },
+    async subscriptions(kind) {
+      assertOpen();
+      return [...subscriptions.values()].filter((one) => one.kind === kind);
+    },
+    async saveSubscriptionState(id, state) {
+      assertOpen();
+      const kept = subscriptions.get(id);
+      if (kept !== undefined) subscriptions.set(id, { ...kept, state });
+    },
+    async dropSubscription(tenant, id) {
+      assertOpen();
+      return subscriptions.get(id)?.tenant === tenant && subscriptions.delete(id);
     },
     async idempotency(tenant, endpoint, key) {
       assertOpen();

@@ -1,16 +1,20 @@
 /** A store that lives in memory: for tests, for simulation, and as the plainest reading of what a store must do. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { admit, given, type RunSlot, type Surroundings, taken, woken } from './admit.ts';
+import { admit, admitImported, given, importedSlot, type RunSlot, type Surroundings, taken, woken } from './admit.ts';
 import { Followers, type ListenerFault } from './followers.ts';
 import { idempotencyKey, memoryRecords } from './memory-records.ts';
 import type {
   Append,
   Appended,
+  Census,
+  Changes,
   Claim,
   ContextRows,
   EventLog,
   IdempotencyRecord,
+  ImportRun,
   InterruptRecord,
+  NewRow,
   Queue,
   Row,
   RunPage,
@@ -18,7 +22,7 @@ import type {
   RunRows,
   Store,
 } from './port.ts';
-import { idempotencyTaken, parseListCursor, storeClosed } from './refusals.ts';
+import { contextTaken, idempotencyTaken, parseListCursor, runExists, storeClosed, wrongEnd } from './refusals.ts';
 import { reindex, sameIndex } from './run-index.ts';
 
 export interface MemoryStoreOptions {
@@ -38,6 +42,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return appended;
     },
     read: async (range) => memory.read(range),
+    changes: async (range) => memory.changes(range),
+    end: async () => memory.end(),
     follow: (listener) => memory.followers.add(listener),
     head: async (runId) => {
       const slot = memory.open().get(runId)?.slot;
@@ -47,6 +53,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     list: async (query) => memory.list(query),
     interrupts: async (runId) => [...(memory.open().get(runId)?.interrupts.values() ?? [])],
+    pending: async (query) => memory.pending(query),
+    importRun: async (run, rows) => memory.importRun(run, [...rows]),
     rebuild: async () => memory.rebuild(),
   };
   const queue: Queue = {
@@ -54,6 +62,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     renew: async ({ owner, until }) => void memory.session(owner, until),
     release: async ({ runId, fence, wakeAt }) => memory.release(runId, fence, wakeAt),
     due: async () => memory.due(),
+    census: async (now) => memory.census(now),
   };
   const records = memoryRecords(memory.idempotency, () => memory.open());
   return { log, queue, records, close: async () => memory.close() };
@@ -73,6 +82,8 @@ class Memory implements Surroundings {
   readonly idempotency = new Map<string, IdempotencyRecord>();
   readonly #runs = new Map<RunId, MemoryRun>();
   readonly #contexts = new Map<ContextId, Row[]>();
+  /** Of all runs, in cursor order. */
+  readonly #rows: Row[] = [];
   readonly #sessions = new Map<string, number>();
   readonly #untold: { readonly runId: RunId; readonly contextId: ContextId; readonly rows: readonly Row[] }[] = [];
   #cursor = 0;
@@ -117,11 +128,28 @@ class Memory implements Surroundings {
     const context = this.#contexts.get(contextId) ?? [];
     this.#contexts.set(contextId, context);
     context.push(...rows);
+    this.#rows.push(...rows);
     if (claim !== undefined) this.session(claim.owner, Math.max(claim.until, this.#sessions.get(claim.owner) ?? 0));
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     if (idempotency) this.idempotency.set(recordKey!, idempotency);
     this.#untold.push({ runId, contextId, rows });
     return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
+  }
+
+  importRun(run: ImportRun, given: readonly NewRow[]): void {
+    const runs = this.open();
+    const { runId, contextId, tenant } = run;
+    if (runs.has(runId)) throw runExists(runId);
+    const isForeign = ({ slot: { record } }: MemoryRun) => record.contextId === contextId && record.tenant !== tenant;
+    if ([...runs.values()].some(isForeign)) throw contextTaken(run);
+    const start = importedSlot(run, given[0]?.at ?? run.importedAt);
+    if (given.length === 0) throw wrongEnd(run, start);
+    const { slot, rows, interrupts } = admitImported(start, given, this.#cursor);
+    if (slot.seq !== run.seq || slot.hash !== run.hash) throw wrongEnd(run, slot);
+    this.#cursor += rows.length;
+    const inbox = new Map(interrupts.map((record) => [record.interruptId, record]));
+    this.#runs.set(runId, { place: this.#runs.size + 1, slot, rows: [...rows], interrupts: inbox });
+    this.#contexts.set(contextId, [...(this.#contexts.get(contextId) ?? []), ...rows]);
   }
 
   /** Each append tells one commit, in the order they were made. */
@@ -148,6 +176,27 @@ class Memory implements Surroundings {
     return found;
   }
 
+  changes({ after, limit, maxBytes = Infinity, only }: Parameters<EventLog['changes']>[0]): Changes {
+    const runs = this.open();
+    const [all, start] = afterCursor(this.#rows, Number(after));
+    const rows: Row[] = [];
+    let bytes = 0;
+    let position = Number(after);
+    for (const row of all.slice(start, start + limit)) {
+      if (bytes >= maxBytes) break;
+      position = row.cursor;
+      if (only !== undefined && !isChosen(row, runs.get(row.runId)!.slot.record.tenant, only)) continue;
+      rows.push(row);
+      bytes += row.payload.length + (row.task?.length ?? 0);
+    }
+    return { rows, position: String(position) };
+  }
+
+  end(): string {
+    this.open();
+    return String(this.#cursor);
+  }
+
   list({ tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
     const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
     const matching = [...this.open().values()].reverse().filter(({ place, slot: { record } }) => {
@@ -159,6 +208,26 @@ class Memory implements Surroundings {
     const page = matching.slice(0, limit);
     const nextCursor = matching.length > limit ? String(page.at(-1)!.place) : null;
     return { runs: page.map((run) => run.slot.record), nextCursor };
+  }
+
+  pending({ tenant, limit, cursor }: PendingQuery): PendingPage {
+    const [at, place, id] = parsePendingCursor(cursor);
+    const isLater = (run: MemoryRun, one: InterruptRecord) =>
+      one.requestedAt - at || run.place - place || (one.interruptId > id ? 1 : -1);
+    const waiting = [...this.open().values()]
+      .filter(({ slot: { record } }) => record.tenant === tenant && record.importedAt === null)
+      .flatMap((run) => [...run.interrupts.values()].map((one) => ({ run, one })))
+      .filter(({ run, one }) => one.open && isLater(run, one) > 0)
+      .sort((a, b) => a.one.requestedAt - b.one.requestedAt || a.run.place - b.run.place);
+    const page = waiting.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      interrupts: page.map(({ run, one }) => ({ ...one, workflowId: run.slot.record.workflowId })),
+      nextCursor:
+        waiting.length > limit && last !== undefined
+          ? JSON.stringify([last.one.requestedAt, last.run.place, last.one.interruptId])
+          : null,
+    };
   }
 
   rebuild(): { readonly runs: number; readonly repaired: number } {
@@ -203,6 +272,14 @@ class Memory implements Surroundings {
       if (at !== null && at < earliest) earliest = at;
     }
     return Number.isFinite(earliest) ? earliest : null;
+  }
+
+  census(now: number): Census {
+    const unfinished = [...this.open().values()].filter(
+      ({ slot: { record } }) => record.endedAt === null && record.importedAt === null,
+    );
+    const due = unfinished.filter(({ slot }) => slot.owner === null && (slot.wakeAt ?? Infinity) <= now);
+    return { active: unfinished.length, due: due.length };
   }
 
   #wake(runId: RunId, at: number): void {

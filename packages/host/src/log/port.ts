@@ -49,6 +49,15 @@ export interface NewRun {
   readonly parentRunId?: RunId | undefined;
 }
 
+/** A run that was written elsewhere. It is kept as it is and never goes on here: no append reaches it, nothing wakes it. */
+export interface ImportRun extends NewRun {
+  readonly runId: RunId;
+  readonly importedAt: number;
+  /** The place and the hash of its last row, which the rows must lead to. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
 /** One row of the run list: a pure fold of the run's rows (see `run-index.ts`) beside its identity. Rebuildable. */
 export interface RunRecord {
   readonly runId: RunId;
@@ -66,6 +75,8 @@ export interface RunRecord {
   readonly errorMessage: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
+  /** When the run was taken over from elsewhere; null for a run of this store. */
+  readonly importedAt: number | null;
 }
 
 /** One row of the inbox: an interrupt and whether it still waits. Rebuildable. */
@@ -150,6 +161,20 @@ export interface ContextRows {
   readonly maxBytes?: number | undefined;
 }
 
+/** Rows of all runs, in an order that keeps each run's own; for readers that must not miss one, whatever happens to them. */
+export interface Changes {
+  /** Leaves out imported runs: they did not happen here. */
+  readonly rows: readonly Row[];
+  /** Where to go on; the same as was asked for when nothing was added. Only its store knows what it means. */
+  readonly position: string;
+}
+
+/** Rows of one tenant that its clients may see, of some types. */
+export interface ChosenRows {
+  readonly tenant: string;
+  readonly types: readonly string[];
+}
+
 export interface RunHead {
   readonly record: RunRecord;
   /** seq of the last row. */
@@ -175,15 +200,50 @@ export interface RunPage {
   readonly nextCursor: string | null;
 }
 
+/** A question that waits, with the workflow of its run. */
+export interface PendingInterrupt extends InterruptRecord {
+  readonly workflowId: string;
+}
+
+export interface PendingQuery {
+  readonly tenant: string;
+  readonly limit: number;
+  /** Continue after this page; those that wait longest come first. */
+  readonly cursor?: string | undefined;
+}
+
+export interface PendingPage {
+  /** May be fewer than asked for although more follow: what is looked at for one page is bounded. */
+  readonly interrupts: readonly PendingInterrupt[];
+  readonly nextCursor: string | null;
+}
+
 /** The log. Acknowledged means durable: `append` resolves after the commit, never before. */
 export interface EventLog {
   append(append: Append): Promise<Appended>;
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   /** Called after each commit of any run this node can see; returns the way to stop. */
   follow(listener: (commit: Commit) => void): () => void;
+  /** Up to `limit` rows after a position. No row ever turns up before a position that was given out. */
+  changes(range: {
+    readonly after: string;
+    readonly limit: number;
+    readonly maxBytes?: number | undefined;
+    /** Only these; the position still moves past the others, and `limit` bounds how many are looked at. */
+    readonly only?: ChosenRows | undefined;
+  }): Promise<Changes>;
+  /** The position at the end of the log as it is now. */
+  end(): Promise<string>;
   head(runId: RunId): Promise<RunHead | null>;
   list(query: RunQuery): Promise<RunPage>;
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
+  /** What a tenant's runs wait for; imported runs wait for nothing here. */
+  pending(query: PendingQuery): Promise<PendingPage>;
+  /**
+   * Takes over a run, all of its rows or nothing: `conflict` when the run exists here or its context is another tenant's,
+   * `bundle_invalid` when the rows do not lead to its hash. The rows are drawn once, as they are written; nobody is told.
+   */
+  importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   /** Recompute run list and inbox from the rows; gives the number of records that were wrong. */
   rebuild(): Promise<{ readonly runs: number; readonly repaired: number }>;
 }
@@ -191,6 +251,11 @@ export interface EventLog {
 export interface Claim {
   readonly runId: RunId;
   readonly fence: number;
+}
+
+export interface Census {
+  readonly active: number;
+  readonly due: number;
 }
 
 /** The queue: which runs need a step, and which node may step them. */
@@ -208,6 +273,8 @@ export interface Queue {
   release(request: { readonly runId: RunId; readonly fence: number; readonly wakeAt: number | null }): Promise<void>;
   /** The earliest instant at which `claim` could return something; null when nothing waits for time. */
   due(): Promise<number | null>;
+  /** How many runs have not ended, and how many of them are due and held by nobody. */
+  census(now: number): Promise<Census>;
 }
 
 export interface WorkflowRecord {
@@ -227,6 +294,15 @@ export interface Checkpoint {
   readonly body: string;
 }
 
+/** Somebody outside who is told of a tenant's events: what was agreed, and how far the telling got. Both are JSON of the teller. */
+export interface SubscriptionRecord {
+  readonly id: string;
+  readonly tenant: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly state: string;
+}
+
 /** Records beside the log: content-addressed definitions, workflow names, checkpoints of folded state, idempotency. */
 export interface Records {
   /** Idempotent: the hash is of the body. */
@@ -241,6 +317,17 @@ export interface Records {
   /** Keeps only the newest of a run. */
   putCheckpoint(checkpoint: Checkpoint): Promise<void>;
   checkpoint(runId: RunId): Promise<Checkpoint | null>;
+  /** Where a reader of the whole log had got to; null when it never said. */
+  mark(reader: string): Promise<string | null>;
+  putMark(reader: string, position: string): Promise<void>;
+  /** `conflict` when the id is taken. */
+  putSubscription(record: SubscriptionRecord): Promise<void>;
+  /** All of this kind, in the order they were put. */
+  subscriptions(kind: string): Promise<readonly SubscriptionRecord[]>;
+  /** Nothing when the subscription is gone meanwhile. */
+  saveSubscriptionState(id: string, state: string): Promise<void>;
+  /** Whether it was there. */
+  dropSubscription(tenant: string, id: string): Promise<boolean>;
   idempotency(tenant: string, endpoint: string, key: string): Promise<IdempotencyRecord | null>;
   /** Forget idempotency records written before this instant. */
   expireIdempotency(before: number): Promise<number>;

@@ -1,8 +1,8 @@
 /** What every queue promises: a run that needs a step is claimed, by one node at a time, and no wake is lost. */
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from './port.ts';
-import { creation, lease, type OpenStore, row, runA, runB } from './samples.contract.ts';
+import { asked, creation, lease, type OpenStore, row, runA, runB, started } from './samples.contract.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function queueContract(open: OpenStore): void {
@@ -16,6 +16,7 @@ export function queueContract(open: OpenStore): void {
   describe('claiming', () => claiming(current));
   describe('wakes', () => wakes(current));
   describe('the next due instant', () => dueInstant(current));
+  describe('the census', () => census(current));
 }
 
 const claimAt = (store: Store, owner: string, now: number, limit = 10) =>
@@ -201,5 +202,25 @@ function dueInstant(store: () => Store): void {
     expect(await store().queue.due()).toBe(4_000);
     await store().log.append({ runId: runA, rows: [row('run.completed')] });
     expect(await store().queue.due()).toBeNull();
+  });
+}
+
+function census(store: () => Store): void {
+  const waiting = row('node.suspended', { nodeId: 'gate', payload: '{"nodeId":"gate","interruptId":"i"}' });
+
+  it('counts runs that have not ended, whatever they wait for, and those that are due and free', async () => {
+    const { log, queue } = store();
+    expect(await queue.census(0)).toEqual({ active: 0, due: 0 });
+    await log.append(creation('run_held' as RunId, { claim: lease('n1') }));
+    await resting(store(), 'run_due' as RunId, 500);
+    await resting(store(), 'run_later' as RunId, 5_000);
+    const asks = [started(), asked('i'), waiting];
+    await log.append(creation('run_waits' as RunId, { rows: asks, claim: lease('n1'), rest: { wakeAt: null } }));
+    const foreign = { tenant: 'u', contextId: 'ctx_u' as ContextId, originRunId: 'run_u' as RunId };
+    const rest = { wakeAt: null };
+    await log.append(creation('run_u' as RunId, { create: foreign, rows: asks, claim: lease('n1'), rest }));
+    await log.append(creation('run_over' as RunId, { rows: [started(), row('run.completed')] }));
+    expect(await queue.census(500)).toEqual({ active: 5, due: 1 });
+    expect(await queue.census(5_000)).toEqual({ active: 5, due: 2 });
   });
 }

@@ -14,6 +14,7 @@ export function recordsContract(open: OpenStore): void {
   describe('definitions', () => definitions(current));
   describe('workflows', () => workflows(current));
   describe('checkpoints', () => checkpoints(current));
+  describe('marks', () => marks(current));
   describe('a closed store', () => closed(current));
 }
 
@@ -77,6 +78,17 @@ function checkpoints(store: () => Store): void {
   });
 }
 
+function marks(store: () => Store): void {
+  it('keep what each reader said last', async () => {
+    expect(await store().records.mark('r')).toBeNull();
+    await store().records.putMark('r', '1');
+    await store().records.putMark('other', '7');
+    await store().records.putMark('r', '2');
+    expect(await store().records.mark('r')).toBe('2');
+    expect(await store().records.mark('other')).toBe('7');
+  });
+}
+
 function closed(store: () => Store): void {
   it('refuses everything by name, after what it had accepted', async () => {
     const accepted = store().log.append(creation(runA));
@@ -87,6 +99,9 @@ function closed(store: () => Store): void {
     await expect(store().log.head(runA)).rejects.toMatchObject(refused);
     await expect(store().log.read({ runId: runA, after: -1, limit: 1 })).rejects.toMatchObject(refused);
     await expect(store().queue.due()).rejects.toMatchObject(refused);
+    await expect(store().queue.census(0)).rejects.toMatchObject(refused);
+    await expect(store().log.changes({ after: '0', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().log.end()).rejects.toMatchObject(refused);
     await expect(store().records.definition('h')).rejects.toMatchObject(refused);
     await store().close();
   });

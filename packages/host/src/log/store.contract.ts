@@ -1,5 +1,7 @@
 /** The contract of a whole store: log, index, queue and records together. */
 import { describe } from 'vitest';
+import { changesContract } from './changes.contract.ts';
+import { importContract } from './import.contract.ts';
 import { logContract } from './log.contract.ts';
 import { queueContract } from './queue.contract.ts';
 import { recordsContract } from './records.contract.ts';
@@ -8,7 +10,9 @@ import type { OpenStore } from './samples.contract.ts';
 
 export function storeContract(open: OpenStore): void {
   describe('as a log', () => logContract(open));
+  describe('as a log of all runs', () => changesContract(open));
   describe('as an index', () => runIndexContract(open));
+  describe('as a home for imported runs', () => importContract(open));
   describe('as a queue', () => queueContract(open));
   describe('as records', () => recordsContract(open));
 }

@@ -114,6 +114,14 @@ const migrations: readonly Migration[] = [
       CREATE INDEX idempotency_by_age ON idempotency (at);
     `,
   },
+  {
+    name: 'runs that were imported',
+    sql: 'ALTER TABLE runs ADD COLUMN imported_at INTEGER;',
+  },
+  {
+    name: 'how far readers of the whole log got',
+    sql: 'CREATE TABLE marks (reader TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+  },
 ];
 
 /** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */

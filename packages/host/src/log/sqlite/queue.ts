@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { given, taken } from '../admit.ts';
 import type { Claim, Queue } from '../port.ts';
+import { censusOf } from './census.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { Sessions } from './sessions.ts';
 import type { Slots } from './slots.ts';
@@ -20,6 +21,7 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
   const heldBy = db.prepare('SELECT id FROM runs WHERE owner = ? ORDER BY key LIMIT ?');
   const nextOwner = db.prepare('SELECT min(owner) AS owner FROM runs WHERE owner > ?');
   const earliest = db.prepare('SELECT min(wake_at) AS at FROM runs WHERE owner IS NULL AND wake_at IS NOT NULL');
+  const census = censusOf(db);
   const ids = (statement: StatementSync, ...values: (string | number)[]): RunId[] =>
     statement.all(...values).map((found) => found.id as RunId);
 
@@ -76,5 +78,6 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
         const instants = typeof wake === 'number' ? [wake, ...ends] : ends;
         return instants.length === 0 ? null : Math.min(...instants);
       }),
+    census: async (now) => read(() => census(now)),
   };
 }

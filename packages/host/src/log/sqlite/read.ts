@@ -1,7 +1,7 @@
 /** Reads of the log: a run by its index, a context by merging its runs, the run list and the inbox. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
-import type { ContextRows, InterruptRecord, Row, RunPage, RunQuery, RunRows } from '../port.ts';
+import type { ContextId, RunId } from '@cairn/protocol';
+import type { Changes, ContextRows, EventLog, InterruptRecord, Row, RunPage, RunQuery, RunRows } from '../port.ts';
 import { parseListCursor } from '../refusals.ts';
 import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';
@@ -21,6 +21,8 @@ export class Reader {
   readonly #shownClientRun: StatementSync;
   readonly #inbox: StatementSync;
   readonly #merge: ContextMerge;
+  readonly #changes: StatementSync;
+  readonly #end: StatementSync;
   /** The statements of the run list, by their text: one for each set of filters. */
   readonly #lists = new Map<string, StatementSync>();
 
@@ -38,6 +40,14 @@ export class Reader {
       db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
     );
     this.#merge = new ContextMerge(db);
+    this.#changes = arrays(
+      db.prepare(
+        `SELECT run_id, context, imported_at, ${EVENT_COLUMNS} FROM events
+         JOIN (SELECT key, id AS run_id, context, imported_at FROM runs) AS whose ON whose.key = events.run
+         WHERE cursor > ? ORDER BY cursor LIMIT ?`,
+      ),
+    );
+    this.#end = db.prepare('SELECT coalesce(max(cursor), 0) AS cursor FROM events');
   }
 
   rows(range: RunRows | ContextRows): readonly Row[] {
@@ -53,6 +63,31 @@ export class Reader {
         rowOf(range.runId, contextId, columns),
       ),
     );
+  }
+
+  changes({ after, limit, maxBytes = Number.POSITIVE_INFINITY }: Parameters<EventLog['changes']>[0]): Changes {
+    const rows: Row[] = [];
+    let position = Number(after);
+    let bytes = 0;
+    for (let seen = 0; seen < limit && bytes < maxBytes; ) {
+      const wanted = Math.min(FETCH, limit - seen);
+      const found = this.#changes.all(position, wanted) as unknown as Columns[];
+      for (const [runId, contextId, importedAt, ...columns] of found) {
+        const row = rowOf(runId as RunId, contextId as ContextId, columns);
+        position = row.cursor;
+        bytes += row.payload.length + (row.task?.length ?? 0);
+        if (importedAt === null) rows.push(row);
+        if (bytes >= maxBytes) break;
+      }
+      seen += found.length;
+      if (found.length < wanted) break;
+    }
+    return { rows, position: String(position) };
+  }
+
+  /** The last row's place, whether or not it was written by this process. */
+  end(): string {
+    return String(this.#end.get()?.cursor ?? 0);
   }
 
   interrupts(runId: RunId): readonly InterruptRecord[] {

@@ -80,12 +80,19 @@ function states(db: DatabaseSync, writer: GroupCommit, read: Read) {
      WHERE tenant = ? AND endpoint = ? AND key = ?`,
   );
   const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
+  const setMark = db.prepare(
+    'INSERT INTO marks VALUES (?, ?) ON CONFLICT (reader) DO UPDATE SET position = excluded.position',
+  );
+  const getMark = db.prepare('SELECT position FROM marks WHERE reader = ?');
   const found = <Kept>(columns: Record<string, unknown> | undefined): Kept | null =>
     columns === undefined ? null : ({ ...columns } as Kept);
   return {
     putCheckpoint: ({ runId, seq, format, body }: Checkpoint) =>
       writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(runId, seq, format, body) }),
     checkpoint: async (runId: string) => read(() => found<Checkpoint>(get.get(runId))),
+    mark: async (reader: string) => read(() => (getMark.get(reader)?.position as string | undefined) ?? null),
+    putMark: (reader: string, position: string) =>
+      writer.submit({ rows: 1, bytes: 0, apply: () => void setMark.run(reader, position) }),
     idempotency: async (tenant: string, endpoint: string, key: string) =>
       read(() => found<IdempotencyRecord>(outcome.get(tenant, endpoint, key))),
     expireIdempotency: (before: number) =>

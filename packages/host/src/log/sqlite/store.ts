@@ -59,6 +59,8 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
   const log: EventLog = {
     append: (append) => writer.submit(appender.work(append)),
     read: async (range) => read(() => reader.rows(range)),
+    changes: async (range) => read(() => reader.changes(range)),
+    end: async () => read(() => reader.end()),
     follow: (listener) => followers.add(listener),
     head: async (runId) =>
       read(() => {
@@ -69,6 +71,10 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
       }),
     list: async (query) => read(() => reader.list(query)),
     interrupts: async (runId) => read(() => reader.interrupts(runId)),
+    importRun: async (run, rows) => {
+      const refusal = await writer.submit(appender.importWork(run, rows));
+      if (refusal !== null) throw refusal;
+    },
     rebuild: async () => rebuild(db, writer, slots),
   };
   return {
