@@ -115,6 +115,7 @@ export class StoreLine implements Store {
       head: (runId) => this.#read(() => base.log.head(runId)),
       list: (query) => this.#read(() => base.log.list(query)),
       interrupts: (runId) => this.#read(() => base.log.interrupts(runId)),
+      pending: (query) => this.#read(() => base.log.pending(query)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
       rebuild: () => this.#read(() => base.log.rebuild()),
       follow: (listener) => {

@@ -55,6 +55,8 @@ export const runSnapshotSchema = z
     parentNodeId: text.optional(),
     inputs: jsonObject.optional(),
     outputs: jsonObject.optional(),
+    /** When a run of another host was imported here; it never goes on. */
+    importedAt: instant.optional(),
     /** What the run waits for, while it waits; never a token. */
     interrupt: z
       .looseObject({

@@ -14,6 +14,7 @@ import { answerDrafts } from './answers.ts';
 import type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine.ts';
 import { newRunState } from './evolve.ts';
 import { awaited, cancelRequested, type Fact } from './facts.ts';
+import { importedSnapshot, runImported } from './imported-run.ts';
 import type { HostLimits } from './limits.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxWorld, Opening } from './mailbox-world.ts';
@@ -182,6 +183,9 @@ class Runtime implements Engine {
         if (!isCairnError(error) || !error.retryable) throw error;
       }
     }
+    const head = await this.#options.store.log.head(id);
+    if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
+    if (head.record.importedAt !== null) return importedSnapshot(this.#options.store, head.record);
     return runSnapshot((await this.#loader.load(id, tenant)).state.view);
   }
 
@@ -243,6 +247,7 @@ class Runtime implements Engine {
   async #ofTenant(tenant: string, id: RunId): Promise<void> {
     const head = await this.#options.store.log.head(id);
     if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
+    if (head.record.importedAt !== null) throw runImported(id);
   }
 }
 

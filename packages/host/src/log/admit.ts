@@ -2,8 +2,9 @@
 import type { RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
 import { chainHash, chainStart, rowHash } from './chain.ts';
-import type { Append, InterruptRecord, NewRow, Row } from './port.ts';
+import type { Append, ImportRun, InterruptRecord, NewRow, Row } from './port.ts';
 import { MAX_EVENT_BYTES } from './port.ts';
+import { runExists, runImported } from './refusals.ts';
 import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
 
 /** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
@@ -58,14 +59,39 @@ export const taken = (slot: RunSlot, owner: string): RunSlot => ({
 export const given = (slot: RunSlot, wakeAt: number | null): RunSlot =>
   slot.record.endedAt !== null ? slot : { ...slot, owner: null, wakeAt: earlier(slot.wakeAt, wakeAt) };
 
-/** The run after somebody asked for it to be woken; a run that ended stays asleep. */
+/** The run after somebody asked for it to be woken; a run that ended or was imported stays asleep. */
 export const woken = (slot: RunSlot, at: number): RunSlot =>
-  slot.record.endedAt !== null ? slot : { ...slot, wakeAt: earlier(slot.wakeAt, at) };
+  slot.record.endedAt !== null || slot.record.importedAt !== null
+    ? slot
+    : { ...slot, wakeAt: earlier(slot.wakeAt, at) };
 
 function earlier(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);
 }
+
+/** An imported run before its first row. */
+export const importedSlot = (run: ImportRun, at: number): RunSlot => ({
+  ...newRunIndex(run.runId, run, at),
+  ...beforeFirstRow(run.originRunId, at),
+});
+
+/** The next rows of an imported run. They are at their places already, so what they hold is checked, not moved. */
+export function admitImported(slot: RunSlot, rows: readonly NewRow[], cursor: number): Admitted {
+  const next = { runId: slot.record.runId, rows, at: slot.seq + 1 };
+  invariant(slot.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
+  checkRows(next);
+  return stamp(next, slot, cursor);
+}
+
+const beforeFirstRow = (originRunId: RunId, at: number) => ({
+  seq: -1,
+  hash: chainStart(originRunId),
+  at,
+  fence: 0,
+  owner: null,
+  wakeAt: null,
+});
 
 function created(append: Append): RunSlot {
   const { create, runId } = append;
@@ -76,15 +102,15 @@ function created(append: Append): RunSlot {
     });
   }
   const at = append.rows[0]!.at;
-  const start = { seq: -1, hash: chainStart(create.originRunId), at, fence: 0, owner: null, wakeAt: null };
-  return { ...newRunIndex(runId, create, at), ...start };
+  return { ...newRunIndex(runId, create, at), ...beforeFirstRow(create.originRunId, at) };
 }
 
 function guarded(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
   const { runId, answers, fence } = append;
   if (append.create !== undefined) {
-    throw new TerminalError('conflict', { message: `Run ${runId} exists already.`, hint: 'Use another run id.' });
+    throw runExists(runId);
   }
+  if (slot.record.importedAt !== null) throw runImported(runId);
   if (answers !== undefined && !slot.open.has(answers)) throw notOpen(runId, answers, around);
   if (slot.record.endedAt !== null) {
     throw new TerminalError('run_terminal', {
@@ -115,7 +141,7 @@ function takeLease(append: Append, slot: RunSlot, around: Surroundings): RunSlot
 }
 
 /** Gives the rows their place and hashes, and folds them into the index. */
-function stamp(append: Append, slot: RunSlot, cursor: number): Admitted {
+function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cursor: number): Admitted {
   const { runId } = append;
   const { contextId } = slot.record;
   let index: RunIndex = slot;
@@ -162,7 +188,7 @@ function stamp(append: Append, slot: RunSlot, cursor: number): Admitted {
   return { slot: after, rows, interrupts: [...changes.values()] };
 }
 
-function checkRows(append: Append): void {
+function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
   const { rows, runId } = append;
   invariant(rows.length > 0, 'append-has-rows', { runId });
   for (const [i, row] of rows.entries()) {

@@ -8,6 +8,7 @@ import type {
   Appended,
   Census,
   Changes,
+  ChosenRows,
   Claim,
   ContextRows,
   EventLog,
@@ -15,6 +16,9 @@ import type {
   ImportRun,
   InterruptRecord,
   NewRow,
+  PendingInterrupt,
+  PendingPage,
+  PendingQuery,
   Queue,
   Row,
   RunPage,
@@ -86,6 +90,8 @@ class Memory implements Surroundings {
   readonly #rows: Row[] = [];
   readonly #sessions = new Map<string, number>();
   readonly #untold: { readonly runId: RunId; readonly contextId: ContextId; readonly rows: readonly Row[] }[] = [];
+  /** Every interrupt of the runs written here, in the order they were asked. */
+  readonly #asked: Pick<InterruptRecord, 'runId' | 'interruptId'>[] = [];
   #cursor = 0;
   #closed = false;
 
@@ -123,7 +129,10 @@ class Memory implements Surroundings {
     this.#runs.set(runId, kept);
     kept.slot = slot;
     kept.rows.push(...rows);
-    for (const record of interrupts) kept.interrupts.set(record.interruptId, record);
+    for (const record of interrupts) {
+      if (!kept.interrupts.has(record.interruptId)) this.#asked.push(record);
+      kept.interrupts.set(record.interruptId, record);
+    }
     const { contextId } = slot.record;
     const context = this.#contexts.get(contextId) ?? [];
     this.#contexts.set(contextId, context);
@@ -185,7 +194,7 @@ class Memory implements Surroundings {
     for (const row of all.slice(start, start + limit)) {
       if (bytes >= maxBytes) break;
       position = row.cursor;
-      if (only !== undefined && !isChosen(row, runs.get(row.runId)!.slot.record.tenant, only)) continue;
+      if (only !== undefined && !isChosen(row, runs.get(row.runId)!.slot.record, only)) continue;
       rows.push(row);
       bytes += row.payload.length + (row.task?.length ?? 0);
     }
@@ -211,23 +220,18 @@ class Memory implements Surroundings {
   }
 
   pending({ tenant, limit, cursor }: PendingQuery): PendingPage {
-    const [at, place, id] = parsePendingCursor(cursor);
-    const isLater = (run: MemoryRun, one: InterruptRecord) =>
-      one.requestedAt - at || run.place - place || (one.interruptId > id ? 1 : -1);
-    const waiting = [...this.open().values()]
-      .filter(({ slot: { record } }) => record.tenant === tenant && record.importedAt === null)
-      .flatMap((run) => [...run.interrupts.values()].map((one) => ({ run, one })))
-      .filter(({ run, one }) => one.open && isLater(run, one) > 0)
-      .sort((a, b) => a.one.requestedAt - b.one.requestedAt || a.run.place - b.run.place);
-    const page = waiting.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      interrupts: page.map(({ run, one }) => ({ ...one, workflowId: run.slot.record.workflowId })),
-      nextCursor:
-        waiting.length > limit && last !== undefined
-          ? JSON.stringify([last.one.requestedAt, last.run.place, last.one.interruptId])
-          : null,
-    };
+    const runs = this.open();
+    const found: PendingInterrupt[] = [];
+    for (let place = parseListCursor(cursor) ?? 0; place < this.#asked.length; place += 1) {
+      if (found.length === limit) return { interrupts: found, nextCursor: String(place) };
+      const { runId, interruptId } = this.#asked[place]!;
+      const { slot, interrupts } = runs.get(runId)!;
+      const one = interrupts.get(interruptId);
+      if (one?.open === true && slot.record.tenant === tenant) {
+        found.push({ ...one, workflowId: slot.record.workflowId });
+      }
+    }
+    return { interrupts: found, nextCursor: null };
   }
 
   rebuild(): { readonly runs: number; readonly repaired: number } {
@@ -287,6 +291,9 @@ class Memory implements Surroundings {
     if (run !== undefined) run.slot = woken(run.slot, at);
   }
 }
+
+const isChosen = (row: Row, { tenant }: { readonly tenant: string }, only: ChosenRows): boolean =>
+  tenant === only.tenant && row.audience === 'client' && only.types.includes(row.type);
 
 /** Where the rows after a cursor begin; rows lie in cursor order. */
 function afterCursor(rows: readonly Row[], cursor: number): readonly [readonly Row[], number] {

@@ -1,6 +1,6 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
 import { RetryableError, TerminalError } from '@cairn/protocol';
-import type { IdempotencyRecord, WorkflowRecord } from './port.ts';
+import type { IdempotencyRecord, ImportRun, SubscriptionRecord, WorkflowRecord } from './port.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {
@@ -14,6 +14,33 @@ export const idempotencyTaken = (record: IdempotencyRecord): RetryableError =>
     message: `${record.endpoint} was already carried out for this idempotency key.`,
     hint: 'Read the recorded outcome and answer with it.',
   });
+
+/** What comes out of a bundle is a record of a run elsewhere; nothing is added to it. */
+export const runImported = (runId: string): TerminalError =>
+  new TerminalError('run_imported', {
+    message: `Run ${runId} was imported; it is kept as it was and never goes on here.`,
+    hint: 'Answer, cancel or pause it on the host it came from, or start a new run of its workflow.',
+    details: { runId },
+  });
+
+export const runExists = (runId: string): TerminalError =>
+  new TerminalError('conflict', { message: `Run ${runId} exists already.`, hint: 'Use another run id.' });
+
+export const contextTaken = ({ runId, contextId }: ImportRun): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} belongs to the context ${contextId}, which is another tenant's here.`,
+    hint: 'Import it for the tenant that has the context, or into another data folder.',
+  });
+
+/** The rows of an import are not those whose hash was promised. */
+export const wrongEnd = (run: ImportRun, found: { readonly seq: number; readonly hash: string }): TerminalError =>
+  new TerminalError('bundle_invalid', {
+    message: `The rows of run ${run.runId} lead to event ${found.seq} with hash ${found.hash}, not to event ${run.seq} with hash ${run.hash}.`,
+    hint: 'Export the run again; nothing was imported.',
+  });
+
+export const subscriptionTaken = ({ id }: SubscriptionRecord): TerminalError =>
+  new TerminalError('conflict', { message: `There is a subscription ${id} already.`, hint: 'Use another id.' });
 
 export const versionTaken = (record: WorkflowRecord, hash: string): TerminalError =>
   new TerminalError('conflict', {

@@ -10,6 +10,8 @@ export interface RunIndex {
   readonly open: ReadonlyMap<string, InterruptRecord>;
 }
 
+type Identity = NewRun & { readonly importedAt?: number | undefined };
+
 type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
 
 /** Interrupts that are told, not asked: nobody answers them. */
@@ -27,7 +29,7 @@ export const endsRun = (type: string): boolean => Object.hasOwn(endStatus, type)
 const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
 
 /** The index of a run before its first row. */
-export function newRunIndex(runId: RunId, run: NewRun, createdAt: number): RunIndex {
+export function newRunIndex(runId: RunId, run: Identity, createdAt: number): RunIndex {
   const record: RunRecord = {
     runId,
     tenant: run.tenant,
@@ -44,6 +46,7 @@ export function newRunIndex(runId: RunId, run: NewRun, createdAt: number): RunIn
     errorMessage: null,
     createdAt,
     endedAt: null,
+    importedAt: run.importedAt ?? null,
   };
   return { record, open: nothingOpen };
 }
@@ -84,8 +87,14 @@ export interface FullIndex extends RunIndex {
 
 /** The index computed afresh from every row of a run; of the stored record only the identity is taken. */
 export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
-  const { runId, tenant, contextId, originRunId, parentRunId } = stored;
-  const identity: NewRun = { tenant, contextId, originRunId, parentRunId: parentRunId ?? undefined };
+  const { runId, tenant, contextId, originRunId, parentRunId, importedAt } = stored;
+  const identity: Identity = {
+    tenant,
+    contextId,
+    originRunId,
+    parentRunId: parentRunId ?? undefined,
+    importedAt: importedAt ?? undefined,
+  };
   const interrupts = new Map<string, InterruptRecord>();
   let index: RunIndex | undefined;
   for (const row of rows) {

@@ -1,19 +1,23 @@
 /** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
-import { type Admitted, admit, type RunSlot, type Surroundings, woken } from '../admit.ts';
+import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
+import { type Admitted, admit, admitImported, importedSlot, type RunSlot, type Surroundings, woken } from '../admit.ts';
 import type { Followers } from '../followers.ts';
-import type { Append, Appended, Commit, IdempotencyRecord, InterruptRecord, Row } from '../port.ts';
-import { idempotencyTaken } from '../refusals.ts';
+import type { Append, Appended, Commit, IdempotencyRecord, ImportRun, InterruptRecord, NewRow, Row } from '../port.ts';
+import { contextTaken, idempotencyTaken, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
 import type { Sessions } from './sessions.ts';
 import type { Entry, Slots } from './slots.ts';
+
+/** Rows of an import that are in memory at once. */
+const IMPORT_CHUNK = 200;
 
 export class Appender implements Surroundings {
   readonly #slots: Slots;
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: Statements;
+  readonly #db: DatabaseSync;
   /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
   #cursor: number;
   #written = 0;
@@ -22,6 +26,7 @@ export class Appender implements Surroundings {
     this.#slots = parts.slots;
     this.#sessions = parts.sessions;
     this.#followers = parts.followers;
+    this.#db = db;
     this.#statements = prepare(db);
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
   }
@@ -78,11 +83,62 @@ export class Appender implements Surroundings {
     return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
   }
 
+  /** Gives the refusal of rows that turn out wrong while they are written: their neighbours in the transaction stay. */
+  importWork(run: ImportRun, rows: Iterable<NewRow>): Work<CairnError | null> {
+    return {
+      rows: IMPORT_CHUNK,
+      bytes: 0,
+      prepare: () => {
+        if (this.#slots.get(run.runId) !== null) throw runExists(run.runId);
+        if (this.#statements.foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
+      },
+      apply: () => {
+        this.#db.exec('SAVEPOINT import');
+        try {
+          this.#import(run, rows);
+          return null;
+        } catch (error) {
+          if (!isCairnError(error)) throw error;
+          this.#db.exec('ROLLBACK TO import');
+          this.#slots.forget(run.runId);
+          return error;
+        } finally {
+          if (this.#db.isTransaction) this.#db.exec('RELEASE import');
+        }
+      },
+    };
+  }
+
+  #import(run: ImportRun, rows: Iterable<NewRow>): void {
+    let slot = importedSlot(run, run.importedAt);
+    let key: number | null = null;
+    for (const chunk of chunksOf(rows, IMPORT_CHUNK)) {
+      if (key === null) slot = importedSlot(run, chunk[0]!.at);
+      const admitted = admitImported(slot, chunk, this.#cursor);
+      slot = admitted.slot;
+      key ??= this.#create(run.runId, slot);
+      for (const row of admitted.rows) this.#insert(key, row);
+      for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt);
+      this.#cursor += chunk.length;
+    }
+    if (slot.seq !== run.seq || slot.hash !== run.hash) throw wrongEnd(run, slot);
+    this.#slots.set(this.#slots.get(run.runId)!, slot);
+  }
+
   #create(runId: RunId, slot: RunSlot): number {
     const { record: run, fence, owner, wakeAt } = slot;
     const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
     const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
-    const end = [run.errorCode, run.errorMessage, run.createdAt, run.endedAt, fence, owner, wakeAt] as const;
+    const end = [
+      run.errorCode,
+      run.errorMessage,
+      run.createdAt,
+      run.endedAt,
+      fence,
+      owner,
+      wakeAt,
+      run.importedAt,
+    ] as const;
     const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
     for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
     this.#slots.keep(runId, { key, slot });
@@ -137,6 +193,17 @@ class AppendWork implements Work<Appended> {
   }
 }
 
+function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<readonly Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
 interface Statements {
   readonly insert: StatementSync;
   readonly createRun: StatementSync;
@@ -145,11 +212,12 @@ interface Statements {
   readonly asked: StatementSync;
   readonly outcome: StatementSync;
   readonly keepOutcome: StatementSync;
+  readonly foreignRun: StatementSync;
 }
 
 const prepare = (db: DatabaseSync): Statements => ({
   insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
   addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
   keepInterrupt: db.prepare(
     `INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -158,4 +226,5 @@ const prepare = (db: DatabaseSync): Statements => ({
   asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
   outcome: db.prepare('SELECT 1 FROM idempotency WHERE tenant = ? AND endpoint = ? AND key = ?'),
   keepOutcome: db.prepare('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)'),
+  foreignRun: db.prepare('SELECT 1 FROM runs WHERE context = ? AND tenant <> ? LIMIT 1'),
 });

@@ -5,7 +5,7 @@ import type { InterruptRecord, Row, RunRecord } from '../port.ts';
 /** Columns of a run. The key is first. */
 export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
-  runs.created_at, runs.ended_at`;
+  runs.created_at, runs.ended_at, runs.imported_at`;
 
 type RunColumns = readonly [
   key: number,
@@ -24,6 +24,7 @@ type RunColumns = readonly [
   errorMessage: string | null,
   createdAt: number,
   endedAt: number | null,
+  importedAt: number | null,
 ];
 
 export function recordOf(columns: readonly unknown[]): RunRecord {
@@ -44,6 +45,7 @@ export function recordOf(columns: readonly unknown[]): RunRecord {
     errorMessage: run[13],
     createdAt: run[14],
     endedAt: run[15],
+    importedAt: run[16],
   };
 }
 

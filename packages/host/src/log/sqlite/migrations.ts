@@ -122,6 +122,20 @@ const migrations: readonly Migration[] = [
     name: 'how far readers of the whole log got',
     sql: 'CREATE TABLE marks (reader TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   },
+  {
+    name: 'questions that wait, and who is told of events',
+    sql: `
+      CREATE INDEX interrupts_open ON interrupts (place) WHERE open = 1;
+      CREATE TABLE subscriptions (
+        place INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL,
+        state TEXT NOT NULL
+      ) STRICT;
+    `,
+  },
 ];
 
 /** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */

@@ -71,6 +71,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
       }),
     list: async (query) => read(() => reader.list(query)),
     interrupts: async (runId) => read(() => reader.interrupts(runId)),
+    pending: async (query) => read(() => reader.pending(query)),
     importRun: async (run, rows) => {
       const refusal = await writer.submit(appender.importWork(run, rows));
       if (refusal !== null) throw refusal;
