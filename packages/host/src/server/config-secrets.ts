@@ -24,9 +24,15 @@ export function resolveSecrets(named: ParsedConfig['secrets'], source: string, e
   return new Map(found);
 }
 
-/** Every header that names a secret, by its place in the configuration; each must name one that is there. */
+/** A place of the configuration that names a secret. */
+interface SecretReference {
+  readonly key: keyof ParsedConfig;
+  readonly place: string;
+  readonly name: string;
+}
+
 export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source: string): void {
-  for (const [place, name] of secretReferences(config)) {
+  for (const { place, name } of secretsNamedBy(config)) {
     if (secrets.has(name)) continue;
     const close = nearest(name, [...secrets.keys()]);
     throw new TerminalError('config_invalid', {
@@ -36,24 +42,20 @@ export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source:
   }
 }
 
-/** Secrets that no other key of the configuration names. */
-export function unnamedSecrets(config: ParsedConfig): readonly string[] {
-  const named = new Set(secretReferences(config).map(([, name]) => name));
-  return Object.keys(config.secrets).filter((name) => !named.has(name));
-}
-
-function secretReferences(config: ParsedConfig): readonly (readonly [place: string, name: string])[] {
-  const ofHeaders = (place: string, headers: HeadersInput) =>
+export function secretsNamedBy({ models, mcp, otel }: ParsedConfig): readonly SecretReference[] {
+  const ofHeaders = (key: keyof ParsedConfig, place: string, headers: HeadersInput) =>
     Object.entries(headers).flatMap(([header, value]) =>
-      typeof value === 'string' ? [] : [[`${place}.headers.${header}`, value.secret] as const],
+      typeof value === 'string' ? [] : [{ key, place: `${place}.headers.${header}`, name: value.secret }],
     );
   return [
-    ...Object.entries(config.models.providers).flatMap(([name, { apiKey, headers }]) => [
-      ...(apiKey === undefined ? [] : [[`models.providers.${name}.apiKey`, apiKey.secret] as const]),
-      ...ofHeaders(`models.providers.${name}`, headers),
-    ]),
-    ...config.mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
-    ...(config.otel === undefined ? [] : ofHeaders('otel', config.otel.headers)),
+    ...Object.entries(models.providers).flatMap(([provider, { apiKey, headers }]) => {
+      const place = `models.providers.${provider}`;
+      const ofKey =
+        apiKey === undefined ? [] : [{ key: 'models' as const, place: `${place}.apiKey`, name: apiKey.secret }];
+      return [...ofKey, ...ofHeaders('models', place, headers)];
+    }),
+    ...mcp.servers.flatMap(({ headers }, i) => ofHeaders('mcp', `mcp.servers[${i}]`, headers)),
+    ...(otel === undefined ? [] : ofHeaders('otel', 'otel', otel.headers)),
   ];
 }
 

@@ -52,6 +52,7 @@ test('fills in everything that was left out', () => {
       maxFailedAuthPerMinute: 60,
     },
     conformance: false,
+    unused: [],
   });
 });
 

@@ -7,6 +7,7 @@ import type { Environment } from './config-fields.ts';
 import { configInvalid } from './config-refusal.ts';
 import { checkSecretNames, type MasterKey, readMasterKey, resolveHeaders, resolveSecrets } from './config-secrets.ts';
 import { configShape, type ParsedConfig } from './config-shape.ts';
+import { unusedKeys } from './config-unused.ts';
 import type { SecretText } from './secret-text.ts';
 
 /** The configuration as written in `cairn.json`. */
@@ -24,6 +25,8 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
   readonly secrets: ReadonlyMap<string, SecretText>;
   readonly masterKey?: MasterKey | undefined;
   readonly otel?: OtelConfig | undefined;
+  /** Keys that were given and that nothing in this version uses. */
+  readonly unused: readonly string[];
 }
 
 /** Checks a configuration; `source` is the file's name or whatever else tells the reader where to look. */
@@ -43,6 +46,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
     ...config,
     keys: keys.map((key, i) => accessKey(key, `${source}: keys[${i}]`, env)),
     secrets,
+    unused: unusedKeys(result.data),
     ...(masterKey === undefined ? {} : { masterKey: readMasterKey(masterKey, source, env) }),
     ...(otel === undefined ? {} : { otel: { ...otel, headers: resolveHeaders(otel.headers, secrets) } }),
   };

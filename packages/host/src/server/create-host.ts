@@ -3,18 +3,13 @@ import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
 import type { Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/runtime.ts';
-import { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
-import { createAuthenticate } from './auth.ts';
-import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { sha256, stderrReport, systemClock, uniqueId } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
-import { discoveryDocument } from './discovery.ts';
-import { createCheckHost } from './host-header.ts';
-import { createServer, type Server } from './http.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
-import { hostVersion } from './version.ts';
-import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
+import { type Serving, serve } from './serve.ts';
+import { readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
 
 export interface HostOptions {
   /** What `cairn.json` would say. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
@@ -58,12 +53,8 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
 export async function startHost(config: HostConfig, options: Omit<HostOptions, 'config'> = {}): Promise<Host> {
   const report = options.report ?? stderrReport();
   const { http = true } = options;
-  if (http && config.keys.length === 0) {
-    throw new TerminalError('config_invalid', {
-      message: 'The configuration has no keys: nobody could call this host.',
-      hint: 'Add "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "…" }], or run "cairn dev", which makes one.',
-    });
-  }
+  if (http) refuseWithoutCallers(config);
+  tellUnused(config, report);
   const workflows = [
     ...(await readWorkflowFolders(config.workflows)),
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
@@ -101,47 +92,22 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
   }
 }
 
+function refuseWithoutCallers({ keys, jwt }: HostConfig): void {
+  if (keys.length > 0 || jwt !== undefined) return;
+  throw new TerminalError('config_invalid', {
+    message: 'The configuration has no keys and no jwt: nobody could call this host.',
+    hint: 'Add "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "…" }], or run "cairn dev", which makes one.',
+  });
+}
+
+function tellUnused({ unused }: HostConfig, report: Report): void {
+  if (unused.length === 0) return;
+  const message = `The configuration has keys that nothing in this version uses: ${unused.join(', ')}.`;
+  report({ level: 'warn', message, facts: { unused } });
+}
+
 const tenantsOf = (config: HostConfig): readonly string[] =>
   config.keys.length === 0 ? [LOCAL_TENANT] : [...new Set(config.keys.map((key) => key.tenant))];
-
-interface Serving {
-  readonly url: string;
-  readonly http: Server;
-}
-
-interface Served {
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly report: Report;
-  readonly workflows: readonly FoundWorkflow[];
-}
-
-async function serve(config: HostConfig, { engine, store, report, workflows }: Served): Promise<Serving> {
-  const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
-  const http = createServer({
-    engine,
-    store,
-    feed: new LiveFeed(store.log),
-    authenticate: createAuthenticate(config.keys),
-    checkHost: createCheckHost(config.bind, config.publicUrl),
-    discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
-    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
-    timers: systemTimers,
-    uniqueId,
-    report,
-  });
-  const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
-    throw notListening(error, config);
-  });
-  return { url: `http://${reachableName(config.bind)}:${port}`, http };
-}
-
-/** A name under which this machine reaches the bound address: "all addresses" is none. */
-function reachableName(bind: string): string {
-  if (bind === '0.0.0.0') return '127.0.0.1';
-  if (bind === '::') return '[::1]';
-  return bind.includes(':') ? `[${bind}]` : bind;
-}
 
 function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void>): Host {
   let stopped: Promise<void> | null = null;
@@ -161,20 +127,4 @@ function expireRecords(store: Store, report: Report): () => void {
   const timer = setInterval(expire, EXPIRE_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function notListening(error: unknown, { bind, port }: HostConfig): unknown {
-  const code = (error as { code?: unknown }).code;
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another program uses it',
-    EACCES: 'this user may not use it',
-    EADDRNOTAVAIL: 'this machine does not have that address',
-  };
-  const reason = typeof code === 'string' ? why[code] : undefined;
-  if (reason === undefined) return error;
-  return new TerminalError('config_invalid', {
-    message: `Cannot serve on ${bind}:${port}: ${reason}.`,
-    hint: 'Choose another with --port or --bind; --port 0 takes a free port.',
-    cause: error,
-  });
 }

@@ -1,0 +1,70 @@
+/** The HTTP surface of a host, put together from its configuration and bound to its address. */
+import { TerminalError } from '@cairn/protocol';
+import type { Engine } from '../engine/engine.ts';
+import type { Report } from '../engine/ports.ts';
+import { LiveFeed } from '../log/feed.ts';
+import type { Store } from '../log/port.ts';
+import { createAuthenticate } from './auth.ts';
+import { systemTimers, uniqueId } from './compose.ts';
+import type { HostConfig } from './config.ts';
+import { discoveryDocument } from './discovery.ts';
+import { createCheckHost } from './host-header.ts';
+import { createServer, type Server } from './http.ts';
+import { hostVersion } from './version.ts';
+import type { FoundWorkflow } from './workflow-folders.ts';
+
+export interface Serving {
+  readonly url: string;
+  readonly http: Server;
+}
+
+export interface Served {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly report: Report;
+  readonly workflows: readonly FoundWorkflow[];
+}
+
+/** Resolves once it listens. */
+export async function serve(config: HostConfig, { engine, store, report, workflows }: Served): Promise<Serving> {
+  const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
+  const http = createServer({
+    engine,
+    store,
+    feed: new LiveFeed(store.log),
+    authenticate: createAuthenticate(config.keys),
+    checkHost: createCheckHost(config.bind, config.publicUrl),
+    discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
+    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+    timers: systemTimers,
+    uniqueId,
+    report,
+  });
+  const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
+    throw notListening(error, config);
+  });
+  return { url: `http://${reachableName(config.bind)}:${port}`, http };
+}
+
+/** A name under which this machine reaches the bound address: "all addresses" is none. */
+function reachableName(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  if (bind === '::') return '[::1]';
+  return bind.includes(':') ? `[${bind}]` : bind;
+}
+
+function notListening(error: unknown, { bind, port }: HostConfig): unknown {
+  const code = (error as { code?: unknown }).code;
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program uses it',
+    EACCES: 'this user may not use it',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+  };
+  const reason = typeof code === 'string' ? why[code] : undefined;
+  if (reason === undefined) return error;
+  return new TerminalError('config_invalid', {
+    message: `Cannot serve on ${bind}:${port}: ${reason}.`,
+    hint: 'Choose another with --port or --bind; --port 0 takes a free port.',
+    cause: error,
+  });
+}
