@@ -162,6 +162,11 @@ export class StoreLine implements Store {
       checkpoint: (runId) => this.#read(() => records.checkpoint(runId)),
       mark: (reader) => this.#read(() => records.mark(reader)),
       putMark: (reader, position) => this.#write('mark', () => records.putMark(reader, position)),
+      putSubscription: (record) => this.#write('subscription', () => records.putSubscription(record)),
+      subscriptions: (kind) => this.#read(() => records.subscriptions(kind)),
+      saveSubscriptionState: (id, state) =>
+        this.#write('subscription state', () => records.saveSubscriptionState(id, state)),
+      dropSubscription: (tenant, id) => this.#write('subscription dropped', () => records.dropSubscription(tenant, id)),
       idempotency: (tenant, endpoint, key) => this.#read(() => records.idempotency(tenant, endpoint, key)),
       expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
     };

@@ -49,6 +49,10 @@ export const errorKinds = {
   channel_access_denied: kind(400, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
+  // calls to the outside
+  http_url_rejected: kind(400, 4),
+  http_timeout: kind(504, 1),
+  http_network_error: kind(502, 1),
   // the store
   lease_lost: kind(503, 1),
   lease_held: kind(503, 1),

@@ -13,7 +13,6 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
   const workflows: WorkflowRecord[] = [];
   const checkpoints = new Map<RunId, Checkpoint>();
   const marks = new Map<string, string>();
-  const subscriptions = new Map<string, SubscriptionRecord>();
 
   const latestOf = (tenant: string, workflowId: string): WorkflowRecord | null =>
     workflows.findLast((one) => one.tenant === tenant && one.workflowId === workflowId) ?? null;
@@ -61,6 +60,25 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
       assertOpen();
       marks.set(reader, position);
     },
+    ...memorySubscriptions(assertOpen),
+    async idempotency(tenant, endpoint, key) {
+      assertOpen();
+      return outcomes.get(idempotencyKey(tenant, endpoint, key)) ?? null;
+    },
+    async expireIdempotency(before) {
+      assertOpen();
+      const old = [...outcomes].filter(([, record]) => record.at < before);
+      for (const [key] of old) outcomes.delete(key);
+      return old.length;
+    },
+  };
+}
+
+type Subscriptions = Pick<Records, 'putSubscription' | 'subscriptions' | 'saveSubscriptionState' | 'dropSubscription'>;
+
+function memorySubscriptions(assertOpen: () => void): Subscriptions {
+  const subscriptions = new Map<string, SubscriptionRecord>();
+  return {
     async putSubscription(record) {
       assertOpen();
       if (subscriptions.has(record.id)) throw subscriptionTaken(record);
@@ -78,16 +96,6 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
     async dropSubscription(tenant, id) {
       assertOpen();
       return subscriptions.get(id)?.tenant === tenant && subscriptions.delete(id);
-    },
-    async idempotency(tenant, endpoint, key) {
-      assertOpen();
-      return outcomes.get(idempotencyKey(tenant, endpoint, key)) ?? null;
-    },
-    async expireIdempotency(before) {
-      assertOpen();
-      const old = [...outcomes].filter(([, record]) => record.at < before);
-      for (const [key] of old) outcomes.delete(key);
-      return old.length;
     },
   };
 }

@@ -7,12 +7,14 @@ import { queueContract } from './queue.contract.ts';
 import { recordsContract } from './records.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
 import type { OpenStore } from './samples.contract.ts';
+import { subscriptionsContract } from './subscriptions.contract.ts';
 
 export function storeContract(open: OpenStore): void {
   describe('as a log', () => logContract(open));
   describe('as a log of all runs', () => changesContract(open));
   describe('as an index', () => runIndexContract(open));
   describe('as a home for imported runs', () => importContract(open));
+  describe('for those who tell others', () => subscriptionsContract(open));
   describe('as a queue', () => queueContract(open));
   describe('as records', () => recordsContract(open));
 }

@@ -1,8 +1,20 @@
 /** Reads of the log: a run by its index, a context by merging its runs, the run list and the inbox. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Changes, ContextRows, EventLog, InterruptRecord, Row, RunPage, RunQuery, RunRows } from '../port.ts';
+import type {
+  Changes,
+  ContextRows,
+  EventLog,
+  InterruptRecord,
+  PendingPage,
+  PendingQuery,
+  Row,
+  RunPage,
+  RunQuery,
+  RunRows,
+} from '../port.ts';
 import { parseListCursor } from '../refusals.ts';
+import { ChosenReader } from './chosen-rows.ts';
 import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';
 import type { Slots } from './slots.ts';
@@ -23,6 +35,7 @@ export class Reader {
   readonly #merge: ContextMerge;
   readonly #changes: StatementSync;
   readonly #end: StatementSync;
+  readonly #chosen: ChosenReader;
   /** The statements of the run list, by their text: one for each set of filters. */
   readonly #lists = new Map<string, StatementSync>();
 
@@ -40,6 +53,7 @@ export class Reader {
       db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
     );
     this.#merge = new ContextMerge(db);
+    this.#chosen = new ChosenReader(db);
     this.#changes = arrays(
       db.prepare(
         `SELECT run_id, context, imported_at, ${EVENT_COLUMNS} FROM events
@@ -65,7 +79,9 @@ export class Reader {
     );
   }
 
-  changes({ after, limit, maxBytes = Number.POSITIVE_INFINITY }: Parameters<EventLog['changes']>[0]): Changes {
+  changes(range: Parameters<EventLog['changes']>[0]): Changes {
+    if (range.only !== undefined) return this.#chosen.rows(range, range.only);
+    const { after, limit, maxBytes = Number.POSITIVE_INFINITY } = range;
     const rows: Row[] = [];
     let position = Number(after);
     let bytes = 0;
@@ -88,6 +104,10 @@ export class Reader {
   /** The last row's place, whether or not it was written by this process. */
   end(): string {
     return String(this.#end.get()?.cursor ?? 0);
+  }
+
+  pending(query: PendingQuery): PendingPage {
+    return this.#chosen.pending(query);
   }
 
   interrupts(runId: RunId): readonly InterruptRecord[] {

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Checkpoint, IdempotencyRecord, Records, WorkflowRecord } from '../port.ts';
 import { versionTaken } from '../refusals.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { sqliteSubscriptions } from './subscriptions.ts';
 
 /** Runs a read, or refuses it when the store is closed. */
 type Read = <Result>(query: () => Result) => Result;
@@ -12,7 +13,12 @@ const NAMES_KEPT = 1_000;
 const WORKFLOW = 'tenant, id AS workflowId, version, hash, registered_at AS registeredAt';
 
 export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read): Records {
-  return { ...definitions(db, writer, read), ...workflows(db, writer, read), ...states(db, writer, read) };
+  return {
+    ...definitions(db, writer, read),
+    ...workflows(db, writer, read),
+    ...states(db, writer, read),
+    ...sqliteSubscriptions(db, writer, read),
+  };
 }
 
 function definitions(db: DatabaseSync, writer: GroupCommit, read: Read) {

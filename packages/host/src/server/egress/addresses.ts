@@ -1,0 +1,51 @@
+/** Which addresses are the public internet's: the only ones that an address out of data may lead to. */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Everything that was given out for the public use of IPv6; what lies outside is special, also what is not listed yet. */
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+
+/** A DNS64 resolver writes IPv4 addresses into this prefix. */
+const translated: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** Public by its number, but answered by the machine's own cloud: the metadata channel of one large provider. */
+const hostAgents: ReadonlySet<string> = new Set(['168.63.129.16']);
+
+/** Why an address is not one of the public internet, in words for a message; null when it is. */
+export function refusedRange(text: string): string | null {
+  // The library reads odd spellings; only the plain ones that a resolver or a parsed URL gives are taken.
+  if (isIP(text) === 0 || text.includes('%')) return 'not an address';
+  const address = embedded(ipaddr.parse(text));
+  if (address.kind() === 'ipv4') {
+    if (hostAgents.has(address.toString())) return 'an address of the cloud provider';
+    return rangeWords(address);
+  }
+  return address.match(globalUnicast) ? rangeWords(address) : (rangeWords(address) ?? 'a reserved address');
+}
+
+/** The IPv4 address inside an IPv6 address that only carries one. */
+function embedded(address: Address): Address {
+  if (address.kind() === 'ipv4') return address;
+  const outer = address as ipaddr.IPv6;
+  if (outer.isIPv4MappedAddress()) return outer.toIPv4Address();
+  return outer.match(translated) ? new ipaddr.IPv4(outer.toByteArray().slice(12)) : outer;
+}
+
+const words: Readonly<Record<string, string>> = {
+  unspecified: 'an unspecified address',
+  loopback: 'a loopback address',
+  linkLocal: 'a link-local address',
+  private: 'a private address',
+  uniqueLocal: 'a private address',
+  deprecatedSiteLocal: 'a private address',
+  carrierGradeNat: 'an address of a shared network',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+};
+
+function rangeWords(address: Address): string | null {
+  const range: string = address.range();
+  return range === 'unicast' ? null : (words[range] ?? 'a reserved address');
+}

@@ -1,0 +1,81 @@
+/** One HTTP request to addresses that were decided beforehand: no name is resolved, no redirect followed, no answer read without end. */
+import type { LookupAddress } from 'node:dns';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+} from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+
+export interface PinnedRequest {
+  readonly url: URL;
+  /** Where to connect, in order of preference; null leaves it to the system, for origins the operator wrote. */
+  readonly addresses: readonly string[] | null;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** What is read of the answer's body; the connection is cut after it. */
+  readonly maxBodyBytes: number;
+  /** Ends the exchange at whatever point it is. */
+  readonly signal: AbortSignal;
+}
+
+export interface OutboundResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The body went on beyond what was read. */
+  readonly isCut: boolean;
+}
+
+/** Rejects with the socket's own error, or with the signal's reason. */
+export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
+  const { url, addresses, method, body, signal } = asked;
+  const options: RequestOptions = {
+    method,
+    headers: { ...asked.headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
+    // A connection of its own: one that is kept would outlive the check of its address.
+    agent: false,
+    signal,
+    ...(addresses === null ? {} : { lookup: lookupOf(addresses) }),
+  };
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
+    const request = send(url, options, (response) => {
+      readBody(response, asked.maxBodyBytes).then(resolve, reject);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Answers Node's question for the name's addresses with those that were checked. */
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const entries: LookupAddress[] = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_name, options, callback) => {
+    const fitting = entries.filter(
+      ({ family }) => options.family === 0 || !options.family || options.family === family,
+    );
+    const first = fitting[0];
+    if (first === undefined) callback(new Error('no checked address of the family asked for'), '', 0);
+    else if (options.all === true) callback(null, fitting);
+    else callback(null, first.address, first.family);
+  };
+}
+
+async function readBody(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isCut = false;
+  // Leaving the loop early destroys the response, and with it the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    const room = maxBytes - bytes;
+    isCut = chunk.length > room;
+    chunks.push(isCut ? chunk.subarray(0, room) : chunk);
+    bytes += Math.min(chunk.length, room);
+    if (isCut) break;
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), isCut };
+}
