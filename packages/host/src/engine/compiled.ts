@@ -77,7 +77,7 @@ export interface NodeContext {
   readonly inputs: JsonObject;
   /** Fresh starts of this node before this one. */
   readonly visit: number;
-  /** Retries of this visit before this attempt. */
+  /** Attempts of this visit before this one. */
   readonly attempt: number;
   /** Re-entries by a back edge since the node was entered from outside its loop. */
   readonly iteration: number;
@@ -85,6 +85,8 @@ export interface NodeContext {
   readonly sources: readonly string[];
   /** Instant of the last event. */
   readonly now: number;
+  /** Attempts of this visit that a pause cut short. */
+  readonly abandoned: number;
   /** Attempts made of this visit's call. */
   readonly callAttempts: number;
   /** For reading only. */

@@ -3,6 +3,7 @@ import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { NewRow } from '../log/port.ts';
 import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
+import { nextFact } from './pause.ts';
 import { recover } from './recover.ts';
 import { stamp } from './stamp.ts';
 import type { Decision, Draft, Effect, RunState } from './state.ts';
@@ -59,7 +60,7 @@ export function compose(moment: Moment): Batch {
   while (rows.length < MAX_ROWS) {
     try {
       // What has happened to a node comes before its open call: one whose time is up is not asked for more.
-      const recovers = takeOver && state.pending.length === 0;
+      const recovers = takeOver && nextFact(state) === undefined;
       const decision: Decision = recovers ? recover(state, seenTo) : decide(state, workflow);
       if (recovers) takeOver = false;
       else if (decision.drafts.length === 0) break;

@@ -1,6 +1,7 @@
 /** What follows from what is known: the next few rows of a run, or none until something happens outside. */
 import type { JsonObject } from '@cairn/protocol';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
+import { nextFact, pauseRun } from './pause.ts';
 import { verdictDecision } from './recover.ts';
 import { runOutputs } from './run-outputs.ts';
 import type { Decision, Draft, Pending, RunError, RunState, Timer } from './state.ts';
@@ -19,8 +20,9 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
   if (state.cancel !== null) return cancel(state, state.cancel);
   if (state.failure !== null) return failRun(state, state.failure);
-  const fact = state.pending[0];
+  const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
+  if (state.pause !== null) return pauseRun(state, state.pause);
   if (state.unreachable.length > 0) return skip(state);
   const next = state.ready.find((entry) => state.active[entry.nodeId] === undefined);
   if (next !== undefined) return startNode(state, workflow, next);
@@ -105,6 +107,8 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
       return endNode(context, fact.outcome, fact.seq);
     case 'node-error':
       return rows(...failNode(context, fact.error, fact.seq));
+    case 'abandoned':
+      return startAgain(state, node, fact.seq);
     case 'recovered':
       return verdictDecision(context, fact.verdict, fact.seq);
     case 'answered': {

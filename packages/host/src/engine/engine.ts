@@ -1,6 +1,7 @@
 /** The engine as the rest of the host sees it: commands in, snapshots out. */
 import type {
   ContextId,
+  DrainPolicy,
   Json,
   JsonObject,
   RunId,
@@ -49,6 +50,21 @@ export interface CancelRun {
   readonly principal?: string | undefined;
 }
 
+export interface PauseRun {
+  readonly tenant: string;
+  readonly runId: RunId;
+  readonly drainPolicy: DrainPolicy;
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
+export interface ResumeRun {
+  readonly tenant: string;
+  readonly runId: RunId;
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
 /** Every call names a tenant; another tenant's run, workflow or interrupt is `not_found`. */
 export interface Engine {
   /** Resolves once `run.started` (and all that follows at once from it) is durable. */
@@ -56,7 +72,13 @@ export interface Engine {
   answer(request: AnswerInterrupt): Promise<{ readonly nodeId: string; readonly status: RunStatus }>;
   /** A run that has ended stays as it is; its status is the answer. */
   cancel(request: CancelRun): Promise<{ readonly status: RunStatus }>;
+  /** Resolves once the request is durable; the instant is null while nodes under way have still to finish. */
+  pause(request: PauseRun): Promise<{ readonly pausedAt: number | null }>;
+  /** Resolves once `run.resumed` (and all that follows at once from it) is durable. */
+  resume(request: ResumeRun): Promise<{ readonly resumedAt: number }>;
   snapshot(tenant: string, runId: RunId): Promise<RunSnapshot>;
+  /** The snapshot with the seq of the last event in it. */
+  snapshotAt(tenant: string, runId: RunId): Promise<{ readonly seq: number; readonly snapshot: RunSnapshot }>;
   /** Checks and stores a definition. The same version again is fine if it is the same; otherwise a `conflict`. */
   register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;

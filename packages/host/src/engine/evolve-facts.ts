@@ -127,6 +127,18 @@ export function endAttempt(state: RunState, nodeId: string, active: ActiveNode):
   dropFacts(state, nodeId);
 }
 
+/** Ends the attempt of a node that has a call or a delay under way; others are left as they are. */
+export function abandon(state: RunState, nodeId: string, seq: number): void {
+  const active = state.active[nodeId] as ActiveNode;
+  const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  const isCalling = call !== undefined && call.asked === undefined;
+  if (!isCalling && !active.timers.some((timerId) => state.timers[timerId]?.purpose === 'delay')) return;
+  endAttempt(state, nodeId, active);
+  active.timers = [];
+  active.abandoned += 1;
+  state.pending.push({ kind: 'abandoned', nodeId, seq });
+}
+
 /** What came of a wait or a call that is over counts no more; a time limit of the node that has passed still does. */
 function dropResults(state: RunState, nodeId: string, timerId?: string): void {
   if (state.pending.length === 0) return;

@@ -8,9 +8,9 @@ import {
   newRunView,
   type RunId,
 } from '@cairn/protocol';
-import { dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
+import { abandon, dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
 import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
-import type { ActiveNode, EdgeOutcome, RunError, RunState } from './state.ts';
+import type { ActiveNode, EdgeOutcome, Pause, RunError, RunState } from './state.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';
 
 export const newRunState = (runId: RunId): RunState => ({
@@ -39,6 +39,7 @@ export const newRunState = (runId: RunId): RunState => ({
   executions: 0,
   interruptCount: 0,
   cancel: null,
+  pause: null,
   failure: null,
   ended: false,
 });
@@ -62,6 +63,15 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       break;
     case 'cairn.cancel.requested':
       state.cancel ??= { seq: event.seq, reason: textOrNull(payload.reason), by: textOrNull(payload.requestedBy) };
+      break;
+    case 'cairn.pause.requested':
+      state.pause = { seq: event.seq, ...pauseOf(payload), pausedAt: null };
+      break;
+    case 'run.paused':
+      paused(state, event, payload);
+      break;
+    case 'run.resumed':
+      state.pause = null;
       break;
     case 'cap.breached':
       breached(state, event, payload);
@@ -107,6 +117,18 @@ function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, paylo
   }
 }
 
+const pauseOf = (payload: JsonObject): Pick<Pause, 'drainPolicy' | 'reason'> => ({
+  drainPolicy: payload.drainPolicy === 'immediate' ? 'immediate' : 'drain-current-node',
+  reason: textOrNull(payload.reason),
+});
+
+/** Nodes that an immediate pause finds under way are cut short; they start again once the run is resumed. */
+function paused(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  const pause = state.pause ?? { seq: event.seq, ...pauseOf(payload) };
+  state.pause = { ...pause, pausedAt: event.at };
+  if (pause.drainPolicy === 'immediate') for (const nodeId in state.active) abandon(state, nodeId, event.seq);
+}
+
 const breachCodes: Readonly<Record<string, string>> = {
   'node-executions': 'recursion_limit_exceeded',
   'run-duration': 'run_timeout',
@@ -146,6 +168,7 @@ function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payl
     visit,
     inputs: (payload.inputs ?? {}) as JsonObject,
     callAttempts: known?.callAttempts ?? 0,
+    abandoned: known?.abandoned ?? 0,
     timers: [],
   };
   state.active[nodeId] = active;

@@ -59,15 +59,16 @@ function contextOf(state: RunState, node: CompiledNode): Omit<NodeContext, 'inpu
     sources: [],
     now: state.now,
     callAttempts: 0,
+    abandoned: 0,
     state,
   };
 }
 
 /** A node that is under way. */
 export function activeContext(state: RunState, node: CompiledNode): NodeContext {
-  const { visit, attempt, inputs, callAttempts } = state.active[node.id] as ActiveNode;
+  const { visit, attempt, inputs, callAttempts, abandoned } = state.active[node.id] as ActiveNode;
   const iteration = state.iterations[node.id] ?? 0;
-  return { ...contextOf(state, node), visit, attempt, inputs, callAttempts, iteration };
+  return { ...contextOf(state, node), visit, attempt, inputs, callAttempts, abandoned, iteration };
 }
 
 function started({ node, compiled, attempt, visit, inputs }: NodeContext, cause: number): Draft {
@@ -133,8 +134,9 @@ export function failNode(context: NodeContext, error: RunError, cause: number): 
   const { compiled, node, attempt } = context;
   const at = { nodeId: node.id, cause, audience: 'client' as const };
   const lastError = error as unknown as JsonObject;
-  if (error.retryable !== false && attempt < compiled.retry.maxRetries) {
-    const delayMs = retryDelay(compiled.retry, attempt + 1);
+  const failures = attempt - context.abandoned;
+  if (error.retryable !== false && failures < compiled.retry.maxRetries) {
+    const delayMs = retryDelay(compiled.retry, failures + 1);
     return [{ type: 'node.retried', ...at, payload: { nodeId: node.id, attempt: attempt + 1, delayMs, lastError } }];
   }
   const edges = Object.fromEntries(compiled.out.map((edge) => [edge.id, 'failed']));

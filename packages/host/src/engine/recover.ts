@@ -26,19 +26,27 @@ export function recover(state: RunState, underWay: (callId: string) => boolean =
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
   if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
-  let asked = 0;
+  // An immediate pause sees to what is open itself.
+  if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
   for (const call of Object.values(state.calls)) {
-    if (call.asked !== undefined || underWay(call.callId)) continue;
-    if (call.safety === 'write') {
-      for (const draft of askDrafts(state, question(call, state.active[call.nodeId]?.inputs ?? {}, asked)))
-        drafts.push({ ...draft, cause: call.requestedSeq });
-      asked += 1;
-    } else {
-      drafts.push(stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq));
-      effects.push({ kind: 'step', callId: call.callId });
-    }
+    if (call.asked !== undefined || call.safety === 'write' || underWay(call.callId)) continue;
+    drafts.push(stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq));
+    effects.push({ kind: 'step', callId: call.callId });
   }
-  return { drafts, effects };
+  return { drafts: [...drafts, ...writeQuestions(state, underWay)], effects };
+}
+
+/** Asks a human about every open call that may have written something and is not under way here. */
+export function writeQuestions(state: RunState, underWay: (callId: string) => boolean = () => false): Draft[] {
+  const drafts: Draft[] = [];
+  let ahead = 0;
+  for (const call of Object.values(state.calls)) {
+    if (call.asked !== undefined || call.safety !== 'write' || underWay(call.callId)) continue;
+    for (const draft of askDrafts(state, question(call, state.active[call.nodeId]?.inputs ?? {}, ahead)))
+      drafts.push({ ...draft, cause: call.requestedSeq });
+    ahead += 1;
+  }
+  return drafts;
 }
 
 const verdictSchema: JsonObject = {

@@ -7,7 +7,7 @@ import type { Workflow } from './workflow.ts';
 import type { WorkflowShelf } from './workflow-shelf.ts';
 
 /** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
-const STATE_FORMAT = 'run-state/1';
+export const STATE_FORMAT = 'run-state/2';
 
 const PAGE = 1_000;
 

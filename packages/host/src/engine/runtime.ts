@@ -11,7 +11,7 @@ import {
 } from '@cairn/protocol';
 import type { Store } from '../log/port.ts';
 import { answerDrafts } from './answers.ts';
-import type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine.ts';
+import type { AnswerInterrupt, CancelRun, Engine, PauseRun, ResumeRun, StartRun } from './engine.ts';
 import { newRunState } from './evolve.ts';
 import { awaited, cancelRequested, type Fact } from './facts.ts';
 import { importedSnapshot, runImported } from './imported-run.ts';
@@ -20,6 +20,7 @@ import { Mailbox } from './mailbox.ts';
 import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import { createCatalog } from './nodes/catalog.ts';
 import { appendOutside } from './outside.ts';
+import { pauseRequested, resumed } from './pause.ts';
 import type { Clock, Report, Sha256, Step, UniqueId } from './ports.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
@@ -43,6 +44,14 @@ export interface EngineOptions {
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
+}
+
+/** A fact somebody sends, and what they are told once it is recorded. */
+interface Command<Answer> {
+  readonly propose: Fact['propose'];
+  readonly look: (state: RunState) => Answer;
+  readonly answers?: () => string;
+  readonly isPositioned?: boolean;
 }
 
 class Runtime implements Engine {
@@ -115,7 +124,28 @@ class Runtime implements Engine {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
       const propose: Fact['propose'] = (state) => cancelRequested(state, request.reason, request.principal);
-      return { status: await this.#write(request.runId, propose) };
+      return this.#write(request.runId, { propose, look: (state) => ({ status: state.view.status }) });
+    });
+  }
+
+  pause(request: PauseRun): Promise<{ pausedAt: number | null }> {
+    return this.#command(async () => {
+      await this.#ofTenant(request.tenant, request.runId);
+      const propose: Fact['propose'] = (state) => pauseRequested(state, request);
+      const look = ({ pause }: RunState) => ({ pausedAt: pause?.pausedAt ?? null });
+      return this.#write(request.runId, { propose, look, isPositioned: true });
+    });
+  }
+
+  resume(request: ResumeRun): Promise<{ resumedAt: number }> {
+    return this.#command(async () => {
+      await this.#ofTenant(request.tenant, request.runId);
+      let resumedAt = 0;
+      const propose: Fact['propose'] = (state, now) => {
+        resumedAt = now;
+        return resumed(state, request);
+      };
+      return this.#write(request.runId, { propose, look: () => ({ resumedAt }), isPositioned: true });
     });
   }
 
@@ -169,15 +199,19 @@ class Runtime implements Engine {
       nodeId = answer.nodeId;
       return answer.drafts;
     };
-    const status = await this.#write(request.runId, propose, () => interruptId);
-    return { nodeId, status };
+    const look = (state: RunState) => ({ nodeId, status: state.view.status });
+    return this.#write(request.runId, { propose, look, answers: () => interruptId });
   }
 
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
+    return (await this.snapshotAt(tenant, id)).snapshot;
+  }
+
+  async snapshotAt(tenant: string, id: RunId): Promise<{ seq: number; snapshot: RunSnapshot }> {
     const mailbox = this.#mailboxes.get(id);
     if (mailbox !== undefined) {
       try {
-        return await mailbox.read((state) => ofTenant(state, tenant, id));
+        return await mailbox.read((state) => shownTo(tenant, state));
       } catch (error) {
         // The mailbox was given up meanwhile, or never came to be: the log has the answer.
         if (!isCairnError(error) || !error.retryable) throw error;
@@ -185,8 +219,10 @@ class Runtime implements Engine {
     }
     const head = await this.#options.store.log.head(id);
     if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
-    if (head.record.importedAt !== null) return importedSnapshot(this.#options.store, head.record);
-    return runSnapshot((await this.#loader.load(id, tenant)).state.view);
+    if (head.record.importedAt !== null) {
+      return { seq: head.seq, snapshot: await importedSnapshot(this.#options.store, head.record) };
+    }
+    return shownTo(tenant, (await this.#loader.load(id, tenant)).state);
   }
 
   register(tenant: string, definition: Parameters<Engine['register']>[1]) {
@@ -198,8 +234,9 @@ class Runtime implements Engine {
   }
 
   /** Writes a fact for whoever sent it: through the mailbox here, or past it when another node holds the run. */
-  async #write(id: RunId, propose: Fact['propose'], answers?: () => string): Promise<RunSnapshot['status']> {
-    const { fact, done } = awaited(propose, (state) => state.view.status);
+  async #write<Answer>(id: RunId, command: Command<Answer>): Promise<Answer> {
+    const { propose, look, answers, isPositioned = false } = command;
+    const { fact, done } = awaited(propose, look);
     const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting' });
     mailbox.post(fact);
     try {
@@ -209,9 +246,10 @@ class Runtime implements Engine {
     }
     this.#refuseWhenClosed();
     const { store, clock } = this.#options;
-    const status = await appendOutside({ store, loader: this.#loader, now: clock.now(), runId: id, propose, answers });
+    const outside = { store, loader: this.#loader, now: clock.now(), runId: id };
+    const answer = await appendOutside({ ...outside, propose, look, answers, isPositioned });
     this.#scheduler.nudge();
-    return status;
+    return answer;
   }
 
   #refuseWhenClosed(): void {
@@ -251,7 +289,7 @@ class Runtime implements Engine {
   }
 }
 
-function ofTenant(state: RunState, tenant: string, id: RunId): RunSnapshot {
-  if (state.view.owner?.tenant !== tenant) throw runNotFound(id);
-  return runSnapshot(state.view);
+function shownTo(tenant: string, { view, runId: id }: RunState): { seq: number; snapshot: RunSnapshot } {
+  if (view.owner?.tenant !== tenant) throw runNotFound(id);
+  return { seq: view.lastSeq, snapshot: runSnapshot(view) };
 }

@@ -1,5 +1,5 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
-import type { Audience, Json, JsonObject, RunId, RunView } from '@cairn/protocol';
+import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunView } from '@cairn/protocol';
 import type { StepSafety } from './ports.ts';
 
 /** How an edge was left by its source, until its target consumes it. */
@@ -22,6 +22,8 @@ export interface ActiveNode {
   inputs: JsonObject;
   /** Attempts made so far of the visit's call; they count on over the node's retries. */
   callAttempts: number;
+  /** Attempts of this visit that a pause cut short; they are no failures. */
+  abandoned: number;
   /** Ids of the timers that end with the node or its attempt. */
   timers: string[];
 }
@@ -72,7 +74,17 @@ export type Pending =
   | { readonly kind: 'node-error'; readonly nodeId: string; readonly seq: number; readonly error: RunError }
   | { readonly kind: 'answered'; readonly nodeId: string; readonly seq: number; readonly answer: Answer }
   | { readonly kind: 'timer'; readonly seq: number; readonly timer: Timer }
+  | { readonly kind: 'abandoned'; readonly nodeId: string; readonly seq: number }
   | { readonly kind: 'recovered'; readonly nodeId: string; readonly seq: number; readonly verdict: JsonObject };
+
+/** A pause that was asked for, and when it took effect; from then on nothing is decided until the run is resumed. */
+export interface Pause {
+  /** seq of the latest request, or of the `run.paused` that nobody asked for. */
+  readonly seq: number;
+  readonly drainPolicy: DrainPolicy;
+  readonly reason: string | null;
+  readonly pausedAt: number | null;
+}
 
 /** What a run may use; from its `run.started`. */
 export interface RunLimits {
@@ -119,6 +131,7 @@ export interface RunState {
   executions: number;
   interruptCount: number;
   cancel: { seq: number; reason: string | null; by: string | null } | null;
+  pause: Pause | null;
   failure: { seq: number; nodeId: string | null; error: RunError } | null;
   ended: boolean;
 }

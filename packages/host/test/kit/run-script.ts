@@ -1,11 +1,20 @@
 /** Plays a run against the engine's pure core alone: no store, no clock, facts come when the test says so. */
-import { type FoldEvent, type Json, type JsonObject, taskFace, type WorkflowDefinition } from '@cairn/protocol';
+import {
+  type DrainPolicy,
+  type FoldEvent,
+  type Json,
+  type JsonObject,
+  taskFace,
+  type WorkflowDefinition,
+} from '@cairn/protocol';
 import { answerDrafts } from '../../src/engine/answers.ts';
 import { decide } from '../../src/engine/decide.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/define-workflow.ts';
 import { evolve, newRunState } from '../../src/engine/evolve.ts';
+import { cancelRequested } from '../../src/engine/facts.ts';
 import type { HostLimits } from '../../src/engine/limits.ts';
 import { createCatalog } from '../../src/engine/nodes/catalog.ts';
+import { pauseRequested, resumed } from '../../src/engine/pause.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
 import { recover } from '../../src/engine/recover.ts';
 import { checkDefinition } from '../../src/engine/registration.ts';
@@ -110,6 +119,21 @@ export class RunScript {
 
   answers(nodeId: string, value: Json, principal?: string): this {
     this.write(answerDrafts(this.state, { nodeId, value, principal }, this.now).drafts);
+    return this.settle();
+  }
+
+  pauses(drainPolicy: DrainPolicy = 'drain-current-node', reason?: string): this {
+    this.write(pauseRequested(this.state, { drainPolicy, reason, principal: 'op' }));
+    return this.settle();
+  }
+
+  resumes(): this {
+    this.write(resumed(this.state, { principal: 'op' }));
+    return this.settle();
+  }
+
+  cancels(): this {
+    this.write(cancelRequested(this.state, undefined, 'op'));
     return this.settle();
   }
 
