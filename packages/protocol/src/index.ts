@@ -1,5 +1,16 @@
 /** The public surface of @cairn/protocol. Everything here is meant for others; nothing else is. */
 export { type AgentRef, agentRef, modelClasses } from './agent-ref.ts';
+export {
+  BUNDLE_VERSION,
+  type BundleDefinition,
+  type BundleEnd,
+  type BundleHeader,
+  type BundleRow,
+  bundleDefinition,
+  bundleEnd,
+  bundleHeader,
+  bundleRow,
+} from './bundle.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
@@ -25,12 +36,10 @@ export {
   eventTypePattern,
   eventTypes,
   isEventType,
-  isTerminalType,
   type PayloadOf,
-  type TerminalType,
-  terminalTypes,
 } from './events/catalog.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
+export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
 export {
   type ContextId,
@@ -105,7 +114,8 @@ export {
   type RunOptions,
   runOptions,
 } from './run-options.ts';
-export { isTerminalStatus, type RunSnapshot, type RunStatus, runSnapshotSchema, runStatuses } from './run-snapshot.ts';
+export { type RunSnapshot, runSnapshotSchema } from './run-snapshot.ts';
+export { isTerminalStatus, type RunStatus, runStatuses } from './run-status.ts';
 export {
   isTransition,
   isUpdate,

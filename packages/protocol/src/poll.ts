@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { text } from './fields.ts';
 import { runEventDoc } from './run-event-doc.ts';
-import { runStatuses } from './run-snapshot.ts';
+import { runStatuses } from './run-status.ts';
 
 /** `GET /v1/runs/{runId}/events/poll`: what every reader of the wire expects, under the names each of them knows. */
 export const pollAnswer = z

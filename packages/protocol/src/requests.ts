@@ -4,7 +4,8 @@ import { errorEnvelope } from './error-envelope.ts';
 import { drainPolicies } from './events/run.ts';
 import { instant, json, text } from './fields.ts';
 import { MAX_ID_LENGTH } from './ids.ts';
-import { runSnapshotSchema, runStatuses } from './run-snapshot.ts';
+import { runSnapshotSchema } from './run-snapshot.ts';
+import { runStatuses } from './run-status.ts';
 
 const status = z.enum(runStatuses);
 

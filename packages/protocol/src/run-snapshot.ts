@@ -3,24 +3,7 @@ import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
 import { count, instant, jsonObject, owner, text } from './fields.ts';
 import { interruptKind } from './interrupts.ts';
-
-export const runStatuses = [
-  'pending',
-  'running',
-  'paused',
-  'waiting-approval',
-  'waiting-input',
-  'waiting-external',
-  'completed',
-  'failed',
-  'cancelling',
-  'cancelled',
-] as const;
-export type RunStatus = (typeof runStatuses)[number];
-
-/** True when nothing more will happen to the run. */
-export const isTerminalStatus = (status: RunStatus): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
+import { runStatuses } from './run-status.ts';
 
 const cost = z.strictObject({
   usd: z.number().min(0).optional(),

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
 import { operatorPayloads } from './cairn.ts';
-import {
-  audienceOf,
-  eventPayloads,
-  eventTypePattern,
-  eventTypes,
-  isEventType,
-  isTerminalType,
-  terminalTypes,
-} from './catalog.ts';
+import { audienceOf, eventPayloads, eventTypePattern, eventTypes, isEventType } from './catalog.ts';
+import { isTerminalType, terminalTypes } from './terminal-types.ts';
 
 test('operators alone see what the engine asked of the outside; everything else is for every reader', () => {
   const operator = eventTypes.filter((type) => audienceOf(type) === 'operator');

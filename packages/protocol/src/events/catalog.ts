@@ -1,4 +1,4 @@
-/** Every event type this version knows, with its payload, its audience, and whether it ends a run. */
+/** Every event type this version knows, with its payload and its audience. */
 import { z } from 'zod';
 import type { Audience } from '../event.ts';
 import { agentPayloads } from './agent.ts';
@@ -56,10 +56,3 @@ const operatorFamily = /^cairn\.(?:step|timer|cancel|pause|model|budget|internal
 
 /** Who may see rows of this type. */
 export const audienceOf = (type: string): Audience => (operatorFamily.test(type) ? 'operator' : 'client');
-
-/** The events that end a run: exactly one per run, and nothing after it. */
-export const terminalTypes = ['run.completed', 'run.failed', 'run.cancelled'] as const;
-export type TerminalType = (typeof terminalTypes)[number];
-
-export const isTerminalType = (type: string): type is TerminalType =>
-  type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';

@@ -3,7 +3,7 @@ import type { TaskStatus } from '../events/cairn.ts';
 import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { RunStatus } from '../run-snapshot.ts';
+import type { RunStatus } from '../run-status.ts';
 import type { Channels } from './channels.ts';
 import type { Nodes } from './nodes.ts';
 import { noWaits } from './status.ts';

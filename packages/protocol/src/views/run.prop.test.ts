@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FoldEvent } from '../event.ts';
-import { isTerminalType } from '../events/catalog.ts';
-import { isTerminalStatus } from '../run-snapshot.ts';
+import { isTerminalType } from '../events/terminal-types.ts';
+import { isTerminalStatus } from '../run-status.ts';
 import { legalHistory, someRun } from './legal-history.contract.ts';
 import { foldRun } from './run.ts';
 import { newRunView, type RunView } from './run-view.ts';

@@ -1,7 +1,7 @@
 /** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
 import type { FoldEvent } from '../event.ts';
 import type { PayloadOf } from '../events/catalog.ts';
-import { isTerminalStatus, type RunStatus } from '../run-snapshot.ts';
+import { isTerminalStatus, type RunStatus } from '../run-status.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { own } from './dictionary.ts';
 import { closeAll, closeInterrupt, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
