@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import type { Json } from './json.ts';
 
-/** Any JSON value. */
-export const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+/** Any JSON value. It has a name, so that schemas refer to it instead of each bringing a copy. */
+export const json: z.ZodType<Json> = z
+  .lazy(() => z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]))
+  .meta({ id: 'Json' });
 /** Any JSON object. */
 export const jsonObject = z.record(z.string(), json);
 /** Text with at least one character. */

@@ -1,9 +1,8 @@
 /** WorkflowDefinition: the graph a run executes, as clients register it (closed shape, one definition for type, parser and schema). */
 import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
-import type { Json } from './json.ts';
+import { json } from './fields.ts';
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 const open = z.record(z.string(), json);
 const position = z.looseObject({ x: z.number(), y: z.number() });
 
