@@ -49,6 +49,14 @@ export const rooms: readonly Room[] = [
     world: [],
   },
   {
+    name: 'log/bundle',
+    path: `${log}/bundle.ts`,
+    imports: ['protocol', 'log', 'log/chain'],
+    packages: ['zod'],
+    builtins: ['node:crypto'],
+    world: ['node'],
+  },
+  {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
     imports: ['protocol', 'log'],

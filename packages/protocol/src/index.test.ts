@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import * as surface from './index.ts';
 
 const names = [
+  'BUNDLE_VERSION',
   'CairnError',
   'EVENT_LOG_SCHEMA_VERSION',
   'MAX_BUFFER_MS',
@@ -19,6 +20,10 @@ const names = [
   'approvalAnswer',
   'audienceOf',
   'bulkCancelRuns',
+  'bundleDefinition',
+  'bundleEnd',
+  'bundleHeader',
+  'bundleRow',
   'canFollow',
   'cancelRun',
   'causationId',

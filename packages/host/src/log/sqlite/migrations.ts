@@ -138,8 +138,8 @@ const migrations: readonly Migration[] = [
   },
 ];
 
-/** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */
-export function migrate(db: DatabaseSync, file: string): void {
+/** The version of a database; one that a later program wrote is refused. */
+export function checkVersion(db: DatabaseSync, file: string): number {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0);
   if (version > migrations.length) {
     throw new TerminalError('store_newer', {
@@ -148,6 +148,12 @@ export function migrate(db: DatabaseSync, file: string): void {
       details: { version, known: migrations.length },
     });
   }
+  return version;
+}
+
+/** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */
+export function migrate(db: DatabaseSync, file: string): void {
+  const version = checkVersion(db, file);
   for (const [place, { name, sql }] of migrations.entries()) {
     if (place < version) continue;
     const number = place + 1;

@@ -1,0 +1,51 @@
+/** The lines of a file out of its bytes, without ever holding more than one of them. */
+import { TerminalError } from '@cairn/protocol';
+
+/** Longest line: an event at its largest, every byte of it escaped, and room for its columns. */
+const MAX_LINE_BYTES = 8_388_608;
+
+const NEWLINE = 10;
+
+/** Every line ends with a newline, the last one too; anything but UTF-8 is refused, and so is a line that is too long. */
+export function* linesOf(chunks: Iterable<Uint8Array>): Generator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let number = 1;
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  const add = (part: Uint8Array): void => {
+    length += part.length;
+    if (length > MAX_LINE_BYTES) throw wrong(number, `it is longer than ${MAX_LINE_BYTES} bytes`);
+    parts.push(part);
+  };
+  const line = (): string => {
+    let text = '';
+    try {
+      for (const part of parts) text += decoder.decode(part, { stream: true });
+      text += decoder.decode();
+    } catch {
+      throw wrong(number, 'it is not UTF-8');
+    }
+    parts = [];
+    length = 0;
+    number += 1;
+    return text;
+  };
+  for (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      add(chunk.subarray(start, end));
+      yield line();
+      start = end + 1;
+    }
+    // A copy: who reads a file fills the same buffer again.
+    if (start < chunk.length) add(chunk.slice(start));
+  }
+  if (length > 0) throw wrong(number, 'it does not end');
+}
+
+const wrong = (line: number, why: string): TerminalError =>
+  new TerminalError('bundle_invalid', {
+    message: `Line ${line} is wrong: ${why}.`,
+    hint: 'Check that the file is a bundle, and copy it again.',
+    details: { line },
+  });

@@ -1,0 +1,42 @@
+/** No byte of a bundle can be changed, added or taken away unnoticed. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readBundle } from './bundle.ts';
+import { linesOf } from './bundle-bytes.ts';
+import { bundleOf } from './bundle-samples.contract.ts';
+
+const rowsOf = (bytes: Uint8Array) => [...readBundle(linesOf([bytes])).rows];
+
+test('a byte that is changed, added or left out anywhere is found', async () => {
+  const whole = Buffer.from((await bundleOf()).map((line) => `${line}\n`).join(''));
+  expect(rowsOf(whole).length).toBe(3);
+  fc.assert(
+    fc.property(
+      fc.nat(whole.length - 1),
+      fc.nat(255),
+      fc.constantFrom('change', 'insert', 'delete'),
+      (place, byte, how) => {
+        fc.pre(how !== 'change' || whole[place] !== byte);
+        fc.pre(how !== 'delete' || whole.length > 0);
+        const kept = how === 'insert' ? place : place + 1;
+        const bytes = how === 'delete' ? [] : [byte];
+        const damaged = Buffer.concat([whole.subarray(0, place), Buffer.from(bytes), whole.subarray(kept)]);
+        fc.pre(!damaged.equals(whole));
+        expect(() => rowsOf(damaged)).toThrow(expect.objectContaining({ code: 'bundle_invalid' }));
+      },
+    ),
+    { numRuns: 5_000 },
+  );
+});
+
+test('lines are the same however the bytes come in', async () => {
+  const lines = await bundleOf();
+  const whole = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  fc.assert(
+    fc.property(fc.array(fc.nat(whole.length), { maxLength: 20 }), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
+      const chunks = places.slice(1).map((end, i) => whole.subarray(places[i], end));
+      expect([...linesOf(chunks)]).toEqual(lines);
+    }),
+  );
+});

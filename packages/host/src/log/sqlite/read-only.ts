@@ -1,0 +1,102 @@
+/** Looks into a data folder without touching it, also while a host runs on it: for commands that need no host. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ContextId, RunId } from '@cairn/protocol';
+import { TerminalError } from '@cairn/protocol';
+import type { Row } from '../port.ts';
+import { EVENT_COLUMNS, rowOf } from './columns.ts';
+import { storeError } from './errors.ts';
+import { checkVersion } from './migrations.ts';
+import { arrays } from './read.ts';
+
+/** What a run is, beside its rows. */
+export interface KeptRun {
+  readonly key: number;
+  readonly runId: RunId;
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  readonly originRunId: RunId;
+  readonly parentRunId: RunId | null;
+  readonly definitionHash: string;
+  readonly status: string;
+  /** Of its last row. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface ReadOnlyLog {
+  run(runId: string): KeptRun | null;
+  /** Every row in order, one at a time. */
+  rows(run: KeptRun): Iterable<Row>;
+  definition(hash: string): string | null;
+  /** The first damage SQLite finds in the file; null when there is none. */
+  damage(): string | null;
+  /** How many runs and events there are. */
+  size(): { readonly runs: number; readonly events: number };
+  close(): void;
+}
+
+/** All reads see the folder as it was at the first of them. */
+export function openReadOnly(folder: string): ReadOnlyLog {
+  const file = join(folder, 'cairn.db');
+  if (!existsSync(file)) {
+    throw new TerminalError('not_found', {
+      message: `${folder} is no data folder: it has no cairn.db.`,
+      hint: 'Name the folder with --data, or run the command where "cairn dev" or "cairn start" runs.',
+    });
+  }
+  const guarded = <Result>(read: () => Result): Result => {
+    try {
+      return read();
+    } catch (error) {
+      throw storeError(error, file);
+    }
+  };
+  const db = guarded(() => opened(file));
+  const one = db.prepare(
+    `SELECT key, id AS runId, tenant, context AS contextId, origin AS originRunId, parent AS parentRunId,
+       definition AS definitionHash, status FROM runs WHERE id = ?`,
+  );
+  const last = db.prepare('SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+  const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
+  const definition = db.prepare('SELECT body FROM definitions WHERE hash = ?');
+  return {
+    run: (runId) =>
+      guarded(() => {
+        const found = one.get(runId);
+        return found === undefined ? null : ({ ...found, ...last.get(found.key as number) } as unknown as KeptRun);
+      }),
+    *rows({ key, runId, contextId }) {
+      try {
+        for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns as unknown as unknown[]);
+      } catch (error) {
+        throw storeError(error, file);
+      }
+    },
+    definition: (hash) => guarded(() => (definition.get(hash)?.body as string | undefined) ?? null),
+    damage: () =>
+      guarded(() => {
+        const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
+        return found === 'ok' ? null : found;
+      }),
+    size: () =>
+      guarded(() => {
+        const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+        return { runs: count('runs'), events: count('events') };
+      }),
+    close: () => db.close(),
+  };
+}
+
+function opened(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  try {
+    checkVersion(db, file);
+    db.exec('BEGIN');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
