@@ -20,6 +20,8 @@ export interface StartRun {
   readonly version?: string | undefined;
   readonly inputs: JsonObject;
   readonly options: RunOptions;
+  /** The trace the request is in; recorded with the run and never read by the engine. */
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   /** Left out: a context of its own. */
   readonly contextId?: ContextId | undefined;
   /** A request that must not be carried out twice: its key, the digest of its body, and the answer to record for it. */

@@ -21,6 +21,7 @@ export interface RunRequest {
     readonly tags?: readonly string[] | undefined;
     readonly metadata?: unknown;
   };
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   /** Of a run that a node of another run started. */
   readonly parent?: { readonly runId: string; readonly nodeId: string } | undefined;
 }
@@ -35,7 +36,7 @@ export function startedDraft(start: {
   readonly limits: HostLimits;
 }): Draft {
   const { definition, hash } = start.workflow;
-  const { tenant, principal, inputs, options, parent } = start.request;
+  const { tenant, principal, inputs, options, parent, trace } = start.request;
   const configurable = (options.configurable ?? {}) as JsonObject;
   refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
   const channels = channelDeclarations(definition);
@@ -54,6 +55,8 @@ export function startedDraft(start: {
   if (options.tags !== undefined) payload.tags = options.tags;
   if (options.metadata !== undefined) payload.metadata = options.metadata as JsonObject;
   if (options.configurable !== undefined) payload.configurable = configurable;
+  if (trace !== undefined) payload.traceparent = trace.traceparent;
+  if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (parent !== undefined) Object.assign(payload, { parentRunId: parent.runId, parentNodeId: parent.nodeId });
   return { type: 'run.started', audience: 'client', payload };
 }

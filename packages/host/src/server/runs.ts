@@ -24,6 +24,7 @@ import type { EventLog, RunRecord } from '../log/port.ts';
 import { idempotencyKeyOf, type Once } from './idempotency.ts';
 import { integerParam, runIdParam } from './params.ts';
 import { type Call, queryParam, type Route, type RouteDoc } from './routes.ts';
+import { inboundTrace } from './telemetry/trace-context.ts';
 
 export interface RunSurface {
   readonly engine: Engine;
@@ -124,6 +125,7 @@ async function create(call: Call, { engine, once }: RunSurface): Promise<string>
     workflowId,
     inputs: (body.inputs ?? {}) as JsonObject,
     options: runOptions(body),
+    trace: inboundTrace(call.request.headers),
   };
   const key = idempotencyKeyOf(call.request.headers['idempotency-key']);
   call.reply.code(201);

@@ -27,6 +27,9 @@ const runStarted = z.looseObject({
   limits: z.looseObject({ maxNodeExecutions: ordinal.optional(), timeoutMs: ordinal.nullable().optional() }).optional(),
   parentRunId: text.optional(),
   parentNodeId: text.optional(),
+  /** Of the request that started the run, when it was in a trace. */
+  traceparent: text.optional(),
+  tracestate: text.optional(),
 });
 
 export const runPayloads = {
