@@ -1,11 +1,9 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
-import { hash } from 'node:crypto';
-import type { Discovery } from '@cairn/protocol';
-import type { FastifyInstance } from 'fastify';
+import { type Discovery, discovery } from '@cairn/protocol';
 import type { HostLimits } from './config.ts';
+import { serveFixed } from './fixed-document.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
-
-export const DISCOVERY_PATH = '/.well-known/openwop';
+import type { Route } from './routes.ts';
 
 export interface DiscoveryFacts {
   readonly version: string;
@@ -48,22 +46,20 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
 }
 
-/** `GET /.well-known/openwop`: for everybody, cacheable, 304 when nothing changed. */
-export function registerDiscovery(app: FastifyInstance, document: Discovery): void {
-  const body = JSON.stringify(document);
-  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
-  app.get(DISCOVERY_PATH, async (request, reply) => {
-    reply.header('etag', etag).header('cache-control', 'public, max-age=300');
-    if (matches(request.headers['if-none-match'], etag)) {
-      reply.code(304);
-      return reply.send();
-    }
-    reply.header('content-type', 'application/json; charset=utf-8');
-    return body;
-  });
-}
-
-const matches = (header: string | undefined, etag: string): boolean =>
-  (header ?? '')
-    .split(',')
-    .some((candidate) => candidate.trim() === '*' || candidate.trim().replace(/^W\//, '') === etag);
+/** `GET /.well-known/openwop`: for everybody. */
+export const discoveryRoutes = (document: Discovery): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/.well-known/openwop',
+    scope: null,
+    handle: serveFixed(() => ({ text: JSON.stringify(document), contentType: 'application/json; charset=utf-8' })),
+    doc: {
+      id: 'getDiscovery',
+      summary: 'What this host can do',
+      responses: {
+        200: { description: 'The discovery document.', shape: discovery },
+        304: { description: 'Not changed since the answer with the ETag in `If-None-Match`.' },
+      },
+    },
+  },
+];

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { scopes } from './auth.ts';
 import { approval, keys, keyWith, rawGet, type Served, served } from './served.contract.ts';
 
-/** Each route with a path of a run that waits, a body that fits, and its scope. */
+/** Each route that needs a key, with a path of a run that waits, a body that fits, and its scope. */
 async function table(host: Served) {
   await host.engine.register('t', approval);
   const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
@@ -14,7 +14,8 @@ async function table(host: Served) {
     '/v1/runs/{runId}/interrupts/{nodeId}': { resumeValue: 'maybe' },
     '/v1/workflows': approval,
   };
-  return host.server.routes.map(({ method, path, scope }) => ({
+  const keyed = host.server.routes.filter(({ scope }) => scope !== null);
+  return keyed.map(({ method, path, scope }) => ({
     method,
     scope,
     path: path.replace('{runId}', runId).replace('{nodeId}', 'n0').replace('{workflowId}', 'approval'),

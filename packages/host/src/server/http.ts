@@ -5,9 +5,10 @@ import type { Engine } from '../engine/engine.ts';
 import type { Report, UniqueId } from '../engine/ports.ts';
 import type { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
+import { apiDescriptionRoutes } from './api-description.ts';
 import { type Authenticate, type Caller, requireScope } from './auth.ts';
 import { CommitWaiters } from './commit-waiters.ts';
-import { DISCOVERY_PATH, registerDiscovery } from './discovery.ts';
+import { discoveryRoutes } from './discovery.ts';
 import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
 import { eventRoutes } from './events.ts';
@@ -43,7 +44,7 @@ export interface ServerDeps {
 }
 
 export interface Server {
-  /** Every route but discovery, which needs no key. */
+  /** Everything that is served. */
   readonly routes: readonly Route[];
   /** Starts to serve; gives the port, which matters when 0 was asked for. */
   listen(port: number, bind: string): Promise<number>;
@@ -63,6 +64,8 @@ export function createServer(deps: ServerDeps): Server {
     ...pollRoutes({ log: store.log, waiters }),
     ...interruptRoutes(engine),
     ...workflowRoutes({ engine, records: store.records }),
+    ...discoveryRoutes(deps.discovery),
+    ...apiDescriptionRoutes(() => routes),
   ];
   const app = createApp(deps, routes);
   const closeSilent = watchSilent(app.server);
@@ -114,14 +117,13 @@ function createApp(deps: ServerDeps, routes: readonly Route[]): FastifyInstance 
   // Hooks that call back: an async one costs every request a promise.
   app.addHook('onRequest', (request, _reply, done) => done(refusalOf(() => deps.checkHost(request.headers.host))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, world));
-  const methodsOf = methodFinder([...routes, { method: 'GET', path: DISCOVERY_PATH }]);
+  const methodsOf = methodFinder(routes);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = methodsOf(path);
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     sendError(reply, notServed(request.method, path, methods), world);
   });
-  registerDiscovery(app, deps.discovery);
   for (const route of routes) register(app, route, deps.authenticate);
   return app;
 }
