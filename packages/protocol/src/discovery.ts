@@ -59,6 +59,14 @@ export const discovery = z
           .optional(),
       })
       .optional(),
+    webhooks: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        signatureAlgorithms: z.array(z.string()).optional(),
+        durable: z.boolean().optional(),
+      })
+      .optional(),
+    debugBundle: z.looseObject({ supported: z.boolean().optional() }).optional(),
     restTransport: z.looseObject({ conditionalRunGet: z.boolean().optional() }).optional(),
     auth: z.looseObject({ profiles: z.array(z.string()).optional() }).optional(),
   })

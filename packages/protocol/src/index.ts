@@ -13,6 +13,7 @@ export {
 } from './bundle.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
+export { type DebugBundle, debugBundle } from './debug-bundle.ts';
 export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
@@ -65,6 +66,24 @@ export {
 } from './interrupts.ts';
 export { type Json, type JsonObject, jsonEquals } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
+export {
+  type InterruptCallback,
+  type InterruptToken,
+  interruptCallback,
+  interruptResolved,
+  interruptToken,
+  MAX_TOKEN_SECONDS,
+  type MintInterruptToken,
+  mintInterruptToken,
+  type OpenInterrupt,
+  type OpenInterrupts,
+  openInterrupt,
+  openInterrupts,
+  type PendingInterrupts,
+  pendingInterrupts,
+  type TokenIntent,
+  tokenIntents,
+} from './open-interrupts.ts';
 export { parseShape, parseWorkflowDefinition } from './parse.ts';
 export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './poll.ts';
 export {
@@ -144,6 +163,22 @@ export {
 } from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
 export type { UsageView } from './views/usage.ts';
+export {
+  callbackSecret,
+  type DeadLetter,
+  type RegisterWebhook,
+  registerWebhook,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookList,
+  type WebhookRegistered,
+  type WebhookState,
+  webhook,
+  webhookDelivery,
+  webhookList,
+  webhookRegistered,
+  webhookStates,
+} from './webhooks.ts';
 export {
   type ChannelDeclaration,
   channelDeclaration,

@@ -2,10 +2,20 @@
 import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
 import { createRun, runCreated } from './create-run.ts';
+import { debugBundle } from './debug-bundle.ts';
 import { discovery } from './discovery.ts';
 import { errorEnvelope } from './error-envelope.ts';
 import { type EventType, eventPayloads } from './events/catalog.ts';
 import { interruptPayload } from './interrupts.ts';
+import {
+  interruptCallback,
+  interruptResolved,
+  interruptToken,
+  mintInterruptToken,
+  openInterrupt,
+  openInterrupts,
+  pendingInterrupts,
+} from './open-interrupts.ts';
 import { eventsAnswer, pollAnswer } from './poll.ts';
 import {
   answerInterrupt,
@@ -25,6 +35,14 @@ import { approvalAnswer, clarificationAnswer, externalAnswer } from './resume-va
 import { runEventDoc } from './run-event-doc.ts';
 import { runOptions } from './run-options.ts';
 import { runSnapshotSchema } from './run-snapshot.ts';
+import {
+  callbackSecret,
+  registerWebhook,
+  webhook,
+  webhookDelivery,
+  webhookList,
+  webhookRegistered,
+} from './webhooks.ts';
 import { workflowDefinition } from './workflow-definition.ts';
 
 const shapes = {
@@ -32,17 +50,27 @@ const shapes = {
   AnswerInterrupt: answerInterrupt,
   ApprovalAnswer: approvalAnswer,
   BulkCancelRuns: bulkCancelRuns,
+  CallbackSecret: callbackSecret,
   CancelRun: cancelRun,
   ClarificationAnswer: clarificationAnswer,
   CreateRun: createRun,
+  DebugBundle: debugBundle,
   Discovery: discovery,
   ErrorEnvelope: errorEnvelope,
   EventsAnswer: eventsAnswer,
   ExternalAnswer: externalAnswer,
   InterruptAnswered: interruptAnswered,
+  InterruptCallback: interruptCallback,
   InterruptPayload: interruptPayload,
+  InterruptResolved: interruptResolved,
+  InterruptToken: interruptToken,
+  MintInterruptToken: mintInterruptToken,
+  OpenInterrupt: openInterrupt,
+  OpenInterrupts: openInterrupts,
   PauseRun: pauseRun,
+  PendingInterrupts: pendingInterrupts,
   PollAnswer: pollAnswer,
+  RegisterWebhook: registerWebhook,
   ResumeRun: resumeRun,
   RunCancelled: runCancelled,
   RunCreated: runCreated,
@@ -53,6 +81,10 @@ const shapes = {
   RunResumed: runResumed,
   RunsCancelled: runsCancelled,
   RunSnapshot: runSnapshotSchema,
+  Webhook: webhook,
+  WebhookDelivery: webhookDelivery,
+  WebhookList: webhookList,
+  WebhookRegistered: webhookRegistered,
   WorkflowDefinition: workflowDefinition,
   WorkflowRegistered: workflowRegistered,
 } as const satisfies Record<string, z.ZodType>;

@@ -42,6 +42,8 @@ export const operatorPayloads = {
   'cairn.timer.set': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId, fireAt: instant }),
   'cairn.timer.fired': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId }),
   'cairn.cancel.requested': z.looseObject({ reason: z.string().optional(), requestedBy: z.string().optional() }),
+  /** Where those are told who may answer what the run asks; the address may be a secret of its own. */
+  'cairn.callback.requested': z.looseObject({ callbackUrl: text }),
   'cairn.pause.requested': z.looseObject({
     drainPolicy: z.enum(drainPolicies),
     reason: z.string().optional(),
