@@ -15,6 +15,7 @@ export const errorKinds = {
   unsupported_stream_mode: kind(400, 2),
   capability_required: kind(400, 4),
   unauthenticated: kind(401, 4),
+  key_expired: kind(401, 4),
   forbidden: kind(403, 4),
   not_found: kind(404, 3),
   interrupt_not_found: kind(404, 3),

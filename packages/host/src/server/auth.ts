@@ -1,4 +1,4 @@
-/** Who calls, and what they may do: bearer keys, known only by their hash, each bound to a tenant. */
+/** Who calls and what they may do: scopes, and the keys of the configuration, known only by their hash. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 
@@ -27,6 +27,10 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The rows this caller may see: `client` leaves operator rows out, undefined is all of them. */
   readonly audience: 'client' | undefined;
+  /** Names the credential without telling it: what limits and sessions count by. */
+  readonly credential: string;
+  /** When the credential ends, in ms since the epoch; undefined for one that does not. */
+  readonly expiresAt: number | undefined;
 }
 
 /** A key as the configuration gives it, after its text was hashed. */
@@ -38,24 +42,16 @@ export interface AccessKey {
   readonly scopes?: readonly Scope[] | undefined;
 }
 
-/** Gives the caller of an `Authorization` header, or throws `unauthenticated`. */
-export type Authenticate = (authorization: string | undefined) => Caller;
-
 export const keyHash = (key: string): string => hash('sha256', key, 'hex');
 
-export function createAuthenticate(keys: readonly AccessKey[]): Authenticate {
-  const ring = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: callerOf(key) }));
-  return (authorization) => {
-    const token = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined) {
-      throw unauthenticated('The request has no bearer key.', 'Send the header "Authorization: Bearer <key>".');
-    }
-    const digest = hash('sha256', token, 'buffer');
+/** Gives whose key a text is, or null. */
+export function createKeyRing(keys: readonly AccessKey[]): (key: string) => Caller | null {
+  const ring = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: keyCaller(key) }));
+  return (key) => {
+    const digest = hash('sha256', key, 'buffer');
     let caller: Caller | null = null;
     // Every key is compared, so that the time taken does not tell which one came close.
     for (const entry of ring) if (timingSafeEqual(entry.digest, digest)) caller = entry.caller;
-    if (caller === null)
-      throw unauthenticated('The bearer key is not known here.', 'Check the key, or ask for a new one.');
     return caller;
   };
 }
@@ -63,21 +59,24 @@ export function createAuthenticate(keys: readonly AccessKey[]): Authenticate {
 export function requireScope(caller: Caller, scope: Scope): void {
   if (caller.scopes.has(scope)) return;
   throw new TerminalError('forbidden', {
-    message: `This key lacks the scope ${scope}.`,
-    hint: `Use a key that holds ${scope}, or add it to the key's scopes in the configuration.`,
+    message: `This credential lacks the scope ${scope}.`,
+    hint: `Use a key or token that holds ${scope}, or add it to the key's scopes in the configuration.`,
     details: { scopeRequired: scope },
   });
 }
 
-function callerOf(key: AccessKey): Caller {
-  const held = new Set(key.scopes ?? ordinaryScopes);
+/** The rows that go with a set of scopes. */
+export const audienceFor = (held: ReadonlySet<Scope>): Caller['audience'] =>
+  held.has('audit:read') ? undefined : 'client';
+
+function keyCaller({ sha256, tenant, principal, scopes: listed }: AccessKey): Caller {
+  const held = new Set(listed ?? ordinaryScopes);
   return {
-    tenant: key.tenant,
-    principal: key.principal,
+    tenant,
+    principal,
     scopes: held,
-    audience: held.has('audit:read') ? undefined : 'client',
+    audience: audienceFor(held),
+    credential: `key:${sha256.slice(0, 16)}`,
+    expiresAt: undefined,
   };
 }
-
-const unauthenticated = (message: string, hint: string): TerminalError =>
-  new TerminalError('unauthenticated', { message, hint });

@@ -1,4 +1,5 @@
 /** Every refusal and failure leaves as the closed error envelope, whoever raised it: us, the framework or a defect. */
+import { STATUS_CODES } from 'node:http';
 import {
   type CairnError,
   type ErrorCode,
@@ -23,8 +24,17 @@ export function sendError(reply: FastifyReply, thrown: unknown, world: ErrorWorl
   const status = errorKinds[error.code].status;
   reply.code(status).header('content-type', 'application/json; charset=utf-8');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  if (status === 503) reply.header('retry-after', '1');
+  const seconds = retryAfterSeconds(error);
+  if (seconds !== null) reply.header('retry-after', String(seconds));
   reply.send(JSON.stringify(toEnvelope(error)));
+}
+
+/** When to try again, in whole seconds: what the error knows, else a second for whatever may pass by itself. */
+function retryAfterSeconds({ code, details }: CairnError): number | null {
+  const { retryAfterMs, retryAfter } = details ?? {};
+  if (typeof retryAfterMs === 'number') return Math.ceil(retryAfterMs / 1000);
+  if (typeof retryAfter === 'number') return Math.ceil(retryAfter);
+  return errorKinds[code].status === 503 ? 1 : null;
 }
 
 /** An envelope for a connection that never became a request (malformed HTTP): the whole response as text. */
@@ -32,7 +42,7 @@ export function rawErrorResponse(error: CairnError): string {
   const body = JSON.stringify(toEnvelope(error));
   const status = errorKinds[error.code].status;
   return [
-    `HTTP/1.1 ${status} ${status === 413 ? 'Payload Too Large' : 'Bad Request'}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
@@ -44,7 +54,8 @@ export function rawErrorResponse(error: CairnError): string {
 /** Failures of the host keep their particulars (paths, invariants) in its log; the caller gets an id to ask by. */
 function publicError(error: CairnError, world: ErrorWorld): CairnError {
   const status = errorKinds[error.code].status;
-  if (status !== 500 && status !== 503) return error;
+  // Under its own name it was said on purpose, for callers to read.
+  if ((status !== 500 && status !== 503) || error.code === 'service_unavailable') return error;
   const correlationId = world.uniqueId();
   world.report({ level: 'error', message: error.message, facts: { correlationId, code: error.code }, error });
   if (status === 503) {

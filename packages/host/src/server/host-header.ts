@@ -6,7 +6,7 @@ export type CheckHost = (host: string | undefined) => void;
 
 /** On a loopback bind only this machine's names and the public one pass; other binds are for a proxy to guard. */
 export function createCheckHost(bind: string, publicUrl: string | undefined): CheckHost {
-  if (!isLoopback(bind)) return () => undefined;
+  if (!isLoopback(bind)) return refuseNone;
   const known = publicUrl === undefined ? null : new URL(publicUrl).hostname;
   return (host) => {
     const name = hostName(host ?? '');
@@ -17,6 +17,12 @@ export function createCheckHost(bind: string, publicUrl: string | undefined): Ch
     });
   };
 }
+
+/** HTTP/1.1 asks for the header, whoever is asked. */
+const refuseNone: CheckHost = (host) => {
+  if (host !== undefined) return;
+  throw new TerminalError('validation_error', { message: 'The request has no Host header.' });
+};
 
 /** The name in a Host header, without port and brackets, in lower case; null when it is none. */
 function hostName(host: string): string | null {

@@ -21,6 +21,7 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}/events/poll',
       scope: 'runs:read',
+      holds: true,
       handle: (call) => poll(call, surface),
       doc: {
         id: 'pollEvents',

@@ -52,6 +52,8 @@ interface RouteBase {
 /** A route for callers whose key holds its scope. */
 export interface KeyedRoute extends RouteBase {
   readonly scope: Scope;
+  /** It may stay open for long, and counts against the limits of open streams. */
+  readonly holds?: true;
   readonly handle: Handler;
 }
 

@@ -4,11 +4,10 @@ import type { Engine } from '../engine/engine.ts';
 import type { Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
-import { createAuthenticate } from './auth.ts';
-import { systemTimers, uniqueId } from './compose.ts';
+import { createGate } from './access/gate.ts';
+import { systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config.ts';
 import { discoveryDocument } from './discovery.ts';
-import { createCheckHost } from './host-header.ts';
 import { createServer, type Server } from './http.ts';
 import { hostVersion } from './version.ts';
 import type { FoundWorkflow } from './workflow-folders.ts';
@@ -32,8 +31,7 @@ export async function serve(config: HostConfig, { engine, store, report, workflo
     engine,
     store,
     feed: new LiveFeed(store.log),
-    authenticate: createAuthenticate(config.keys),
-    checkHost: createCheckHost(config.bind, config.publicUrl),
+    gate: createGate(config, { now: systemClock.now, report }),
     discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     timers: systemTimers,

@@ -9,10 +9,12 @@ import { createEngine } from '../engine/runtime.ts';
 import { LiveFeed } from '../log/feed.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
-import { type AccessKey, createAuthenticate, keyHash, type Scope, scopes } from './auth.ts';
+import { createGate } from './access/gate.ts';
+import type { AccessLimits } from './access/limits.ts';
+import { type AccessKey, keyHash, type Scope, scopes } from './auth.ts';
 import { systemClock } from './compose.ts';
+import type { JwtConfig } from './config-access.ts';
 import { discoveryDocument } from './discovery.ts';
-import { createCheckHost } from './host-header.ts';
 import { createServer, type Server } from './http.ts';
 import type { Route } from './routes.ts';
 import type { Timers } from './timers.ts';
@@ -63,6 +65,11 @@ export interface ServedOptions {
   readonly engine?: (engine: Engine) => Engine;
   readonly maxRequestBodyBytes?: number;
   readonly publicUrl?: string;
+  readonly jwt?: JwtConfig;
+  readonly corsOrigins?: readonly string[];
+  readonly limits?: Partial<AccessLimits>;
+  /** What the gate takes for the time. */
+  readonly now?: () => number;
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
@@ -71,7 +78,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   const reports: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void reports.push(notice);
   const uniqueId = () => randomUUIDv7();
-  const limits = { maxNodeExecutions: 100, maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536 };
+  const limits = {
+    maxNodeExecutions: 100,
+    maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
+    maxOpenStreamsPerKey: 1000,
+    maxFailedAuthPerMinute: 1000,
+    ...options.limits,
+  };
   const real = createEngine({
     store,
     clock: systemClock,
@@ -88,8 +101,17 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     engine,
     store,
     feed: new LiveFeed(store.log),
-    authenticate: createAuthenticate(accessKeys),
-    checkHost: createCheckHost('127.0.0.1', options.publicUrl),
+    gate: createGate(
+      {
+        bind: '127.0.0.1',
+        publicUrl: options.publicUrl,
+        keys: accessKeys,
+        jwt: options.jwt,
+        cors: { origins: [...(options.corsOrigins ?? [])] },
+        limits,
+      },
+      { now: options.now ?? Date.now, report },
+    ),
     discovery: discoveryDocument({ version: '1.2.3', hostId: 'test', limits, fixtures: null }),
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     timers,

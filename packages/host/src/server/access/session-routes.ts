@@ -1,0 +1,45 @@
+/** How a browser gets and gives back its session. */
+import { z } from 'zod';
+import type { Route } from '../routes.ts';
+import { readSessionId, type Sessions } from './sessions.ts';
+
+const SESSION_PATH = '/v1/host/cairn/session';
+
+const sessionOpened = z.object({ expiresAt: z.iso.datetime() }).meta({ id: 'SessionOpened' });
+
+export function sessionRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: SESSION_PATH,
+      scope: 'runs:read',
+      handle: async ({ caller, reply }) => {
+        const { cookie, expiresAt } = sessions.open(caller);
+        reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+        return JSON.stringify({ expiresAt: new Date(expiresAt).toISOString() });
+      },
+      doc: {
+        id: 'openSession',
+        summary: 'Open a browser session: a cookie that is good for GET only',
+        responses: { 200: { description: 'The session is open; its cookie is in Set-Cookie.', shape: sessionOpened } },
+      },
+    },
+    {
+      method: 'DELETE',
+      path: SESSION_PATH,
+      // The cookie itself is what is given back: whoever has it may end it, and nothing else.
+      scope: null,
+      handle: async ({ request, reply }) => {
+        const { cookie } = request.headers;
+        reply.code(204).header('set-cookie', sessions.end(cookie === undefined ? null : readSessionId(cookie)));
+        reply.send();
+        return undefined;
+      },
+      doc: {
+        id: 'endSession',
+        summary: 'End the browser session of the cookie',
+        responses: { 204: { description: 'The session is over, or there was none.' } },
+      },
+    },
+  ];
+}
