@@ -1,59 +1,88 @@
-/** Keeps the configuration page true: it has a row for every key the host takes, and for no other. */
+/** Keeps the configuration page and the JSON Schema of the file true: both are made from the shape the host checks with. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCairnError } from '@cairn/protocol';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { scopes } from '../../packages/host/src/server/auth.ts';
 import { parseConfig } from '../../packages/host/src/server/config.ts';
+import { configJsonSchema } from '../../packages/host/src/server/config-json-schema.ts';
+import { configShape } from '../../packages/host/src/server/config-shape.ts';
+import { configurationPage, flags } from './configuration-page.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/reference/configuration.md'), 'utf8');
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/reference/configuration.md'), 'utf8');
+const schemaFile = readFileSync(join(root, 'packages/host/cairn.schema.json'), 'utf8');
 
-/** The cells of the table in the section with this heading, by the key in its first column. */
-function rows(heading: string): ReadonlyMap<string, readonly string[]> {
-  const section = page.slice(page.indexOf(`${heading}\n`)).split(/^##? /m)[1] ?? '';
-  const lines = [...section.matchAll(/^\| `(\w+)` \|(.*)\|$/gm)];
-  return new Map(lines.map(([, key = '', rest = '']) => [key, rest.split('|').map((cell) => cell.trim())]));
-}
+const env = {
+  CAIRN_KEY: 'a-key-of-some-length',
+  ACME_KEY: 'another-key-of-some-length',
+  COLLECTOR_TOKEN: 'a token',
+};
 
-/** The host says which keys it knows when it meets one that is like none of them. */
-function known(config: unknown): readonly string[] {
-  try {
-    parseConfig(config, 'test');
-  } catch (error) {
-    if (isCairnError(error, 'config_invalid')) return error.hint?.match(/Known keys: (.*)\./)?.[1]?.split(', ') ?? [];
-    throw error;
+/** Every block of JSON on the page. */
+const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => JSON.parse(text) as object);
+
+test('the page is fresh (npm run docs:configuration)', () => {
+  expect(page).toBe(configurationPage());
+});
+
+test('the JSON Schema is fresh (npm run docs:configuration)', () => {
+  expect(JSON.parse(schemaFile)).toEqual(configJsonSchema());
+});
+
+test('every key has an example', () => {
+  for (const [key, schema] of Object.entries(configShape.shape)) {
+    expect([key, (schema.meta()?.examples as readonly unknown[] | undefined)?.length ?? 0]).not.toEqual([key, 0]);
   }
-  return [];
-}
-
-const unlike = { qqqqqqqqqqqqqqqqqqqqqqqq: 1 };
-
-test.each([
-  ['# Configuration', unlike],
-  ['## Keys', { keys: [{ tenant: 'acme', key: 'sixteen-characters', ...unlike }] }],
-  ['## Limits', { limits: unlike }],
-])('%s lists exactly the keys that the host takes', (heading, config) => {
-  const names = known(config);
-  expect(names.length).toBeGreaterThan(0);
-  expect([...rows(heading).keys()].sort()).toEqual([...names].sort());
 });
 
-test('the scopes are those a key can hold', () => {
-  for (const scope of scopes) expect(page).toContain(`\`${scope}\``);
-});
-
-test('the example of the page is a configuration that the host takes', () => {
-  const example = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
-  const config = parseConfig(JSON.parse(example), 'page', { CAIRN_KEY: 'a-key-of-some-length' });
-  expect(config.keys.map(({ tenant }) => tenant)).toEqual(['acme']);
-});
-
-test('the defaults in the tables are those of the host', () => {
-  const { limits, ...config } = parseConfig({}, 'test');
-  const defaults = { ...config, ...limits } as Readonly<Record<string, unknown>>;
-  const told = [...rows('# Configuration'), ...rows('## Limits')];
-  for (const [key, cells] of told) {
-    const value = /^`(.+)`$/.exec(cells.at(-2) ?? '')?.[1];
-    if (value !== undefined) expect(`${key}: ${String(defaults[key])}`).toBe(`${key}: ${value}`);
+test('the examples are configurations that the host and the JSON Schema take', () => {
+  const accepts = new Ajv2020({ strict: true, strictRequired: false, formats: { uri: true } }).compile(
+    configJsonSchema(),
+  );
+  const secrets = { collector: { value: 'x' }, search: { value: 'y' } };
+  expect(examples.length).toBeGreaterThan(15);
+  for (const { masterKey: _, ...example } of examples as Readonly<Record<string, unknown>>[]) {
+    expect(() => parseConfig({ secrets, ...example }, 'page', env)).not.toThrow();
   }
+  const top = Object.entries(configShape.shape).flatMap(([key, schema]) =>
+    ((schema.meta()?.examples ?? []) as readonly unknown[]).map((example) => ({ [key]: example })),
+  );
+  for (const example of [...examples, ...top])
+    expect([example, accepts(example), accepts.errors]).toEqual([example, true, null]);
+});
+
+test('the JSON Schema refuses what the host refuses', () => {
+  const accepts = new Ajv2020({ strict: true, strictRequired: false, formats: { uri: true } }).compile(
+    configJsonSchema(),
+  );
+  const wrong = [
+    { prot: 1 },
+    { port: 70_000 },
+    { keys: [{ tenant: 'a' }] },
+    { keys: [{ key: 'sixteen-characters', keyEnv: 'K', tenant: 'a' }] },
+    { secrets: { a: { env: 'A', value: 'b' } } },
+    { masterKey: { value: 'x' } },
+    { packs: 'folder' },
+    { limits: { maxNodeExecution: 1 } },
+    { jwt: { issuer: 'i', audience: 'a', jwksUrl: 'https://id.example.org/jwks', algorithms: ['HS256'] } },
+  ];
+  for (const config of wrong) {
+    expect([config, accepts(config)]).toEqual([config, false]);
+    expect(() => parseConfig(config, 'page', env)).toThrow('page');
+  }
+});
+
+test('the flags that the page names are those of the command', () => {
+  const program = readFileSync(join(root, 'packages/host/src/cli/program.ts'), 'utf8');
+  for (const flag of Object.values(flags)) expect(program).toContain(`${flag} <`);
+});
+
+test('the JSON Schema ships with the package, under the name that the page gives', () => {
+  const { exports, files } = JSON.parse(readFileSync(join(root, 'packages/host/package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, unknown>>;
+    readonly files: readonly string[];
+  };
+  expect(exports['./cairn.schema.json']).toBe('./cairn.schema.json');
+  expect(files).toContain('cairn.schema.json');
+  expect(page).toContain('node_modules/@cairn/host/cairn.schema.json');
 });

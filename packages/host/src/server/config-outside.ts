@@ -41,7 +41,7 @@ export const modelsSchema = z
             .strictObject({ secret: label })
             .optional()
             .describe('The key, as the name of one of the `secrets`.'),
-          headers: headers.default({}).describe('Headers to send with each call.'),
+          headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
         }),
       )
       .default({})
@@ -75,7 +75,7 @@ export const mcpSchema = z.strictObject({
       z.strictObject({
         id: label.describe('The name by which agents refer to the server.'),
         url: address.describe('Its address.'),
-        headers: headers.default({}).describe('Headers to send with each call.'),
+        headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
       }),
     )
     .superRefine((servers, context) => refuseTwins(servers, 'id', context))
@@ -119,7 +119,7 @@ export const visibilitySchema = z.strictObject({
 export const otelSchema = z.strictObject({
   endpoint: address.describe('The address of an OTLP collector, without `/v1/traces`.'),
   protocol: z.enum(['http/protobuf', 'http/json']).default('http/protobuf').describe('How to speak to it.'),
-  headers: headers.default({}).describe('Headers to send with each export.'),
+  headers: headers.default({}).describe('Headers to send with each export: text, or `{ "secret": "<name>" }`.'),
   sampling: z.number().min(0).max(1).default(1).describe('The share of runs whose spans are exported.'),
   metricsEveryMs: z.int().min(1000).default(60_000).describe('How often metrics are exported.'),
 });

@@ -103,7 +103,7 @@ export const configShape = z.strictObject({
     .optional()
     .meta({ description: 'The agent of a request that names none.', examples: ['local.acme.desk.triage'] }),
   mcp: mcpSchema.prefault({}).meta({
-    description: 'MCP.',
+    description: 'Servers of the Model Context Protocol.',
     examples: [
       {
         servers: [
@@ -113,7 +113,7 @@ export const configShape = z.strictObject({
     ],
   }),
   a2a: a2aSchema.prefault({}).meta({
-    description: 'A2A.',
+    description: 'Agents elsewhere, called by the A2A protocol.',
     examples: [{ peers: [{ name: 'billing', url: 'https://billing.example.org/a2a' }] }],
   }),
   peers: peersSchema.default([]).meta({

@@ -18,7 +18,7 @@ export interface ConfigKey {
 type Shape = Readonly<Record<string, z.ZodType>>;
 
 /** What is inside defaults and optional marks; of a value with a short way to write it, the long way. */
-function bare(schema: z.ZodType): z.ZodType {
+export function bare(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return bare(schema.unwrap() as z.ZodType);
   }
