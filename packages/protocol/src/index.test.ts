@@ -115,6 +115,7 @@ const names = [
   'toEnvelope',
   'tokenIntents',
   'triggerRules',
+  'waitingInterrupts',
   'waitingStatus',
   'webhook',
   'webhookDelivery',

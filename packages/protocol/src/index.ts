@@ -163,6 +163,7 @@ export {
 } from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
 export type { UsageView } from './views/usage.ts';
+export { waitingInterrupts } from './views/waiting-interrupts.ts';
 export {
   callbackSecret,
   type DeadLetter,

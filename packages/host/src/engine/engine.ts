@@ -22,8 +22,14 @@ export interface StartRun {
   readonly options: RunOptions;
   /** The trace the request is in; recorded with the run and never read by the engine. */
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  /** Who is told, and given a token, when the run waits; recorded with the run and never read by the engine. */
+  readonly callbackUrl?: string | undefined;
   /** Left out: a context of its own. */
   readonly contextId?: ContextId | undefined;
+  /** What the run works on, by its client's name. */
+  readonly scopeId?: string | undefined;
+  /** Refused with `run_already_active` while another run of the tenant has this scope and has not ended. */
+  readonly isAloneInScope?: boolean | undefined;
   /** A request that must not be carried out twice: its key, the digest of its body, and the answer to record for it. */
   readonly idempotency?:
     | {

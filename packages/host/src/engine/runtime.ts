@@ -24,7 +24,7 @@ import { pauseRequested, resumed } from './pause.ts';
 import type { Clock, Report, Sha256, Step, UniqueId } from './ports.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
-import { startedDraft } from './start-run.ts';
+import { callbackDrafts, startedDraft } from './start-run.ts';
 import type { RunState } from './state.ts';
 import { createWorkflowShelf, type WorkflowShelf } from './workflow-shelf.ts';
 
@@ -163,12 +163,12 @@ class Runtime implements Engine {
   async #start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
     const { uniqueId, limits, clock } = this.#options;
     const workflow = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
-    const draft = startedDraft({ workflow, request, limits });
+    const drafts = [startedDraft({ workflow, request, limits }), ...callbackDrafts(request.callbackUrl)];
     const id = runId(uniqueId());
     const context: ContextId = request.contextId ?? contextId(uniqueId());
     const { idempotency } = request;
     const { fact, done } = awaited(
-      () => [draft],
+      () => drafts,
       (state) => ({ runId: id, status: state.view.status }),
     );
     const mailbox = this.#open(id, {
@@ -181,9 +181,14 @@ class Runtime implements Engine {
         endpoint: idempotency.endpoint,
         key: idempotency.key,
         requestDigest: idempotency.requestDigest,
+        state: 'completed',
+        owner: null,
+        until: null,
+        headers: '{}',
         at: clock.now(),
         ...idempotency.answer(id),
       },
+      isAloneInScope: request.isAloneInScope,
     });
     mailbox.post(fact);
     return done;

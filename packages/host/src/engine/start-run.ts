@@ -22,6 +22,7 @@ export interface RunRequest {
     readonly metadata?: unknown;
   };
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  readonly scopeId?: string | undefined;
   /** Of a run that a node of another run started. */
   readonly parent?: { readonly runId: string; readonly nodeId: string } | undefined;
 }
@@ -36,7 +37,7 @@ export function startedDraft(start: {
   readonly limits: HostLimits;
 }): Draft {
   const { definition, hash } = start.workflow;
-  const { tenant, principal, inputs, options, parent, trace } = start.request;
+  const { tenant, principal, inputs, options, parent, trace, scopeId } = start.request;
   const configurable = (options.configurable ?? {}) as JsonObject;
   refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
   const channels = channelDeclarations(definition);
@@ -57,9 +58,16 @@ export function startedDraft(start: {
   if (options.configurable !== undefined) payload.configurable = configurable;
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
+  if (scopeId !== undefined) payload.scopeId = scopeId;
   if (parent !== undefined) Object.assign(payload, { parentRunId: parent.runId, parentNodeId: parent.nodeId });
   return { type: 'run.started', audience: 'client', payload };
 }
+
+/** The row after the first one, of a run that has a callback: of the operator, since such an address may itself be a secret. */
+export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[] =>
+  callbackUrl === undefined
+    ? []
+    : [{ type: 'cairn.callback.requested', audience: 'operator', payload: { callbackUrl } }];
 
 function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
   if (problems.length === 0) return;

@@ -1,0 +1,34 @@
+/** Small secrets at rest: encrypted, bound to what they belong to, opened by the current key or an earlier one. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { TerminalError } from '@cairn/protocol';
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `owner` is what the secret belongs to: a sealed text moved elsewhere does not open there. */
+export function seal(keys: readonly Buffer[], owner: string, text: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(ALGORITHM, keys[0] as Buffer, iv).setAAD(Buffer.from(owner));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** Throws `internal_error` when no key opens it. */
+export function unseal(keys: readonly Buffer[], owner: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
+  for (const key of keys) {
+    try {
+      const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(owner)).setAuthTag(tag);
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString();
+    } catch {
+      // The next key may be the one.
+    }
+  }
+  throw new TerminalError('internal_error', {
+    message: `The secret of ${owner} was sealed with a key this host does not have.`,
+    hint: 'Give the key it was sealed with as masterKey.previous, or register anew.',
+  });
+}

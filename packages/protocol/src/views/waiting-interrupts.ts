@@ -1,0 +1,22 @@
+/** What a run waits for, as those who may answer read it. */
+import type { OpenInterrupt } from '../open-interrupts.ts';
+import { type InterruptView, openWaits } from './interrupts.ts';
+import type { RunView } from './run-view.ts';
+import { isoTime } from './snapshot.ts';
+
+/** All questions that wait, the oldest first. Votes that were cast are not shown. */
+export const waitingInterrupts = (view: RunView): OpenInterrupt[] =>
+  openWaits(view).map((interrupt) => shown(view.runId, interrupt));
+
+const shown = (runId: string, interrupt: InterruptView): OpenInterrupt => ({
+  runId,
+  nodeId: interrupt.nodeId,
+  interruptId: interrupt.interruptId,
+  kind: interrupt.kind,
+  key: interrupt.key,
+  data: interrupt.data,
+  ...(interrupt.resumeSchema !== null && { resumeSchema: interrupt.resumeSchema }),
+  ...(interrupt.timeoutMs !== null && { timeoutMs: interrupt.timeoutMs }),
+  requestedAt: isoTime(interrupt.requestedAt),
+  ...(interrupt.expiresAt !== null && { expiresAt: isoTime(interrupt.expiresAt) }),
+});
