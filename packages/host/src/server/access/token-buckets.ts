@@ -7,16 +7,12 @@ export interface BucketRule {
   readonly now: () => number;
 }
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
 /** Names that are remembered; beyond them the longest known are forgotten, which only ever lets somebody through. */
 const MAX_NAMES = 10_000;
 
 export class TokenBuckets {
-  readonly #buckets = new Map<string, Bucket>();
+  /** When each name's bucket is full again: all there is to know about it. */
+  readonly #fullAt = new Map<string, number>();
   readonly #rule: BucketRule;
 
   constructor(rule: BucketRule) {
@@ -24,41 +20,32 @@ export class TokenBuckets {
   }
 
   get size(): number {
-    return this.#buckets.size;
+    return this.#fullAt.size;
   }
 
   /** Takes one; gives 0, or how many milliseconds to wait when there is none. */
   take(name: string): number {
-    const { perSecond, burst, now } = this.#rule;
-    const at = now();
-    const bucket = this.#buckets.get(name);
-    if (bucket === undefined) {
-      if (this.#buckets.size >= MAX_NAMES) this.#forget(at);
-      this.#buckets.set(name, { tokens: burst - 1, at });
-      return 0;
-    }
-    bucket.tokens = this.#filled(bucket, at);
-    bucket.at = at;
-    if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / perSecond) * 1000);
-    bucket.tokens -= 1;
-    return 0;
-  }
-
-  /** A clock that was set back fills nothing. */
-  #filled({ tokens, at }: Bucket, now: number): number {
     const { perSecond, burst } = this.#rule;
-    return Math.min(burst, tokens + (Math.max(0, now - at) / 1000) * perSecond);
+    const now = this.#rule.now();
+    const spanMs = 1000 / perSecond;
+    const known = this.#fullAt.get(name);
+    if (known === undefined && this.#fullAt.size >= MAX_NAMES) this.#forget(now);
+    // Never later than an empty bucket would be: a clock that was set back must not lock anybody out.
+    const fullAt = Math.min(Math.max(known ?? now, now), now + burst * spanMs);
+    const waitMs = fullAt - now - (burst - 1) * spanMs;
+    // Spans are fractions of milliseconds; what is less than a thousandth is their rounding.
+    const isEmpty = waitMs > 0.001;
+    this.#fullAt.set(name, isEmpty ? fullAt : fullAt + spanMs);
+    return isEmpty ? Math.ceil(waitMs - 0.001) : 0;
   }
 
   /** A full bucket is as good as none; when there are none of those, a tenth goes, oldest first. */
   #forget(now: number): void {
-    for (const [name, bucket] of this.#buckets) {
-      if (this.#filled(bucket, now) >= this.#rule.burst) this.#buckets.delete(name);
-    }
-    if (this.#buckets.size < MAX_NAMES) return;
+    for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
+    if (this.#fullAt.size < MAX_NAMES) return;
     let rest = MAX_NAMES / 10;
-    for (const name of this.#buckets.keys()) {
-      this.#buckets.delete(name);
+    for (const name of this.#fullAt.keys()) {
+      this.#fullAt.delete(name);
       rest -= 1;
       if (rest === 0) return;
     }

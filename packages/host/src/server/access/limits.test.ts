@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { approval, keys, keyWith, noop, type Served, served } from '../served.contract.ts';
+
+/** Asks as often as told; gives the statuses. */
+async function statuses(host: Served, times: number, key: string, path = '/v1/runs'): Promise<readonly number[]> {
+  const seen: number[] = [];
+  for (let i = 0; i < times; i += 1) seen.push((await host.ask('GET', path, { key })).status);
+  return seen;
+}
+
+test('a key that asks too often is told when to come back, and others are not held up', async () => {
+  const clock = { at: 0 };
+  const host = await served({ limits: { maxRequestsPerSecondPerKey: 2 }, now: () => clock.at });
+  expect(await statuses(host, 2, keys.alice)).toEqual([200, 200]);
+  const refused = await host.ask('GET', '/v1/runs', { key: keys.alice });
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { error: 'rate_limited', details: { scope: 'key', retryAfterMs: 500 } },
+  });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(await statuses(host, 2, keys.auditor)).toEqual([200, 200]);
+  clock.at += 500;
+  expect(await statuses(host, 2, keys.alice)).toEqual([200, 429]);
+});
+
+test('all keys of a tenant share its rate; a request refused for its key does not use it up', async () => {
+  const host = await served({
+    limits: { maxRequestsPerSecondPerKey: 1, maxRequestsPerSecondPerTenant: 2 },
+    now: () => 0,
+  });
+  expect(await statuses(host, 3, keys.alice)).toEqual([200, 429, 429]);
+  expect(await statuses(host, 1, keys.auditor)).toEqual([200]);
+  const third = await host.ask('GET', '/v1/runs', { key: keyWith('runs:read') });
+  expect(third).toMatchObject({ status: 429, body: { details: { scope: 'tenant' } } });
+  expect(await statuses(host, 1, keys.stranger)).toEqual([200]);
+});
+
+test('the rate comes before the scope', async () => {
+  const host = await served({ limits: { maxRequestsPerSecondPerKey: 1 }, now: () => 0 });
+  expect(await statuses(host, 2, keyWith('runs:create'))).toEqual([403, 429]);
+});
+
+test('without a configured rate nobody is counted', async () => {
+  const host = await served({ now: () => 0 });
+  expect(new Set(await statuses(host, 50, keys.alice))).toEqual(new Set([200]));
+});
+
+test('an address with too many wrong keys gets 429 for wrong ones, and good keys still pass', async () => {
+  const clock = { at: 0 };
+  const host = await served({ limits: { maxFailedAuthPerMinute: 3 }, now: () => clock.at });
+  expect(await statuses(host, 5, 'some-other-key-here')).toEqual([401, 401, 401, 429, 429]);
+  const refused = await host.ask('GET', '/v1/runs', { key: 'some-other-key-here' });
+  expect(refused.body).toMatchObject({ error: 'rate_limited', details: { scope: 'global', retryAfterMs: 20_000 } });
+  expect(refused.headers.get('retry-after')).toBe('20');
+  expect(await statuses(host, 10, keys.alice)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect((await host.ask('GET', '/.well-known/openwop', { key: null })).status).toBe(200);
+  clock.at += 20_000;
+  expect(await statuses(host, 2, 'some-other-key-here')).toEqual([401, 429]);
+});
+
+/** Opens a stream of the run and waits for its head. */
+async function openStream(host: Served, runId: string, key: string) {
+  const leave = new AbortController();
+  const response = await fetch(`${host.url}/v1/runs/${runId}/events?streamMode=debug`, {
+    headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    signal: leave.signal,
+  });
+  return { status: response.status, leave: () => leave.abort(), response };
+}
+
+test('open streams and waiting polls of a key are counted together, and a place is free once its client left', async () => {
+  const host = await served({ limits: { maxOpenStreamsPerKey: 2 } });
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const stream = await openStream(host, runId, keys.alice);
+  expect(stream.status).toBe(200);
+  const poll = host.ask('GET', `/v1/runs/${runId}/events/poll?lastSequence=999&timeout=9`);
+  await expect.poll(() => host.server.open.polls).toBe(1);
+  const third = await host.ask('GET', `/v1/runs/${runId}/events`, { headers: { accept: 'text/event-stream' } });
+  expect(third).toMatchObject({
+    status: 429,
+    body: { error: 'rate_limited', details: { scope: 'key', limit: '2 open streams', retryAfterMs: 5000 } },
+  });
+  expect(third.headers.get('retry-after')).toBe('5');
+  expect((await host.ask('GET', `/v1/runs/${runId}`)).status).toBe(200);
+  const other = await openStream(host, runId, keys.auditor);
+  expect(other.status).toBe(200);
+  stream.leave();
+  host.timers.pass(9_000);
+  await poll;
+  await expect.poll(() => host.server.open.streams).toBe(1);
+  await expect
+    .poll(async () => {
+      const again = await openStream(host, runId, keys.alice);
+      again.leave();
+      return again.status;
+    })
+    .toBe(200);
+  other.leave();
+});
+
+test('all keys of a tenant share its open streams', async () => {
+  const host = await served({ limits: { maxOpenStreamsPerTenant: 1 } });
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const first = await openStream(host, runId, keys.alice);
+  const second = await openStream(host, runId, keys.auditor);
+  expect([first.status, second.status]).toEqual([200, 429]);
+  expect(await second.response.json()).toMatchObject({ error: 'rate_limited', details: { scope: 'tenant' } });
+  first.leave();
+});
+
+test('many streams that end by themselves leave no place taken', async () => {
+  const host = await served({ limits: { maxOpenStreamsPerKey: 1 } });
+  await host.engine.register('t', noop);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'noop', inputs: {}, options: {} });
+  await expect.poll(async () => (await host.engine.snapshot('t', runId)).status).toBe('completed');
+  for (let i = 0; i < 20; i += 1) {
+    const reply = await host.ask('GET', `/v1/runs/${runId}/events`, {
+      headers: { accept: 'text/event-stream', connection: 'close' },
+    });
+    expect(reply.status).toBe(200);
+  }
+});

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import type { Caller } from '../auth.ts';
+import { approval, keys, served } from '../served.contract.ts';
+import { readSessionId, SESSION_LIFE_MS, Sessions } from './sessions.ts';
+
+const caller = (credential: string, expiresAt?: number): Caller => ({
+  tenant: 't',
+  principal: undefined,
+  scopes: new Set(['runs:read']),
+  audience: 'client',
+  credential,
+  expiresAt,
+});
+
+function clocked(secure = false) {
+  const clock = { at: 1_000_000 };
+  return { clock, sessions: new Sessions({ secure, now: () => clock.at }) };
+}
+
+const idOf = (cookie: string): string => readSessionId(cookie.split(';')[0] ?? '') ?? '';
+
+test('a session ends after its life, and no later than the credential that opened it', () => {
+  const { clock, sessions } = clocked();
+  const long = idOf(sessions.open(caller('key:a')).cookie);
+  const short = sessions.open(caller('token:b', clock.at + 60_500));
+  expect(short.cookie).toContain('Max-Age=60;');
+  clock.at += 60_500;
+  expect(sessions.find(idOf(short.cookie))).toBeNull();
+  expect(sessions.find(long)?.credential).toBe('key:a');
+  clock.at += SESSION_LIFE_MS;
+  expect(sessions.find(long)).toBeNull();
+  expect(sessions.size).toBe(0);
+});
+
+test('opening many sessions ends the oldest of the same credential, never those of another', () => {
+  const { sessions } = clocked();
+  const other = idOf(sessions.open(caller('key:other')).cookie);
+  const ids = Array.from({ length: 65 }, () => idOf(sessions.open(caller('key:a')).cookie));
+  expect(sessions.find(ids[0] ?? '')).toBeNull();
+  expect(sessions.find(ids[1] ?? '')).not.toBeNull();
+  expect(sessions.find(other)).not.toBeNull();
+});
+
+test('no number of credentials makes the sessions grow without bound', () => {
+  const { clock, sessions } = clocked();
+  const first = idOf(sessions.open(caller('key:first')).cookie);
+  for (let i = 0; i < 9_999; i += 1) sessions.open(caller(`token:${i}`));
+  expect(sessions.find(first)).not.toBeNull();
+  sessions.open(caller('token:one-more'));
+  expect([sessions.size, sessions.find(first)]).toEqual([10_000, null]);
+  clock.at += SESSION_LIFE_MS;
+  sessions.open(caller('token:later'));
+  expect(sessions.size).toBe(1);
+});
+
+test('the cookie is hidden from scripts and other sites, and bound to https and the host where there is https', () => {
+  const plain = clocked().sessions.open(caller('key:a')).cookie;
+  expect(plain).toMatch(/^cairn_session=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict$/);
+  const secure = clocked(true).sessions.open(caller('key:a')).cookie;
+  expect(secure).toMatch(/^__Host-cairn_session=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/);
+});
+
+test.each([
+  [`cairn_session=${'a'.repeat(43)}`, 'a'.repeat(43)],
+  [`theme=dark; cairn_session=${'b'.repeat(43)}; x=1`, 'b'.repeat(43)],
+  [`__Host-cairn_session=${'c'.repeat(43)}`, 'c'.repeat(43)],
+  [`not_cairn_session=${'a'.repeat(43)}`, null],
+  ['cairn_session=short', null],
+  [`cairn_session=${'a'.repeat(44)}`, null],
+  ['', null],
+])('reads the session id out of %j', (header, id) => {
+  expect(readSessionId(header)).toBe(id);
+});
+
+/** A host, a waiting run of alice, and her session's cookie. */
+async function withSession(options: Parameters<typeof served>[0] = {}) {
+  const host = await served(options);
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const opened = await host.ask('POST', '/v1/host/cairn/session');
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return { host, runId, opened, cookie };
+}
+
+test('a session reads what its key reads, streams included', async () => {
+  const { host, runId, opened, cookie } = await withSession();
+  expect(opened.status).toBe(200);
+  expect(opened.headers.get('cache-control')).toBe('no-store');
+  expect(Date.parse(String(opened.body.expiresAt))).toBeGreaterThan(Date.now());
+  const read = await host.ask('GET', `/v1/runs/${runId}`, { key: null, headers: { cookie } });
+  expect([read.status, read.body.runId]).toEqual([200, runId]);
+  const leave = new AbortController();
+  const stream = await fetch(`${host.url}/v1/runs/${runId}/events`, {
+    headers: { cookie, accept: 'text/event-stream' },
+    signal: leave.signal,
+  });
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  leave.abort();
+});
+
+test('a change with only a cookie is refused on every route that changes something, and nothing changes', async () => {
+  const { host, runId, cookie } = await withSession();
+  const changes = host.server.routes.filter(({ method, scope }) => method !== 'GET' && scope !== null);
+  expect(changes.length).toBeGreaterThan(4);
+  for (const { method, path } of changes) {
+    const target = path.replace('{runId}', runId).replaceAll(/\{\w+\}/g, 'n0');
+    const reply = await host.ask(method, target, { key: null, raw: '{}', headers: { cookie } });
+    expect([method, path, reply.status, reply.body.error]).toEqual([method, path, 401, 'unauthenticated']);
+  }
+  expect((await host.engine.snapshot('t', runId)).status).toBe('waiting-approval');
+});
+
+test('a session holds the scopes of its key and no more', async () => {
+  const host = await served();
+  const refused = await host.ask('POST', '/v1/host/cairn/session', { key: 'key-with-only-runs:create' });
+  expect(refused).toMatchObject({ status: 403, body: { details: { scopeRequired: 'runs:read' } } });
+  const { headers } = await host.ask('POST', '/v1/host/cairn/session', { key: 'key-with-only-runs:read' });
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
+  expect((await host.ask('GET', '/v1/workflows', { key: null, headers: { cookie } })).status).toBe(403);
+});
+
+test('ending a session needs only its cookie, ends that one alone, and may be done twice', async () => {
+  const { host, runId, cookie } = await withSession();
+  const second = await host.ask('POST', '/v1/host/cairn/session');
+  const kept = second.headers.get('set-cookie')?.split(';')[0] ?? '';
+  for (const sent of [cookie, cookie, 'cairn_session=nonsense']) {
+    const ended = await host.ask('DELETE', '/v1/host/cairn/session', { key: null, headers: { cookie: sent } });
+    expect([ended.status, ended.text]).toEqual([204, '']);
+    expect(ended.headers.get('set-cookie')).toContain('cairn_session=; Path=/; Max-Age=0');
+  }
+  const read = (sent: string) => host.ask('GET', `/v1/runs/${runId}`, { key: null, headers: { cookie: sent } });
+  expect([(await read(cookie)).status, (await read(kept)).status]).toEqual([401, 200]);
+});
+
+test('a made-up session, a session with a wrong key beside it, and a session that is over are refused', async () => {
+  const clock = { at: Date.now() };
+  const { host, runId, cookie } = await withSession({ now: () => clock.at });
+  const status = async (headers: Record<string, string>, key: string | null = null) =>
+    (await host.ask('GET', `/v1/runs/${runId}`, { key, headers })).status;
+  expect(await status({ cookie: `cairn_session=${'x'.repeat(43)}` })).toBe(401);
+  expect(await status({ cookie }, 'some-other-key-here')).toBe(401);
+  expect(await status({ cookie }, keys.alice)).toBe(200);
+  clock.at += SESSION_LIFE_MS;
+  expect(await status({ cookie })).toBe(401);
+});
+
+test('a page of another origin cannot use the cookie, whatever kind of request it makes', async () => {
+  const { host, runId, cookie } = await withSession({ corsOrigins: ['https://app.example.org'] });
+  const status = async (headers: Record<string, string>) =>
+    (await host.ask('GET', `/v1/runs/${runId}`, { key: null, headers: { cookie, ...headers } })).status;
+  expect(await status({ origin: 'https://evil.example.com' })).toBe(403);
+  expect(await status({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await status({ 'sec-fetch-site': 'same-site' })).toBe(403);
+  expect(await status({ 'sec-fetch-site': 'same-origin' })).toBe(200);
+  expect(await status({ 'sec-fetch-site': 'none' })).toBe(200);
+  expect(await status({ origin: 'https://app.example.org', 'sec-fetch-site': 'cross-site' })).toBe(200);
+});
