@@ -22,7 +22,9 @@ const packsObject = z.strictObject({
 });
 
 /** A list is the short way to write only the folders. */
-export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))]);
+export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))], {
+  error: 'must be a list of folders, or an object with folders and trust',
+});
 
 const modelName = z
   .string()

@@ -8,8 +8,9 @@ type Issue = z.core.$ZodIssue;
 
 const PAGE = 'Every key and its values are listed in docs/reference/configuration.md.';
 
-/** The refusal of the first of the issues. */
-export function configInvalid([raised]: readonly Issue[], source: string): TerminalError {
+/** The refusal of one of the issues: a name that is wrong comes first, for it is why another is missing. */
+export function configInvalid(issues: readonly Issue[], source: string): TerminalError {
+  const raised = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   invariant(raised !== undefined, 'config-issue-known', { source });
   const issue = meant(raised);
   const where = placeOf(issue.path);
@@ -69,10 +70,10 @@ const SECRET = new Set<PropertyKey>(['keys', 'secrets', 'masterKey', 'headers', 
 
 /** The refused value, if it is short and cannot be secret. An address may hold a password, whatever key it stands under. */
 function shownValue({ path, input }: Issue): string | null {
-  if (typeof input === 'number' || typeof input === 'boolean') return String(input);
-  if (typeof input !== 'string') return null;
   const isSecret = path.some((part) => SECRET.has(part)) && path.at(-1) !== 'tenant' && path.at(-2) !== 'scopes';
-  return isSecret || input.includes('@') ? null : quoted(input, 60);
+  if (isSecret || path.length === 0) return null;
+  if (typeof input === 'number' || typeof input === 'boolean') return String(input);
+  return typeof input === 'string' && !input.includes('@') ? quoted(input, 60) : null;
 }
 
 function reasonOf(issue: Issue): string {
@@ -109,7 +110,7 @@ function kindOf(value: unknown): string {
 }
 
 function measured(origin: string, bound: string, amount: number): string {
-  if (origin === 'string') return `have ${bound} ${amount} characters`;
+  if (origin === 'string') return `have ${bound} ${amount} ${amount === 1 ? 'character' : 'characters'}`;
   if (origin === 'array') return `have ${bound} ${amount} ${amount === 1 ? 'entry' : 'entries'}`;
   return `be ${bound} ${amount}`;
 }

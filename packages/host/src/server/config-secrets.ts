@@ -87,7 +87,7 @@ function readKey({ env: variable, file }: KeySource, where: string, env: Environ
   const bytes = keyBytes(text.trim());
   if (bytes !== null) return new SecretText(bytes.toString('base64url'));
   throw new TerminalError('config_invalid', {
-    message: `${where}: ${file ?? variable} does not hold 32 bytes as base64 or hex.`,
+    message: `${where}: ${file ?? 'its environment variable'} does not hold 32 bytes as base64 or hex.`,
     hint: 'Make a key with "openssl rand -base64 32".',
   });
 }
@@ -124,9 +124,11 @@ function readOwnersFile(file: string, where: string): string {
   }
 }
 
-function notSet(where: string, variable: string): TerminalError {
+/** Where a variable should be named, a secret may have been written: only what looks like a variable is repeated. */
+export function notSet(where: string, variable: string, reason = 'is not set'): TerminalError {
+  const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? variable : 'that it names';
   return new TerminalError('config_invalid', {
-    message: `${where}: the environment variable ${variable} is not set.`,
-    hint: `Set ${variable} before starting the host.`,
+    message: `${where}: the environment variable ${shown} ${reason}.`,
+    hint: 'Set it before starting the host.',
   });
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { type Environment, type HostConfig, parseConfig } from './config.ts';
 import { parseConfigJson } from './config-json.ts';
-import { fromEnvironment } from './config-variables.ts';
+import { fromEnvironment, strayVariables } from './config-variables.ts';
 import { type ConfigKey, configKeys } from './config-walk.ts';
 
 export interface ConfigSources {
@@ -26,7 +26,9 @@ export async function readConfig(sources: ConfigSources): Promise<HostConfig> {
   const given = Object.fromEntries(Object.entries(sources.flags ?? {}).filter(([, value]) => value !== undefined));
   const layers = [sources.defaults ?? {}, file, ...fromEnvironment(sources.env, keys), given];
   const merged = layers.reduce<Values>((below, above) => over(below, longHand(above), sections), {});
-  return parseConfig(merged, sources.file ?? 'configuration', sources.env);
+  const config = parseConfig(merged, sources.file ?? 'configuration', sources.env);
+  const stray = strayVariables(sources.env, keys, JSON.stringify(merged));
+  return { ...config, unused: [...config.unused, ...stray] };
 }
 
 /** Sections are joined key by key; everything else is taken whole from the later source. */

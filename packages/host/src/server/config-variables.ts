@@ -3,6 +3,7 @@ import { delimiter } from 'node:path';
 import type { Environment } from './config-fields.ts';
 import { parseConfigJson } from './config-json.ts';
 import type { ConfigKey, Written } from './config-walk.ts';
+import { nearest } from './nearest.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -52,4 +53,19 @@ function keySource(env: Environment, variable: string): Values | null {
   if ((env[variable] ?? '') !== '') return { env: variable };
   const file = env[`${variable}_FILE`] ?? '';
   return file === '' ? null : { file };
+}
+
+/** Of the command line, which finds a host by them. */
+const OTHERS = ['CAIRN_URL', 'CAIRN_KEY'];
+
+/** Variables that look like a misspelt one of ours, each with the right one; those that the configuration names are its own. */
+export function strayVariables(env: Environment, keys: readonly ConfigKey[], named: string): readonly string[] {
+  const masterKeys = ['', '_FILE', '_PREVIOUS', '_PREVIOUS_FILE'].map((end) => `CAIRN_MASTER_KEY${end}`);
+  const known = new Set([...keys.map(({ path }) => variableOf(path)), ...masterKeys, ...OTHERS]);
+  return Object.keys(env).flatMap((variable) => {
+    if (!variable.startsWith('CAIRN_') || known.has(variable) || named.includes(JSON.stringify(variable))) return [];
+    const end = (name: string) => name.slice('CAIRN_'.length);
+    const close = nearest(end(variable), [...known].map(end));
+    return close === null ? [] : [`${variable} (did you mean CAIRN_${close}?)`];
+  });
 }

@@ -60,6 +60,7 @@ export function namesAt(path: readonly PropertyKey[]): readonly string[] {
     if (schema === undefined) return [];
   }
   const inner = bare(schema);
+  if (inner instanceof z.ZodRecord && inner.keyType instanceof z.ZodEnum) return inner.keyType.options.map(String);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 

@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { keyHash } from './auth.ts';
 import { parseConfig } from './config.ts';
-import { readConfig } from './config-sources.ts';
 
 const key = 'a-key-of-16-characters';
 
@@ -18,14 +14,6 @@ function refusal(config: unknown, env: Record<string, string> = {}): string {
     throw error;
   }
   throw new Error('the configuration was accepted');
-}
-
-async function file(text: string): Promise<{ folder: string; path: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'cairn-config-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'cairn.json');
-  await writeFile(path, text);
-  return { folder, path };
 }
 
 test('fills in everything that was left out', () => {
@@ -62,7 +50,7 @@ test.each([
     { limits: { maxNodeExecution: 5 } },
     'there is no key "maxNodeExecution" in limits. Did you mean "maxNodeExecutions"?',
   ],
-  [{ keys: [{ key, tenent: 'a' }] }, 'keys[0].tenant'],
+  [{ keys: [{ key, tenent: 'a' }] }, 'there is no key "tenent" in keys[0]. Did you mean "tenant"?'],
   [{ keys: [{ key, tenant: 'a', scope: [] }] }, 'there is no key "scope" in keys[0]. Did you mean "scopes"?'],
   [{ zzzzzzzz: 1 }, 'Known keys: port, bind,'],
   [{ port: 70_000 }, 'cairn.json: port:'],
@@ -75,7 +63,50 @@ test.each([
   [{ keys: [{ key, tenant: 'a', scopes: ['runs:everything'] }] }, 'keys[0].scopes[0]'],
   [{ keys: [{ keyEnv: 'NOT_SET', tenant: 'a' }] }, 'keys[0]: the environment variable NOT_SET is not set'],
   [{ conformance: true, bind: '0.0.0.0' }, 'conformance is on and bind is 0.0.0.0'],
-  ['text', 'the configuration'],
+  ['text', 'the configuration: must be an object, not a text'],
+  [{ port: '4700' }, 'port: "4700" must be a number, not a text'],
+  [{ port: 1.5 }, 'port: 1.5 must be a whole number'],
+  [{ hostId: null }, 'hostId: must be a text, not null'],
+  [{ publicUrl: 'https://me:pw@example.org' }, 'publicUrl: must not hold a user name or password'],
+  [
+    { cors: { origins: ['https://app.example.org/'] } },
+    'cors.origins[0]: "https://app.example.org/" must be an origin',
+  ],
+  [{ cors: { origins: ['*'] } }, 'cors.origins[0]: "*" must be an origin'],
+  [{ egress: { allow: ['10.0.0.5'] } }, 'egress.allow[0]: "10.0.0.5" must be an origin'],
+  [{ packs: 'folder' }, 'packs: "folder" must be a list of folders, or'],
+  [{ packs: [5] }, 'packs[0]: 5 must be a text'],
+  [{ packs: { folder: [] } }, 'there is no key "folder" in packs. Did you mean "folders"?'],
+  [{ packs: { trust: [{ keyId: 'a', publicKey: 'b' }] } }, 'packs.trust[0].publicKey: "b" must be the 32 bytes'],
+  [{ models: { providers: { a: { kind: 'opnai' } } } }, 'models.providers.a.kind: "opnai" must be one of openai,'],
+  [{ models: { providers: { a: { kind: 'opnai' } } } }, 'Did you mean "openai"?'],
+  [{ models: { providers: { a: { kind: 'openai-compatible' } } } }, 'models.providers.a.baseUrl: is missing'],
+  [{ models: { classes: { reasoning: 'a/b' } } }, 'models.classes.reasoning: names the provider "a", which'],
+  [{ models: { classes: { reasonin: 'a/b' } } }, 'Did you mean "reasoning"?'],
+  [{ mcp: { servers: [{ id: 'a', url: 'ftp://a' }] } }, 'mcp.servers[0].url: "ftp://a" must be an http or https URL'],
+  [
+    {
+      mcp: {
+        servers: [
+          { id: 'a', url: 'https://a' },
+          { id: 'a', url: 'https://b' },
+        ],
+      },
+    },
+    'mcp.servers[1].id: is there twice',
+  ],
+  [{ a2a: { peers: [{ name: 'a' }] } }, 'a2a.peers[0].url: is missing'],
+  [{ peers: { a: 1 } }, 'peers: must be a list, not an object'],
+  [{ visibility: { thoughts: 'clients' } }, 'visibility.thoughts: "clients" must be one of client, operator'],
+  [{ jwt: { issuer: 'a', audience: 'b' } }, 'jwt.jwksUrl: is missing'],
+  [
+    { jwt: { issuer: 'a', audience: 'b', jwksUrl: 'https://a', algorithms: ['HS256'] } },
+    'jwt.algorithms[0]: "HS256" must be one of RS256',
+  ],
+  [{ jwt: { issuer: 'a', audience: 'b', jwksUrl: 'https://a', algorithms: ['none'] } }, 'jwt.algorithms[0]: "none"'],
+  [{ jwt: { issuer: 'a', audience: 'b', jwksUrl: 'https://a', algorithms: [] } }, 'have at least 1 entry'],
+  [{ otel: { endpoint: 'https://a', protocol: 'grpc' } }, 'otel.protocol: "grpc" must be one of http/protobuf'],
+  [{ otel: { sampling: 1 } }, 'otel.endpoint: is missing'],
 ])('refuses %j by name', (config, message) => {
   expect(refusal(config)).toContain(message);
 });
@@ -100,63 +131,11 @@ test('keeps keys only as hashes, whichever way they are given', () => {
   expect(JSON.stringify(config)).not.toContain(key);
 });
 
-test('lets the command line win over the environment, and that over the file, and all over defaults', async () => {
-  const { folder, path } = await file('{"port":1,"bind":"127.0.0.1","hostId":"file","data":"db","workflows":["wf"]}');
-  const config = await readConfig({
-    file: path,
-    env: { CAIRN_PORT: '2', CAIRN_BIND: '127.0.0.2' },
-    flags: { port: 3, data: undefined },
-    defaults: { conformance: true, hostId: 'default' },
-  });
-  expect(config).toMatchObject({ port: 3, bind: '127.0.0.2', hostId: 'file', conformance: true });
-  expect([config.data, ...config.workflows]).toEqual([join(folder, 'db'), join(folder, 'wf')]);
+test('allows $schema, and has nothing of it', () => {
+  expect(parseConfig({ $schema: './cairn.schema.json' }, 'test')).toEqual(parseConfig({}, 'test'));
 });
 
-test('takes every key from the environment', async () => {
-  const config = await readConfig({
-    env: {
-      CAIRN_PORT: '8080',
-      CAIRN_BIND: '::1',
-      CAIRN_DATA: '/data',
-      CAIRN_HOST_ID: 'h',
-      CAIRN_PUBLIC_URL: 'https://cairn.example.org',
-      CAIRN_KEYS: `[{"key":"${key}","tenant":"a"}]`,
-      CAIRN_WORKFLOWS: `/one${delimiter}/two`,
-      CAIRN_LIMITS: '{"maxRunDurationMs":5000}',
-      CAIRN_CONFORMANCE: 'true',
-    },
-  });
-  expect(config).toMatchObject({
-    port: 8080,
-    bind: '::1',
-    data: '/data',
-    hostId: 'h',
-    publicUrl: 'https://cairn.example.org',
-    keys: [{ tenant: 'a' }],
-    workflows: ['/one', '/two'],
-    limits: { maxRunDurationMs: 5000 },
-    conformance: true,
-  });
-});
-
-test('refuses a port in the environment that is no number', async () => {
-  await expect(readConfig({ env: { CAIRN_PORT: 'http' } })).rejects.toThrow('port');
-});
-
-test('names a file that is not there', async () => {
-  await expect(readConfig({ file: '/nowhere/cairn.json', env: {} })).rejects.toThrow(
-    'The configuration /nowhere/cairn.json cannot be read',
-  );
-});
-
-test('names a file that is not JSON, and does not repeat its text', async () => {
-  const { path } = await file(`{"keys":[{"key":"${key}",}]}`);
-  const error = await readConfig({ file: path, env: {} }).catch((thrown: unknown) => thrown);
-  expect(String(error)).toMatch(/cairn\.json is not valid JSON at position \d+/);
-  expect(String(error)).not.toContain(key);
-});
-
-test('refuses a file that holds no object', async () => {
-  const { path } = await file('[]');
-  await expect(readConfig({ file: path, env: {} })).rejects.toThrow('must be a JSON object');
+test('names the keys that were given and that nothing uses, and only those', () => {
+  const given = { packs: ['./packs'], defaultAgent: 'local.a.b', visibility: { thoughts: 'client' }, peers: [] };
+  expect(parseConfig(given, 'test').unused).toEqual(['packs', 'defaultAgent']);
 });

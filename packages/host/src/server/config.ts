@@ -5,7 +5,14 @@ import { type AccessKey, keyHash } from './auth.ts';
 import type { JwtConfig } from './config-access.ts';
 import type { Environment } from './config-fields.ts';
 import { configInvalid } from './config-refusal.ts';
-import { checkSecretNames, type MasterKey, readMasterKey, resolveHeaders, resolveSecrets } from './config-secrets.ts';
+import {
+  checkSecretNames,
+  type MasterKey,
+  notSet,
+  readMasterKey,
+  resolveHeaders,
+  resolveSecrets,
+} from './config-secrets.ts';
 import { configShape, type ParsedConfig } from './config-shape.ts';
 import { unusedKeys } from './config-unused.ts';
 import type { SecretText } from './secret-text.ts';
@@ -25,7 +32,7 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
   readonly secrets: ReadonlyMap<string, SecretText>;
   readonly masterKey?: MasterKey | undefined;
   readonly otel?: OtelConfig | undefined;
-  /** Keys that were given and that nothing in this version uses. */
+  /** Keys that were given and that nothing in this version uses, and variables that look like a misspelt key. */
   readonly unused: readonly string[];
 }
 
@@ -65,8 +72,5 @@ function accessKey(key: ParsedConfig['keys'][number], where: string, env: Enviro
 function keyFromEnv(variable: string, where: string, env: Environment): string {
   const key = env[variable];
   if (key !== undefined && key.length >= 16) return key;
-  throw new TerminalError('config_invalid', {
-    message: `${where}: the environment variable ${variable} ${key === undefined ? 'is not set' : 'is shorter than 16 characters'}.`,
-    hint: `Set ${variable} to the key before starting the host.`,
-  });
+  throw notSet(where, variable, key === undefined ? 'is not set' : 'is shorter than 16 characters');
 }
