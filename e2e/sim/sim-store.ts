@@ -168,6 +168,9 @@ export class StoreLine implements Store {
         this.#write('subscription state', () => records.saveSubscriptionState(id, state)),
       dropSubscription: (tenant, id) => this.#write('subscription dropped', () => records.dropSubscription(tenant, id)),
       idempotency: (tenant, endpoint, key) => this.#read(() => records.idempotency(tenant, endpoint, key)),
+      claimIdempotency: (claim) => this.#write('claim of a key', () => records.claimIdempotency(claim)),
+      settleIdempotency: (record, owner) => this.#write('outcome', () => records.settleIdempotency(record, owner)),
+      dropIdempotency: (claim) => this.#write('key dropped', () => records.dropIdempotency(claim)),
       expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
     };
   }

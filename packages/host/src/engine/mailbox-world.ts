@@ -29,6 +29,7 @@ export type Opening =
       readonly workflow: Workflow;
       readonly run: NewRun;
       readonly idempotency: Append['idempotency'];
+      readonly isAloneInScope: Append['isAloneInScope'];
     }
   | { readonly kind: 'claimed'; readonly fence: number }
   | { readonly kind: 'resting' };

@@ -202,6 +202,7 @@ export class Mailbox {
         at: batch.base,
         create: this.#creating?.run,
         idempotency: this.#creating?.idempotency,
+        isAloneInScope: this.#creating?.isAloneInScope,
         fence: this.#fence ?? undefined,
         claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
         rest: batch.rest,

@@ -5,9 +5,8 @@ import { decide } from './decide.ts';
 import { recover } from './recover.ts';
 
 const delay = (ms: number) => ({ type: 'core.delay', config: { ms } });
-const line = (...edges: readonly (readonly [string, string])[]) => edges.map(([from, to]) => ({ from, to }));
 
-const readThenNoop = () => new RunScript(workflowOf({ a: step('read'), b: 'core.noop' }, line(['a', 'b'])));
+const readThenNoop = () => new RunScript(workflowOf({ a: step('read'), b: 'core.noop' }, [{ from: 'a', to: 'b' }]));
 
 test('a draining pause lets the node under way finish, then takes effect, and starts no other', () => {
   const run = readThenNoop().pauses('drain-current-node', 'deploy');
@@ -68,7 +67,9 @@ test('an attempt that a pause cut short does not use up a retry', () => {
 });
 
 test('a write that an immediate pause cut short is left to a human, whose answer is acted on after the resume', () => {
-  const run = new RunScript(workflowOf({ w: step('write'), b: 'core.noop' }, line(['w', 'b']))).pauses('immediate');
+  const run = new RunScript(workflowOf({ w: step('write'), b: 'core.noop' }, [{ from: 'w', to: 'b' }])).pauses(
+    'immediate',
+  );
   expect(run.types().slice(-3)).toEqual(['interrupt.requested', 'node.suspended', 'run.paused']);
   expect(run.status).toBe('paused');
   run.answers('w', { action: 'use', result: { paid: true } }, 'ann');

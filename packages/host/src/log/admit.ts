@@ -4,7 +4,7 @@ import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import type { Append, ImportRun, InterruptRecord, NewRow, Row } from './port.ts';
 import { MAX_EVENT_BYTES } from './port.ts';
-import { runExists, runImported } from './refusals.ts';
+import { alreadyActive, runExists, runImported } from './refusals.ts';
 import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
 
 /** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
@@ -26,6 +26,8 @@ export interface RunSlot extends RunIndex {
 export interface Surroundings {
   /** Whether the owner's session lasts beyond this instant. */
   alive(owner: string, now: number): boolean;
+  /** A run of this tenant and scope that has not ended. */
+  activeIn(tenant: string, scopeId: string): RunId | null;
   /** Whether this run ever asked this interrupt, given that it is not open now. */
   wasAsked(runId: RunId, interruptId: string): boolean;
 }
@@ -44,6 +46,7 @@ export function admit(append: Append, before: RunSlot | null, cursor: number, ar
   const leased = takeLease(append, slot, around);
   if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
   const stamped = stamp(append, leased, cursor);
+  if (append.isAloneInScope === true) checkAlone(stamped.slot, around);
   return { ...stamped, slot: append.rest === undefined ? stamped.slot : given(stamped.slot, append.rest.wakeAt) };
 }
 
@@ -126,6 +129,12 @@ function guarded(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
     });
   }
   return slot;
+}
+
+function checkAlone({ record }: RunSlot, around: Surroundings): void {
+  const { tenant, scopeId } = record;
+  const active = scopeId === null ? null : around.activeIn(tenant, scopeId);
+  if (active !== null && scopeId !== null) throw alreadyActive(active, scopeId);
 }
 
 function takeLease(append: Append, slot: RunSlot, around: Surroundings): RunSlot {

@@ -1,6 +1,7 @@
 /** The records of the memory store: definitions, workflow names, checkpoints and idempotency outcomes in plain maps. */
 import type { RunId } from '@cairn/protocol';
-import type { Checkpoint, IdempotencyRecord, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import { type IdempotencyRecord, maySettle, mayTake, pendingRecord } from './idempotency-record.ts';
+import type { Checkpoint, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
 import { subscriptionTaken, versionTaken } from './refusals.ts';
 
 /** One text for the three parts, which may hold any character. */
@@ -61,9 +62,38 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
       marks.set(reader, position);
     },
     ...memorySubscriptions(assertOpen),
+    ...memoryOutcomes(outcomes, assertOpen),
+  };
+}
+
+type Outcomes = Pick<
+  Records,
+  'idempotency' | 'claimIdempotency' | 'settleIdempotency' | 'dropIdempotency' | 'expireIdempotency'
+>;
+
+function memoryOutcomes(outcomes: Map<string, IdempotencyRecord>, assertOpen: () => void): Outcomes {
+  const nameOf = (one: Pick<IdempotencyRecord, 'tenant' | 'endpoint' | 'key'>) =>
+    idempotencyKey(one.tenant, one.endpoint, one.key);
+  return {
     async idempotency(tenant, endpoint, key) {
       assertOpen();
       return outcomes.get(idempotencyKey(tenant, endpoint, key)) ?? null;
+    },
+    async claimIdempotency(claim) {
+      assertOpen();
+      const standing = outcomes.get(nameOf(claim));
+      if (standing !== undefined && !mayTake(standing, claim)) return standing;
+      outcomes.set(nameOf(claim), pendingRecord(claim));
+      return null;
+    },
+    async settleIdempotency(record, owner) {
+      assertOpen();
+      if (maySettle(outcomes.get(nameOf(record)) ?? null, owner)) outcomes.set(nameOf(record), record);
+    },
+    async dropIdempotency(claim) {
+      assertOpen();
+      const standing = outcomes.get(nameOf(claim));
+      if (standing?.state === 'pending' && standing.owner === claim.owner) outcomes.delete(nameOf(claim));
     },
     async expireIdempotency(before) {
       assertOpen();

@@ -2,6 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { admit, admitImported, given, importedSlot, type RunSlot, type Surroundings, taken, woken } from './admit.ts';
 import { Followers, type ListenerFault } from './followers.ts';
+import type { IdempotencyRecord } from './idempotency-record.ts';
 import { idempotencyKey, memoryRecords } from './memory-records.ts';
 import type {
   Append,
@@ -12,7 +13,6 @@ import type {
   Claim,
   ContextRows,
   EventLog,
-  IdempotencyRecord,
   ImportRun,
   InterruptRecord,
   NewRow,
@@ -111,6 +111,15 @@ class Memory implements Surroundings {
 
   alive(owner: string, now: number): boolean {
     return (this.#sessions.get(owner) ?? 0) > now;
+  }
+
+  activeIn(tenant: string, scopeId: string): RunId | null {
+    for (const { slot } of this.#runs.values()) {
+      const { record } = slot;
+      const isOfScope = record.tenant === tenant && record.scopeId === scopeId;
+      if (isOfScope && record.endedAt === null && record.importedAt === null) return record.runId;
+    }
+    return null;
   }
 
   wasAsked(runId: RunId, interruptId: string): boolean {

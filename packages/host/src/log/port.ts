@@ -9,6 +9,7 @@
  * steps a run: it grows each time the lease changes hands, so a node that lost its lease cannot write.
  */
 import type { Audience, Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
+import type { IdempotencyClaim, IdempotencyRecord } from './idempotency-record.ts';
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {
@@ -71,6 +72,8 @@ export interface RunRecord {
   readonly status: RunStatus;
   readonly currentNodeId: string | null;
   readonly tags: readonly string[];
+  /** What the run works on, by its client's name. */
+  readonly scopeId: string | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly createdAt: number;
@@ -87,18 +90,6 @@ export interface InterruptRecord {
   readonly kind: string;
   readonly open: boolean;
   readonly requestedAt: number;
-}
-
-/** The outcome of a request that must not be carried out twice; committed with the append it caused. */
-export interface IdempotencyRecord {
-  readonly tenant: string;
-  /** The routed operation, e.g. `POST /v1/runs`. */
-  readonly endpoint: string;
-  readonly key: string;
-  readonly requestDigest: string;
-  readonly status: number;
-  readonly body: string;
-  readonly at: number;
 }
 
 /** What one `append` commits. Everything in it becomes visible together, or nothing does. */
@@ -120,7 +111,10 @@ export interface Append {
   readonly rest?: { readonly wakeAt: number | null } | undefined;
   /** Other runs to wake, e.g. the parent of a run that ends; or this one, for a fact from outside. */
   readonly wakes?: readonly { readonly runId: RunId; readonly at: number }[] | undefined;
+  /** The outcome of the request that caused this; `conflict` when one stands for its key. */
   readonly idempotency?: IdempotencyRecord | undefined;
+  /** With `create`, of a run with a scope: `run_already_active` while another run of its tenant and scope has not ended. */
+  readonly isAloneInScope?: boolean | undefined;
 }
 
 export interface Appended {
@@ -329,6 +323,12 @@ export interface Records {
   /** Whether it was there. */
   dropSubscription(tenant: string, id: string): Promise<boolean>;
   idempotency(tenant: string, endpoint: string, key: string): Promise<IdempotencyRecord | null>;
+  /** Take a request in hand: null when it is the caller's now, else the record that stands in the way. */
+  claimIdempotency(claim: IdempotencyClaim): Promise<IdempotencyRecord | null>;
+  /** Keep an outcome: the owner's own if it still has the request in hand, or without an owner if none stands. Else nothing. */
+  settleIdempotency(record: IdempotencyRecord, owner: string | null): Promise<void>;
+  /** Forget a request the owner has in hand, as if it had never been sent. */
+  dropIdempotency(claim: IdempotencyClaim): Promise<void>;
   /** Forget idempotency records written before this instant. */
   expireIdempotency(before: number): Promise<number>;
 }

@@ -1,6 +1,7 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
-import { RetryableError, TerminalError } from '@cairn/protocol';
-import type { IdempotencyRecord, ImportRun, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import type { IdempotencyRecord } from './idempotency-record.ts';
+import type { ImportRun, SubscriptionRecord, WorkflowRecord } from './port.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {
@@ -41,6 +42,16 @@ export const wrongEnd = (run: ImportRun, found: { readonly seq: number; readonly
 
 export const subscriptionTaken = ({ id }: SubscriptionRecord): TerminalError =>
   new TerminalError('conflict', { message: `There is a subscription ${id} already.`, hint: 'Use another id.' });
+
+/** Seconds after which it is worth trying again to start a run in a scope that is taken. */
+const SCOPE_RETRY_S = 1;
+
+export const alreadyActive = (activeRunId: string, scopeId: string): RetryableError =>
+  new RetryableError('run_already_active', {
+    message: `Run ${activeRunId} works on scope ${quoted(scopeId)} and has not ended.`,
+    hint: 'Follow or cancel that run, or try again once it has ended.',
+    details: { activeRunId, retryAfter: SCOPE_RETRY_S },
+  });
 
 export const versionTaken = (record: WorkflowRecord, hash: string): TerminalError =>
   new TerminalError('conflict', {

@@ -1,7 +1,8 @@
 /** What every store's index promises: run list, inbox and idempotency outcomes are true the moment their append is. */
 import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Append, IdempotencyRecord, RunQuery, Store } from './port.ts';
+import type { IdempotencyRecord } from './idempotency-record.ts';
+import type { Append, RunQuery, Store } from './port.ts';
 import { asked, context, creation, type OpenStore, resolved, row, runA, runB, started } from './samples.contract.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
@@ -34,10 +35,12 @@ function record(store: () => Store): void {
       status: 'running',
       currentNodeId: null,
       tags: ['red'],
+      scopeId: null,
       errorCode: null,
       errorMessage: null,
       createdAt: 1_234,
       endedAt: null,
+      importedAt: null,
     });
   });
 
@@ -157,7 +160,11 @@ function outcomes(store: () => Store): void {
     endpoint: 'POST /v1/runs',
     key: 'k"1',
     requestDigest: 'sha',
+    state: 'completed',
+    owner: null,
+    until: null,
     status: 201,
+    headers: '{}',
     body: '{"runId":"run_a"}',
     at: 1_000,
   };

@@ -42,6 +42,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Run
     status: 'pending',
     currentNodeId: null,
     tags: [],
+    scopeId: null,
     errorCode: null,
     errorMessage: null,
     createdAt,
@@ -133,6 +134,7 @@ function started(payload: JsonObject): Partial<RunRecord> {
     definitionHash: textOr(payload.definitionHash) ?? '',
     principal: textOr(owner.principal),
     tags: Array.isArray(payload.tags) ? payload.tags.filter((tag) => typeof tag === 'string') : [],
+    scopeId: textOr(payload.scopeId),
     status: 'running',
   };
 }

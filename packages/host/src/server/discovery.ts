@@ -1,5 +1,5 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
-import { type Discovery, discovery } from '@cairn/protocol';
+import { type Discovery, discovery, drainPolicies } from '@cairn/protocol';
 import type { HostLimits } from './config.ts';
 import { serveFixed } from './fixed-document.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
@@ -34,6 +34,8 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     },
     // No upper bounds: a run that asks for more than the limits above gets the limits.
     configurable: { recursionLimit: { type: 'number', min: 1 }, runTimeoutMs: { type: 'number', min: 1 } },
+    runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
+    restTransport: { conditionalRunGet: true },
     idempotency: {
       supported: true,
       layer1RetentionSeconds: IDEMPOTENCY_RETENTION_MS / 1000,

@@ -12,10 +12,12 @@ import { CommitWaiters } from './commit-waiters.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { EventStreams } from './event-streams.ts';
 import { eventRoutes } from './events.ts';
-import { createOnce } from './idempotency.ts';
+import { Idempotency } from './idempotency.ts';
 import { interruptRoutes } from './interrupts.ts';
+import { once } from './once.ts';
 import { pollRoutes } from './poll.ts';
 import type { Route } from './routes.ts';
+import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { watchSilent } from './silent-connections.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
@@ -29,7 +31,9 @@ export interface ServerDeps {
   readonly gate: Gate;
   readonly discovery: Discovery;
   readonly maxRequestBodyBytes: number;
+  readonly hostId: string;
   readonly timers: Timers;
+  readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
 }
@@ -51,7 +55,8 @@ export function createServer(deps: ServerDeps): Server {
   const waiters = new CommitWaiters(deps.store.log, deps.timers);
   const { engine, store } = deps;
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, once: createOnce(store.records) }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId }),
+    ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
     ...interruptRoutes(engine),
@@ -60,7 +65,9 @@ export function createServer(deps: ServerDeps): Server {
     ...discoveryRoutes(deps.discovery),
     ...apiDescriptionRoutes(() => routes),
   ];
-  const app = createApp(deps, routes);
+  const requests = new Idempotency({ ...deps, records: store.records });
+  const served = routes.map((route) => once(route, requests));
+  const app = createApp(deps, served);
   const closeSilent = watchSilent(app.server);
   return {
     routes,

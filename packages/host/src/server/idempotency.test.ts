@@ -1,77 +1,202 @@
-import { TerminalError } from '@cairn/protocol';
+import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { memoryStore } from '../log/memory.ts';
-import type { IdempotencyRecord, Records } from '../log/port.ts';
-import { createOnce, type OnceWork } from './idempotency.ts';
+import type { Records } from '../log/port.ts';
+import {
+  IDEMPOTENCY_LEASE_MS,
+  Idempotency,
+  idempotencyKeyOf,
+  type OnceRequest,
+  type OnceWork,
+  type Outcome,
+} from './idempotency.ts';
 
-const request = { tenant: 't', endpoint: 'POST /v1/runs', key: 'k', body: { a: 1 } };
+const request: OnceRequest = {
+  tenant: 't',
+  endpoint: 'POST /v1/things',
+  key: 'my-key',
+  content: { body: { a: 1, b: 2 } },
+  commitsOutcome: false,
+};
+const committing: OnceRequest = { ...request, commitsOutcome: true };
 
-/** Records in which outcomes appear as the test says. */
-function recording() {
-  const kept = new Map<string, IdempotencyRecord>();
-  const records: Records = {
-    ...memoryStore().records,
-    idempotency: async (_tenant, _endpoint, key) => kept.get(key) ?? null,
-  };
-  const keep = (requestDigest: string, body: string) =>
-    void kept.set('k', { ...request, requestDigest, status: 201, body, at: 0 });
-  return { once: createOnce(records), keep };
+const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
+const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
+
+function bench(records: Records = memoryStore().records) {
+  let ids = 0;
+  const clock = { now: 1_000 };
+  const reports: string[] = [];
+  const node = () =>
+    new Idempotency({
+      records,
+      now: () => clock.now,
+      uniqueId: () => `owner-${++ids}`,
+      report: ({ message }) => void reports.push(message),
+    });
+  let works = 0;
+  const work =
+    (outcome: Outcome | Error): OnceWork =>
+    async () => {
+      works += 1;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    };
+  return { records, clock, reports, node, work, works: () => works };
 }
 
-const conflict = () => new TerminalError('conflict', { message: 'somebody was first' });
+test('the second request gets the recorded answer, with its headers, and does nothing', async () => {
+  const { node, work, works } = bench();
+  expect(await node().carryOut(request, work(done('one')))).toEqual({ ...done('one'), replayed: false });
+  expect(await node().carryOut(request, work(done('two')))).toEqual({ ...done('one'), replayed: true });
+  expect(works()).toBe(1);
+});
 
-test('a request that is under way is waited for, not carried out again', async () => {
-  const { once, keep } = recording();
+test('content is compared in canonical form, and other content is a mismatch in every state', async () => {
+  const { node, work } = bench();
+  await node().carryOut(request, work(done('one')));
+  const same = { ...request, content: { body: { b: 2, a: 1 } } };
+  expect((await node().carryOut(same, work(done('two')))).replayed).toBe(true);
+  const other = { ...request, content: { body: { a: 1 } } };
+  await expect(node().carryOut(other, work(done('two')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+});
+
+test('a request at this node that is under way is waited for; at another node it is in flight', async () => {
+  const { node, work, works } = bench();
   const gate = Promise.withResolvers<void>();
-  let works = 0;
-  const work: OnceWork = async (digest) => {
-    works += 1;
+  const here = node();
+  const first = here.carryOut(request, async (mark) => {
     await gate.promise;
-    keep(digest, 'first');
-    return { status: 201, body: 'first' };
-  };
-  const answers = Promise.all([once(request, work), once(request, work), once(request, work)]);
-  gate.resolve();
-  expect((await answers).map(({ body, replayed }) => `${body} ${replayed}`)).toEqual([
-    'first false',
-    'first true',
-    'first true',
-  ]);
-  expect(works).toBe(1);
-});
-
-test('the next in line carries the request out when the first one failed', async () => {
-  const { once, keep } = recording();
-  const failing = once(request, () => Promise.reject(new Error('no')));
-  const next = once(request, async (digest) => {
-    keep(digest, 'second');
-    return { status: 201, body: 'second' };
+    return work(done('one'))(mark);
   });
-  await expect(failing).rejects.toThrow('no');
-  expect(await next).toEqual({ status: 201, body: 'second', replayed: false });
-});
-
-test('gives the answer of another node that was first', async () => {
-  const { once, keep } = recording();
-  const answer = await once(request, async (digest) => {
-    keep(digest, 'theirs');
-    throw conflict();
-  });
-  expect(answer).toEqual({ status: 201, body: 'theirs', replayed: true });
-});
-
-test('says that the request is in flight when the other node has not recorded it yet', async () => {
-  const { once } = recording();
-  await expect(once(request, () => Promise.reject(conflict()))).rejects.toMatchObject({
+  const second = here.carryOut(request, work(done('two')));
+  await expect(node().carryOut(request, work(done('three')))).rejects.toMatchObject({
     code: 'idempotency_in_flight',
     retryable: true,
     details: { retryAfter: 1 },
   });
+  const other = { ...request, content: {} };
+  await expect(node().carryOut(other, work(done('three')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+  gate.resolve();
+  expect([await first, await second].map((answer) => answer.replayed)).toEqual([false, true]);
+  expect(works()).toBe(1);
 });
 
-test('does not give an answer recorded for another body', async () => {
-  const { once, keep } = recording();
-  keep('another digest', 'theirs');
-  const untouched = () => Promise.reject(new Error('must not run'));
-  await expect(once(request, untouched)).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+test('what a node died with is carried out by the next one once the lease has ended', async () => {
+  const { node, work, clock, works } = bench();
+  void node().carryOut(request, () => new Promise(() => undefined));
+  const again = () => node().carryOut(request, work(done('again')));
+  clock.now += IDEMPOTENCY_LEASE_MS - 1;
+  await expect(again()).rejects.toMatchObject({ code: 'idempotency_in_flight' });
+  clock.now += 1;
+  expect(await again()).toEqual({ ...done('again'), replayed: false });
+  expect((await again()).replayed).toBe(true);
+  expect(works()).toBe(1);
+});
+
+test('who lost the lease to another does not overwrite its answer', async () => {
+  const { node, work, clock } = bench();
+  const gate = Promise.withResolvers<Outcome>();
+  const slow = node().carryOut(request, () => gate.promise);
+  clock.now += IDEMPOTENCY_LEASE_MS;
+  await node().carryOut(request, work(done('theirs')));
+  gate.resolve(done('slow'));
+  await slow;
+  expect((await node().carryOut(request, work(done('x')))).body).toBe('theirs');
+});
+
+test.for([
+  ['not_found', true],
+  ['conflict', true],
+  ['interrupt_already_resolved', true],
+  ['run_terminal', true],
+  ['interrupt_expired', true],
+  ['validation_error', false],
+  ['forbidden', false],
+  ['unauthenticated', false],
+  ['rate_limited', false],
+  ['internal_error', false],
+  ['service_unavailable', false],
+] as const)('a refusal with %s is recorded: %s', async ([code, isRecorded]) => {
+  for (const asked of [request, committing]) {
+    const { node, work, works } = bench();
+    await expect(node().carryOut(asked, work(refused(code)))).rejects.toMatchObject({ code });
+    const second = await node().carryOut(asked, work(done('second')));
+    expect([second.replayed, works()]).toEqual([isRecorded, isRecorded ? 1 : 2]);
+    if (isRecorded) expect(JSON.parse(second.body)).toEqual({ error: code, message: `refused: ${code}` });
+  }
+});
+
+test('a refusal that may pass is not recorded, and a later success is', async () => {
+  const { node, work } = bench();
+  const busy = new RetryableError('run_already_active', { message: 'busy' });
+  await expect(node().carryOut(request, work(busy))).rejects.toMatchObject({ code: 'run_already_active' });
+  await expect(node().carryOut(request, work(new Error('a defect')))).rejects.toThrow('a defect');
+  await node().carryOut(request, work(done('one')));
+  expect((await node().carryOut(request, work(done('two')))).body).toBe('one');
+});
+
+test('a body that was refused can be put right under the same key; one that failed for a while cannot be changed', async () => {
+  const { node, work } = bench();
+  await node()
+    .carryOut(request, work(refused('validation_error')))
+    .catch(() => undefined);
+  const changed = { ...request, content: { body: { a: 2 } } };
+  await node()
+    .carryOut(changed, work(refused('service_unavailable')))
+    .catch(() => undefined);
+  await expect(node().carryOut(request, work(done('x')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+  expect((await node().carryOut(changed, work(done('one')))).replayed).toBe(false);
+});
+
+test('tenants and operations do not share keys, and no key is kept as it was sent', async () => {
+  const { records, node, work, works } = bench();
+  const seen: string[] = [];
+  const watched = { ...request, key: 'secret-key' };
+  await node().carryOut(watched, async (mark) => {
+    seen.push(JSON.stringify(mark));
+    return work(done('one'))(mark);
+  });
+  await node().carryOut({ ...watched, tenant: 'u' }, work(done('two')));
+  await node().carryOut({ ...watched, endpoint: 'POST /v1/others' }, work(done('three')));
+  expect(works()).toBe(3);
+  expect(seen.join()).not.toContain('secret-key');
+  expect(await records.idempotency('t', 'POST /v1/things', 'secret-key')).toBeNull();
+});
+
+test('what was done is answered for although it could not be written down', async () => {
+  const records = memoryStore().records;
+  const failing = { ...records, settleIdempotency: () => Promise.reject(new Error('disk')) };
+  const { node, work, reports } = bench(failing);
+  expect((await node().carryOut(request, work(done('one')))).body).toBe('one');
+  expect(reports).toEqual(['outcome of a request not kept']);
+});
+
+test('nothing is carried out when the request cannot be taken in hand', async () => {
+  const failed = new RetryableError('store_failed', { message: 'no' });
+  const { node, work, works } = bench({ ...memoryStore().records, claimIdempotency: () => Promise.reject(failed) });
+  await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
+  expect(works()).toBe(0);
+});
+
+test('of work that commits its own outcome, the answer of another node that was first is given', async () => {
+  const { records, node } = bench();
+  const conflict = new RetryableError('conflict', { message: 'somebody was first' });
+  await expect(node().carryOut(committing, () => Promise.reject(conflict))).rejects.toMatchObject({
+    code: 'idempotency_in_flight',
+  });
+  const answer = await node().carryOut(committing, async (mark) => {
+    const theirs = { status: 201, headers: '{}', body: 'theirs', at: 0, owner: null, until: null };
+    await records.settleIdempotency({ tenant: 't', ...mark, state: 'completed', ...theirs }, null);
+    throw conflict;
+  });
+  expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', replayed: true });
+});
+
+test('a key has 1 to 255 characters', () => {
+  expect(idempotencyKeyOf(undefined)).toBeUndefined();
+  expect(idempotencyKeyOf('x'.repeat(255))).toHaveLength(255);
+  for (const key of ['', 'x'.repeat(256)]) {
+    expect(() => idempotencyKeyOf(key)).toThrow(expect.objectContaining({ code: 'validation_error' }));
+  }
 });

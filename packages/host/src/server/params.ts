@@ -37,7 +37,7 @@ export function runIdParam(call: Call): RunId {
   return runId;
 }
 
-const runNotFound = (runId: string): TerminalError =>
+export const runNotFound = (runId: string): TerminalError =>
   new TerminalError('not_found', {
     message: `There is no run ${quoted(runId, 130)}.`,
     hint: 'Check the id, and that the key belongs to the tenant that created the run.',

@@ -3,6 +3,7 @@ import type { ErrorCode } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller, Scope } from './auth.ts';
+import type { OnceMark } from './idempotency.ts';
 
 /** What the handler of an open route gets: the request, and the reply for headers, status and streams. */
 export interface OpenCall {
@@ -13,6 +14,8 @@ export interface OpenCall {
 /** What every other handler gets: also who sent the request. */
 export interface Call extends OpenCall {
   readonly caller: Caller;
+  /** Set for a request with an `Idempotency-Key`: under which its outcome is recorded. */
+  readonly once?: OnceMark | undefined;
 }
 
 /** JSON text goes out as it is; a handler that writes the response itself gives undefined. */
@@ -47,6 +50,10 @@ interface RouteBase {
   /** As the protocol writes it: `{name}` is one path segment, or its part before a `:verb`. */
   readonly path: string;
   readonly doc: RouteDoc;
+  /** Its handler records the outcome of a request with an `Idempotency-Key` itself, together with what it changes. */
+  readonly commitsOutcome?: true;
+  /** Doing it again is what a second request asks for: an `Idempotency-Key` is not looked at. */
+  readonly repeatable?: true;
 }
 
 /** A route for callers whose key holds its scope. */
@@ -76,9 +83,11 @@ export function queryParam(call: OpenCall, name: string): string | undefined {
   return Array.isArray(value) ? value.at(-1) : value;
 }
 
-/** The same path as the router writes it. Without the pattern it would take the verb's colon for a second parameter. */
+/** The same path as the router writes it: a colon of ours is doubled, and a name before one ends there. */
 export const routerPath = (path: string): string =>
-  path.replace(/\{(\w+)\}(:?)/g, (_, name: string, verb: string) => (verb === '' ? `:${name}` : `:${name}(^[^:/]+)::`));
+  path
+    .replaceAll(':', '::')
+    .replace(/\{(\w+)\}(:?)/g, (_, name: string, verb: string) => (verb === '' ? `:${name}` : `:${name}(^[^:/]+):`));
 
 /** Gives the methods that a request's path is served under; none when it is not served at all. */
 export function methodFinder(routes: readonly Pick<Route, 'method' | 'path'>[]): (path: string) => readonly string[] {

@@ -1,17 +1,17 @@
-/** Runs: create, read, list, cancel. */
+/** Runs: create, read, list. */
 import {
   type CreateRun,
-  cancelRun as cancelBody,
   createRun,
   invariant,
+  isCairnError,
   isTerminalStatus,
   type JsonObject,
   parseShape,
   quoted,
+  RetryableError,
   type RunId,
   type RunOptions,
   type RunStatus,
-  runCancelled,
   runCreated,
   runList,
   runSnapshotSchema,
@@ -21,24 +21,25 @@ import {
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
-import { idempotencyKeyOf, type Once } from './idempotency.ts';
-import { integerParam, runIdParam } from './params.ts';
-import { type Call, queryParam, type Route, type RouteDoc } from './routes.ts';
+import { etagMatches } from './etag.ts';
+import { integerParam, runIdParam, visibleRun } from './params.ts';
+import { type Call, queryParam, type Route } from './routes.ts';
 import { inboundTrace } from './telemetry/trace-context.ts';
 
 export interface RunSurface {
   readonly engine: Engine;
   readonly log: EventLog;
-  readonly once: Once;
+  /** The name of this host, for clients that meet a run of another request. */
+  readonly hostId: string;
 }
 
 export function runRoutes(surface: RunSurface): readonly Route[] {
-  const cancel = (call: Call) => cancelRun(call, surface.engine);
   return [
     {
       method: 'POST',
       path: '/v1/runs',
       scope: 'runs:create',
+      commitsOutcome: true,
       handle: (call) => create(call, surface),
       doc: {
         id: 'createRun',
@@ -49,6 +50,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'not_found',
           'capability_required',
           'capability_not_provided',
+          'run_already_active',
           'idempotency_key_mismatch',
           'idempotency_in_flight',
         ],
@@ -71,28 +73,16 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}',
       scope: 'runs:read',
-      handle: (call) => get(call, surface.engine),
+      handle: (call) => get(call, surface),
       doc: {
         id: 'getRun',
         summary: 'Read the state of a run',
-        responses: { 200: { description: 'The run as it is now.', shape: runSnapshotSchema } },
+        responses: {
+          200: { description: 'The run as it is now.', shape: runSnapshotSchema },
+          304: { description: 'Nothing happened since the snapshot that If-None-Match names.' },
+        },
         errors: ['not_found'],
       },
-    },
-    {
-      method: 'POST',
-      path: '/v1/runs/{runId}/cancel',
-      scope: 'runs:cancel',
-      handle: cancel,
-      doc: cancelDoc('cancelRun'),
-    },
-    // Some of the protocol's prose spells it this way.
-    {
-      method: 'POST',
-      path: '/v1/runs/{runId}:cancel',
-      scope: 'runs:cancel',
-      handle: cancel,
-      doc: cancelDoc('cancelRunAlias'),
     },
   ];
 }
@@ -105,17 +95,8 @@ const listQuery = z.object({
   cursor: z.string().optional(),
 });
 
-const cancelDoc = (id: string): RouteDoc => ({
-  id,
-  summary: 'Cancel a run',
-  body: cancelBody.optional(),
-  responses: { 200: { description: 'The run is cancelled, or was over before.', shape: runCancelled } },
-  errors: ['not_found'],
-});
-
-const ENDPOINT = 'POST /v1/runs';
-
-async function create(call: Call, { engine, once }: RunSurface): Promise<string> {
+async function create(call: Call, surface: RunSurface): Promise<string> {
+  const { engine } = surface;
   const body = parseShape(createRun, call.request.body, 'The run');
   const workflowId = workflowOf(body);
   const { tenant, principal } = call.caller;
@@ -126,24 +107,44 @@ async function create(call: Call, { engine, once }: RunSurface): Promise<string>
     inputs: (body.inputs ?? {}) as JsonObject,
     options: runOptions(body),
     trace: inboundTrace(call.request.headers),
+    scopeId: body.scopeId,
+    isAloneInScope: isDedupEnforced(call, body),
   };
-  const key = idempotencyKeyOf(call.request.headers['idempotency-key']);
   call.reply.code(201);
-  if (key === undefined) {
-    const { runId, status } = await engine.start(request);
+  if (call.once === undefined) {
+    const { runId, status } = await withHost(engine.start(request), surface);
     return createdBody(runId, workflowId, status);
   }
-  const answer = await once({ tenant, endpoint: ENDPOINT, key, body: call.request.body }, async (requestDigest) => {
-    const record = (runId: RunId) => ({ status: 201, body: createdBody(runId, workflowId, 'running') });
-    const started = await engine.start({
-      ...request,
-      idempotency: { endpoint: ENDPOINT, key, requestDigest, answer: record },
+  // The answer is committed with the run, before it is known how far the run gets at once.
+  const answer = (runId: RunId) => ({ status: 201, body: createdBody(runId, workflowId, 'running') });
+  const { runId } = await withHost(engine.start({ ...request, idempotency: { ...call.once, answer } }), surface);
+  return answer(runId).body;
+}
+
+function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
+  const asked = call.request.headers['x-dedup'];
+  if (asked === undefined) return false;
+  const refuse = (message: string, hint: string) =>
+    new TerminalError('validation_error', { message, hint, details: { parameter: 'X-Dedup' } });
+  if (asked !== 'enforce')
+    throw refuse(`X-Dedup may be "enforce", not ${quoted(String(asked), 60)}.`, 'Or leave it out.');
+  if (scopeId === undefined) throw refuse('X-Dedup needs a scopeId in the body.', 'Name what the run works on.');
+  return true;
+}
+
+/** Only the surface knows by which name this host is known. */
+async function withHost<Started>(starting: Promise<Started>, { hostId }: RunSurface): Promise<Started> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (!isCairnError(error, 'run_already_active')) throw error;
+    throw new RetryableError('run_already_active', {
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      details: { ...error.details, activeHost: hostId },
+      cause: error,
     });
-    return record(started.runId);
-  });
-  if (answer.replayed) call.reply.header('openwop-idempotent-replay', 'true');
-  call.reply.code(answer.status);
-  return answer.body;
+  }
 }
 
 /** Fields whose promise this host cannot keep are refused, never ignored. */
@@ -191,9 +192,29 @@ function createdBody(runId: RunId, workflowId: string, status: RunStatus): strin
   });
 }
 
-async function get(call: Call, engine: Engine): Promise<string> {
-  return JSON.stringify(await engine.snapshot(call.caller.tenant, runIdParam(call)));
+/** Bump when a snapshot of the same events may read differently. */
+const SNAPSHOT_VERSION = 1;
+
+const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
+
+/** The tag follows from the last event, so whether a client is up to date is known without folding the run. */
+async function get(call: Call, { engine, log }: RunSurface): Promise<string | undefined> {
+  const runId = runIdParam(call);
+  const known = call.request.headers['if-none-match'];
+  if (known !== undefined) {
+    const etag = etagOf((await visibleRun(call, log)).seq);
+    if (etagMatches(known, etag)) {
+      call.reply.code(304).header('etag', etag).header('cache-control', REVALIDATE).send();
+      return undefined;
+    }
+  }
+  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runId);
+  call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
+  return JSON.stringify(snapshot);
 }
+
+/** For this client alone, and only after asking whether it is still so. */
+const REVALIDATE = 'private, no-cache';
 
 async function list(call: Call, log: EventLog): Promise<string> {
   const page = await log.list({
@@ -234,12 +255,4 @@ function listed(record: RunRecord): JsonObject {
     ...(record.importedAt === null ? {} : { importedAt: new Date(record.importedAt).toISOString() }),
     tags,
   };
-}
-
-async function cancelRun(call: Call, engine: Engine): Promise<string> {
-  const runId = runIdParam(call);
-  const { reason } = parseShape(cancelBody, call.request.body ?? {}, 'The cancel request');
-  const { tenant, principal } = call.caller;
-  const { status } = await engine.cancel({ tenant, runId, reason, principal });
-  return JSON.stringify({ runId, status });
 }

@@ -34,7 +34,9 @@ export async function serve(config: HostConfig, { engine, store, report, workflo
     gate: createGate(config, { now: systemClock.now, report }),
     discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+    hostId: config.hostId,
     timers: systemTimers,
+    now: systemClock.now,
     uniqueId,
     report,
   });

@@ -114,7 +114,9 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     ),
     discovery: discoveryDocument({ version: '1.2.3', hostId: 'test', limits, fixtures: null }),
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
+    hostId: 'test',
     timers,
+    now: options.now ?? Date.now,
     uniqueId,
     report,
   });

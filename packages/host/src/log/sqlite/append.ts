@@ -3,9 +3,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import { type Admitted, admit, admitImported, importedSlot, type RunSlot, type Surroundings, woken } from '../admit.ts';
 import type { Followers } from '../followers.ts';
-import type { Append, Appended, Commit, IdempotencyRecord, ImportRun, InterruptRecord, NewRow, Row } from '../port.ts';
+import type { IdempotencyRecord } from '../idempotency-record.ts';
+import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row } from '../port.ts';
 import { contextTaken, idempotencyTaken, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
+import { outcomeWriter } from './idempotency.ts';
 import type { Sessions } from './sessions.ts';
 import type { Entry, Slots } from './slots.ts';
 
@@ -45,6 +47,14 @@ export class Appender implements Surroundings {
     return entry !== null && this.#statements.asked.get(entry.key, interruptId) !== undefined;
   }
 
+  /** What the table shows as going on may have ended earlier in this transaction; the cached run knows. */
+  activeIn(tenant: string, scopeId: string): RunId | null {
+    for (const { id } of this.#statements.inScope.iterate(tenant, scopeId)) {
+      if (this.#slots.get(id as RunId)?.slot.record.endedAt === null) return id as RunId;
+    }
+    return null;
+  }
+
   work(append: Append): Work<Appended> {
     return new AppendWork(this, append);
   }
@@ -75,10 +85,7 @@ export class Appender implements Surroundings {
     for (const interrupt of interrupts) this.#interrupt(key, interrupt);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
-    if (idempotency !== undefined) {
-      const { tenant, endpoint, requestDigest, status, body, at } = idempotency;
-      this.#statements.keepOutcome.run(tenant, endpoint, idempotency.key, requestDigest, status, body, at);
-    }
+    if (idempotency !== undefined) this.#statements.keepOutcome(idempotency);
     this.#cursor += rows.length;
     return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
   }
@@ -138,6 +145,7 @@ export class Appender implements Surroundings {
       owner,
       wakeAt,
       run.importedAt,
+      run.scopeId,
     ] as const;
     const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
     for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
@@ -211,13 +219,14 @@ interface Statements {
   readonly keepInterrupt: StatementSync;
   readonly asked: StatementSync;
   readonly outcome: StatementSync;
-  readonly keepOutcome: StatementSync;
+  readonly keepOutcome: (record: IdempotencyRecord) => void;
+  readonly inScope: StatementSync;
   readonly foreignRun: StatementSync;
 }
 
 const prepare = (db: DatabaseSync): Statements => ({
   insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
   addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
   keepInterrupt: db.prepare(
     `INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -225,6 +234,10 @@ const prepare = (db: DatabaseSync): Statements => ({
   ),
   asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
   outcome: db.prepare('SELECT 1 FROM idempotency WHERE tenant = ? AND endpoint = ? AND key = ?'),
-  keepOutcome: db.prepare('INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)'),
+  keepOutcome: outcomeWriter(db),
+  inScope: db.prepare(
+    `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
+       AND imported_at IS NULL`,
+  ),
   foreignRun: db.prepare('SELECT 1 FROM runs WHERE context = ? AND tenant <> ? LIMIT 1'),
 });

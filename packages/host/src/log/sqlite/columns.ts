@@ -5,7 +5,7 @@ import type { InterruptRecord, Row, RunRecord } from '../port.ts';
 /** Columns of a run. The key is first. */
 export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
-  runs.created_at, runs.ended_at, runs.imported_at`;
+  runs.created_at, runs.ended_at, runs.imported_at, runs.scope`;
 
 type RunColumns = readonly [
   key: number,
@@ -25,6 +25,7 @@ type RunColumns = readonly [
   createdAt: number,
   endedAt: number | null,
   importedAt: number | null,
+  scopeId: string | null,
 ];
 
 export function recordOf(columns: readonly unknown[]): RunRecord {
@@ -46,6 +47,7 @@ export function recordOf(columns: readonly unknown[]): RunRecord {
     createdAt: run[14],
     endedAt: run[15],
     importedAt: run[16],
+    scopeId: run[17],
   };
 }
 

@@ -136,6 +136,18 @@ const migrations: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    name: 'what a run works on, and requests that are being carried out',
+    sql: `
+      ALTER TABLE runs ADD COLUMN scope TEXT;
+      CREATE INDEX runs_in_scope ON runs (tenant, scope)
+        WHERE scope IS NOT NULL AND ended_at IS NULL AND imported_at IS NULL;
+      ALTER TABLE idempotency ADD COLUMN state TEXT NOT NULL DEFAULT 'completed';
+      ALTER TABLE idempotency ADD COLUMN owner TEXT;
+      ALTER TABLE idempotency ADD COLUMN lease_until INTEGER;
+      ALTER TABLE idempotency ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+    `,
+  },
 ];
 
 /** The version of a database; one that a later program wrote is refused. */

@@ -43,7 +43,7 @@ function indexTables(db: DatabaseSync) {
   const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
-       error_message = ?, created_at = ?, ended_at = ? WHERE key = ?`,
+       error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
   );
   const endLease = db.prepare('UPDATE runs SET owner = NULL, wake_at = NULL WHERE key = ? AND ended_at IS NOT NULL');
   const dropTags = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND run = ?');
@@ -70,7 +70,7 @@ function indexTables(db: DatabaseSync) {
       const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;
       const tags = JSON.stringify(record.tags);
       const names = [workflowId, definitionHash, principal, status, currentNodeId, tags, errorCode, errorMessage];
-      save.run(...names, record.createdAt, record.endedAt, key);
+      save.run(...names, record.createdAt, record.endedAt, record.scopeId, key);
       endLease.run(key);
       dropTags.run(record.tenant, key);
       for (const tag of new Set(record.tags)) addTag.run(record.tenant, tag, key);

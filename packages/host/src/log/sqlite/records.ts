@@ -1,8 +1,9 @@
-/** Definitions, workflow names, checkpoints and idempotency outcomes in SQLite; writes share the log's transactions. */
+/** Definitions, workflow names and checkpoints in SQLite, beside what has files of its own; writes share the log's transactions. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Checkpoint, IdempotencyRecord, Records, WorkflowRecord } from '../port.ts';
+import type { Checkpoint, Records, WorkflowRecord } from '../port.ts';
 import { versionTaken } from '../refusals.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { sqliteIdempotency } from './idempotency.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
 
 /** Runs a read, or refuses it when the store is closed. */
@@ -18,6 +19,7 @@ export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read)
     ...workflows(db, writer, read),
     ...states(db, writer, read),
     ...sqliteSubscriptions(db, writer, read),
+    ...sqliteIdempotency(db, writer, read),
   };
 }
 
@@ -81,11 +83,6 @@ function states(db: DatabaseSync, writer: GroupCommit, read: Read) {
        SET seq = excluded.seq, format = excluded.format, body = excluded.body WHERE excluded.seq >= checkpoints.seq`,
   );
   const get = db.prepare('SELECT run AS runId, seq, format, body FROM checkpoints WHERE run = ?');
-  const outcome = db.prepare(
-    `SELECT tenant, endpoint, key, digest AS requestDigest, status, body, at FROM idempotency
-     WHERE tenant = ? AND endpoint = ? AND key = ?`,
-  );
-  const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
   const setMark = db.prepare(
     'INSERT INTO marks VALUES (?, ?) ON CONFLICT (reader) DO UPDATE SET position = excluded.position',
   );
@@ -99,9 +96,5 @@ function states(db: DatabaseSync, writer: GroupCommit, read: Read) {
     mark: async (reader: string) => read(() => (getMark.get(reader)?.position as string | undefined) ?? null),
     putMark: (reader: string, position: string) =>
       writer.submit({ rows: 1, bytes: 0, apply: () => void setMark.run(reader, position) }),
-    idempotency: async (tenant: string, endpoint: string, key: string) =>
-      read(() => found<IdempotencyRecord>(outcome.get(tenant, endpoint, key))),
-    expireIdempotency: (before: number) =>
-      writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
   };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { IdempotencyRecord, Store } from '../port.ts';
+import type { IdempotencyRecord } from '../idempotency-record.ts';
+import type { Store } from '../port.ts';
 import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../samples.contract.ts';
 import { folders, open } from './folders.contract.ts';
 
@@ -15,7 +16,11 @@ const outcome: IdempotencyRecord = {
   endpoint: 'POST /v1/runs',
   key: 'k',
   requestDigest: 'd',
+  state: 'completed',
+  owner: null,
+  until: null,
   status: 201,
+  headers: '{}',
   body: '{}',
   at: 1,
 };

@@ -1,0 +1,71 @@
+/** Gives every route that changes something its `Idempotency-Key`, at the one place where routes are registered. */
+import { hash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { type Idempotency, idempotencyKeyOf, type OnceMark, type Outcome } from './idempotency.ts';
+import type { Call, OpenCall, Route } from './routes.ts';
+
+/** The same route; a request to it that carries a key is carried out once. */
+export function once(route: Route, requests: Idempotency): Route {
+  if (route.method === 'GET' || route.repeatable) return route;
+  if (route.scope === null) {
+    const handle = (call: OpenCall) => carriedOut(requests, { route, call, tenant: ownerOf(call) }, route.handle);
+    return { ...route, handle };
+  }
+  const handle = (call: Call) => carriedOut(requests, { route, call, tenant: call.caller.tenant }, route.handle);
+  return { ...route, handle };
+}
+
+/** An open route has no tenant: what its path names, such as a token, is whose request it is. */
+const ownerOf = ({ request }: OpenCall): string => `open ${hash('sha256', JSON.stringify(request.params), 'hex')}`;
+
+interface Asked<Given extends OpenCall> {
+  readonly route: Route;
+  readonly call: Given;
+  readonly tenant: string;
+}
+
+async function carriedOut<Given extends OpenCall>(
+  requests: Idempotency,
+  { route, call, tenant }: Asked<Given>,
+  handle: (call: Given & { readonly once?: OnceMark }) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const { request, reply } = call;
+  const key = idempotencyKeyOf(request.headers['idempotency-key']);
+  if (key === undefined) return handle(call);
+  const { params, query, body } = request;
+  const {
+    status,
+    headers,
+    body: answer,
+    replayed,
+  } = await requests.carryOut(
+    {
+      tenant,
+      endpoint: `${route.method} ${route.path}`,
+      key,
+      content: { params, query, body: body ?? null },
+      commitsOutcome: route.commitsOutcome === true,
+    },
+    (mark) => outcomeOf(reply, () => handle({ ...call, once: mark })),
+  );
+  if (reply.sent) return undefined;
+  reply.code(status).headers(headers);
+  if (replayed) reply.header('openwop-Idempotent-Replay', 'true');
+  if (answer !== '') return answer;
+  reply.send();
+  return undefined;
+}
+
+/** What a handler answers, with the headers it set itself. */
+async function outcomeOf(reply: FastifyReply, handle: () => Promise<string | undefined>): Promise<Outcome> {
+  const before = new Set(Object.keys(reply.getHeaders()));
+  const body = (await handle()) ?? '';
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (!before.has(name) && !unrepeatable.has(name) && value !== undefined) headers[name] = String(value);
+  }
+  return { status: reply.statusCode, headers, body };
+}
+
+/** A cookie is for whoever asked first; the others belong to one response, not to its content. */
+const unrepeatable: ReadonlySet<string> = new Set(['set-cookie', 'content-length', 'content-type', 'date']);
