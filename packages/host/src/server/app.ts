@@ -36,8 +36,8 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Node ids may be 128 characters, each up to nine bytes of percent-encoding.
-    routerOptions: { maxParamLength: 1200 },
+    // Ids may be 128 characters of up to nine bytes each, percent-encoded; a token of an interrupt names several.
+    routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.write(rawErrorResponse(unreadable(error)));
       socket.destroy();
@@ -114,11 +114,22 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
       done();
     },
     handler: async (request, reply) => {
+      checkBody(route, request);
       const body = await handled(route, request, reply);
       if (body === undefined) return reply;
       return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   });
+}
+
+/** What a route does not read is refused, so that nobody believes it counted. */
+function checkBody({ method, path, doc }: Route, { body }: FastifyRequest): void {
+  if (method === 'GET' || body === undefined) return;
+  if (doc.body === undefined) {
+    throw new TerminalError('validation_error', { message: `${method} ${path} takes no body.`, hint: 'Leave it out.' });
+  }
+  // Where a body may be left out, handlers would take null for that.
+  if (body === null) throw new TerminalError('validation_error', { message: 'The body must be an object, not null.' });
 }
 
 function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {

@@ -2,74 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { RetryableError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { scopes } from './auth.ts';
-import { approval, keys, keyWith, rawGet, type Served, served } from './served.contract.ts';
-
-/** Each route that needs a key, with a path of a run that waits, a body that fits, and its scope. */
-async function table(host: Served) {
-  await host.engine.register('t', approval);
-  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
-  const bodies: Record<string, object> = {
-    '/v1/runs': { workflowId: 'approval' },
-    '/v1/runs/{runId}/interrupts/{nodeId}': { resumeValue: 'maybe' },
-    '/v1/workflows': approval,
-  };
-  const keyed = host.server.routes.filter(({ scope }) => scope !== null);
-  return keyed.map(({ method, path, scope }) => ({
-    method,
-    scope,
-    path: path.replace('{runId}', runId).replace('{nodeId}', 'n0').replace('{workflowId}', 'approval'),
-    body: method === 'POST' ? (bodies[path] ?? {}) : undefined,
-    names: path.includes('{'),
-    runId,
-  }));
-}
-
-const askOf = (body: object | undefined, key: string | null) => ({
-  key,
-  ...(body === undefined ? {} : { raw: JSON.stringify(body) }),
-});
-
-test('every route refuses a caller without a key, or with a wrong one, before it looks at anything', async () => {
-  const host = await served();
-  for (const { method, path } of await table(host)) {
-    for (const key of [null, 'some-other-key-here']) {
-      const reply = await host.ask(method, path, {
-        ...askOf(undefined, key),
-        ...(method === 'POST' ? { raw: '{not json' } : {}),
-      });
-      expect([path, reply.status, reply.body.error]).toEqual([path, 401, 'unauthenticated']);
-      expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-    }
-  }
-});
-
-test('every route refuses a key without its scope, names the scope, and passes one that has only it', async () => {
-  const host = await served();
-  for (const { method, path, body, scope } of await table(host)) {
-    for (const held of scopes) {
-      const reply = await host.ask(method, path, askOf(body, keyWith(held)));
-      const refused = reply.status === 403;
-      expect([path, held, refused]).toEqual([path, held, held !== scope]);
-      if (refused) expect(reply.body).toMatchObject({ error: 'forbidden', details: { scopeRequired: scope } });
-    }
-  }
-});
-
-test('what belongs to another tenant looks as if it were not there', async () => {
-  const host = await served();
-  for (const { method, path, body, runId } of (await table(host)).filter((route) => route.names)) {
-    const foreign = await host.ask(method, path, askOf(body, keys.stranger));
-    const missing = await host.ask(
-      method,
-      path.replace(runId, 'run_nobody').replace('approval', 'nothing'),
-      askOf(body, keys.stranger),
-    );
-    expect([path, foreign.status]).toEqual([path, 404]);
-    const unnamed = (text: string) => text.replaceAll(/run_[-\w]+|approval|nothing/g, '…');
-    expect(unnamed(foreign.text)).toBe(unnamed(missing.text));
-  }
-});
+import { keys, rawGet, served } from './served.contract.ts';
 
 test.each(['Basic abc', 'Bearer', 'Bearer ', 'bearer  two words', `Bearer\t${keys.alice}`])(
   'does not take the header %j for a key',
@@ -121,7 +54,7 @@ test('hides what failed inside and reports it under the id that the answer names
     engine: (engine) => ({
       ...engine,
       register: engine.register.bind(engine),
-      snapshot: () => Promise.reject(new Error('secret detail')),
+      snapshotAt: () => Promise.reject(new Error('secret detail')),
     }),
   });
   const reply = await host.ask('GET', '/v1/runs/run_a');

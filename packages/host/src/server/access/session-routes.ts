@@ -13,6 +13,8 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
       method: 'POST',
       path: SESSION_PATH,
       scope: 'runs:read',
+      // A replayed answer has no cookie, and the cookie is all that is asked for.
+      repeatable: true,
       handle: async ({ caller, reply }) => {
         const { cookie, expiresAt } = sessions.open(caller);
         reply.header('set-cookie', cookie).header('cache-control', 'no-store');
@@ -29,6 +31,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
       path: SESSION_PATH,
       // The cookie itself is what is given back: whoever has it may end it, and nothing else.
       scope: null,
+      repeatable: true,
       handle: async ({ request, reply }) => {
         const { cookie } = request.headers;
         reply.code(204).header('set-cookie', sessions.end(cookie === undefined ? null : readSessionId(cookie)));
