@@ -37,7 +37,7 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'client'],
     packages: [],
     builtins: [],
-    world: ['timer', 'random'],
+    world: ['clock', 'timer', 'random'],
   },
   { name: 'log', path: log, imports: ['protocol'], packages: [], builtins: [], world: [] },
   {

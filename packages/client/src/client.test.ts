@@ -26,86 +26,107 @@ async function noting(status: number, body: string): Promise<{ client: Client; s
 }
 
 test('exports exactly its public names', () => {
-  expect(Object.keys(surface)).toEqual(['createClient']);
+  expect(Object.keys(surface).sort()).toEqual([
+    'CairnError',
+    'HostError',
+    'createClient',
+    'isCairnError',
+    'verifyWebhook',
+  ]);
 });
 
 test('creates a run with its options and an idempotency key', async () => {
   const { client, seen } = await noting(201, '{"runId":"run_a","status":"running"}');
-  const created = await client.runs.create({ workflowId: 'w', inputs: { a: 1 } }, { idempotencyKey: 'once' });
+  const created = await client.runs.create(
+    { workflowId: 'w', inputs: { a: 1 }, scopeId: 's' },
+    { idempotencyKey: 'once', dedup: 'enforce' },
+  );
   expect(created).toEqual({ runId: 'run_a', status: 'running' });
   expect(seen[0]).toMatchObject({
     method: 'POST',
     url: '/v1/runs',
-    body: '{"workflowId":"w","inputs":{"a":1}}',
-    headers: { authorization: 'Bearer secret-key', 'content-type': 'application/json', 'idempotency-key': 'once' },
+    body: '{"workflowId":"w","inputs":{"a":1},"scopeId":"s"}',
+    headers: {
+      authorization: 'Bearer secret-key',
+      'content-type': 'application/json',
+      'idempotency-key': 'once',
+      'x-dedup': 'enforce',
+    },
   });
 });
 
 test('asks each route by its method and path, with ids escaped', async () => {
   const { client, seen } = await noting(200, '{}');
+  await client.discovery();
   await client.runs.get('run/1');
-  await client.runs.list({ status: 'running', tag: 'a b', limit: 5 });
+  await client.runs.list({ status: 'running', tag: 'a b', limit: 5, cursor: 'c' });
   await client.runs.list();
   await client.runs.cancel('run_a', 'late');
   await client.runs.cancel('run_a');
+  await client.runs.bulkCancel(['run_a', 'run_b'], 'late');
+  await client.runs.pause('run_a');
+  await client.runs.pause('run_a', { drainPolicy: 'immediate', reason: 'look' });
+  await client.runs.resume('run_a', 'go');
   await client.runs.answer('run_a', 'gate 1', null);
+  await client.runs.debugBundle('run_a');
   await client.workflows.get('w');
-  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual([
-    'GET /v1/runs/run%2F1 ',
-    'GET /v1/runs?status=running&tag=a+b&limit=5 ',
-    'GET /v1/runs ',
+  await client.workflows.get('w', { version: '1.0' });
+  await client.workflows.list();
+  await client.events.all('run_a');
+  await client.events.poll('run_a');
+  await client.events.poll('run_a', { after: 4, waitSeconds: 9 });
+  await client.interrupts.ofRun('run_a');
+  await client.interrupts.pending({ limit: 3, cursor: 'c' });
+  await client.interrupts.token('run_a', 'gate 1', { intent: 'inspect' });
+  await client.interrupts.get('a.b');
+  await client.interrupts.resolve('a/b', 7);
+  await client.webhooks.list();
+  await client.webhooks.register({ url: 'https://receiver.example/', events: ['run.completed'] });
+  await client.webhooks.delete('wh/1');
+  await client.session.open();
+  await client.session.close();
+  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+    'GET /.well-known/openwop',
+    'GET /v1/runs/run%2F1',
+    'GET /v1/runs?status=running&tag=a+b&limit=5&cursor=c',
+    'GET /v1/runs',
     'POST /v1/runs/run_a/cancel {"reason":"late"}',
     'POST /v1/runs/run_a/cancel {}',
+    'POST /v1/runs:bulk-cancel {"runIds":["run_a","run_b"],"reason":"late"}',
+    'POST /v1/runs/run_a:pause {}',
+    'POST /v1/runs/run_a:pause {"drainPolicy":"immediate","reason":"look"}',
+    'POST /v1/runs/run_a:resume {"reason":"go"}',
     'POST /v1/runs/run_a/interrupts/gate%201 {"resumeValue":null}',
-    'GET /v1/workflows/w ',
+    'GET /v1/runs/run_a/debug-bundle',
+    'GET /v1/workflows/w',
+    'GET /v1/workflows/w?version=1.0',
+    'GET /v1/workflows',
+    'GET /v1/runs/run_a/events',
+    'GET /v1/runs/run_a/events/poll',
+    'GET /v1/runs/run_a/events/poll?lastSequence=4&timeout=9',
+    'GET /v1/runs/run_a/interrupts',
+    'GET /v1/host/cairn/interrupts?limit=3&cursor=c',
+    'POST /v1/host/cairn/runs/run_a/interrupts/gate%201/token {"intent":"inspect"}',
+    'GET /v1/interrupts/a.b',
+    'POST /v1/interrupts/a%2Fb {"resumeValue":7}',
+    'GET /v1/webhooks',
+    'POST /v1/webhooks {"url":"https://receiver.example/","events":["run.completed"]}',
+    'DELETE /v1/webhooks/wh%2F1',
+    'POST /v1/host/cairn/session',
+    'DELETE /v1/host/cairn/session',
   ]);
 });
 
-test('throws the code, message and details that the host gave', async () => {
-  const { client } = await noting(
-    409,
-    '{"error":"interrupt_already_resolved","message":"too late","details":{"by":"x"}}',
-  );
-  await expect(client.runs.answer('run_a', 'gate', true)).rejects.toMatchObject({
-    name: 'TerminalError',
-    code: 'interrupt_already_resolved',
-    message: 'too late',
-    details: { by: 'x', status: 409 },
-  });
-});
-
-test('keeps a code it does not know in the details and goes by the status', async () => {
-  const { client } = await noting(403, '{"error":"run_forbidden","message":"no"}');
-  await expect(client.runs.get('run_a')).rejects.toMatchObject({
-    code: 'forbidden',
-    details: { error: 'run_forbidden' },
-  });
-});
-
-test('tells a proxy in the way by its status and its words', async () => {
-  const { client } = await noting(502, '<h1>Bad Gateway</h1>');
-  await expect(client.runs.get('run_a')).rejects.toMatchObject({
-    name: 'RetryableError',
-    code: 'service_unavailable',
-    message: 'GET /v1/runs/run_a answered 502 with "<h1>Bad Gateway</h1>".',
-  });
-});
-
-test('says that the host was not reached, and that trying again may help', async () => {
-  const host = await listen(() => undefined);
-  await host.close();
-  const client = createClient({ url: host.url, key: 'k' });
-  await expect(client.runs.get('run_a')).rejects.toMatchObject({ code: 'service_unavailable', retryable: true });
-});
-
-test('stops waiting for an answer when its signal is aborted', async () => {
-  const asked = Promise.withResolvers<void>();
-  const host = await listen(() => asked.resolve());
-  onTestFinished(() => host.close());
-  const stop = new AbortController();
-  const answer = createClient({ url: host.url, key: 'k' }).runs.get('run_a', { signal: stop.signal });
-  const outcome = expect(answer).rejects.toThrow('enough');
-  await asked.promise;
-  stop.abort(new Error('enough'));
-  await outcome;
+test('gives every change a key of its own, and nothing else one', async () => {
+  const { client, seen } = await noting(200, '{}');
+  await client.runs.create({ workflowId: 'w' });
+  await client.runs.cancel('run_a');
+  await client.webhooks.delete('wh_a');
+  await client.runs.get('run_a');
+  await client.interrupts.resolve('token', true);
+  await client.session.open();
+  const keys = seen.map(({ headers }) => headers['idempotency-key']);
+  expect(keys.slice(3)).toEqual([undefined, undefined, undefined]);
+  expect(new Set(keys.slice(0, 3)).size).toBe(3);
+  for (const key of keys.slice(0, 3)) expect(key).toMatch(/^[0-9a-f]{32}$/);
 });

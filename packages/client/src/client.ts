@@ -1,83 +1,44 @@
-/** The client: what a program can ask of a host, one function per route. */
-import type { Json, JsonObject, RunEventDoc, RunSnapshot, RunStatus, WorkflowDefinition } from '@cairn/protocol';
-import { connect } from './connection.ts';
-import { type FollowOptions, follow } from './follow.ts';
+/** The client: what a program can ask of a host, in groups, over one connection. */
+import type { Discovery, RunEventDoc } from '@cairn/protocol';
+import { type CallOptions, read } from './calls.ts';
+import { connect, type Key } from './connection.ts';
+import { type Events, eventCalls } from './events.ts';
+import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
+import { type Interrupts, interruptCalls } from './interrupts.ts';
+import { type Runs, runCalls } from './runs.ts';
+import { type Session, sessionCalls } from './session.ts';
 import { realTimers, type Timers } from './timers.ts';
+import { type Webhooks, webhookCalls } from './webhooks.ts';
+import { type Workflows, workflowCalls } from './workflows.ts';
 
 export interface ClientOptions {
   /** Where the host is, e.g. `http://127.0.0.1:4700`. */
   readonly url: string;
-  readonly key: string;
+  /** A key or token, or a function that gives one before each request. Left out in a browser, its session is used. */
+  readonly key?: Key;
+  /** For a whole answer, in milliseconds; streams have none. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** How often a call that may be repeated is sent again after a failure that may pass. Default 2. */
+  readonly retries?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Default: real time and chance. */
   readonly timers?: Timers;
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
-export interface CreateRunOptions extends CallOptions {
-  /** Sent again with the same key, the same request gives the same run. At most 255 characters. */
-  readonly idempotencyKey?: string;
-}
-
-export interface NewRunRequest {
-  readonly workflowId: string;
-  readonly inputs?: JsonObject;
-  readonly configurable?: JsonObject;
-  readonly tags?: readonly string[];
-  readonly metadata?: JsonObject;
-}
-
-export interface CreatedRun {
-  readonly runId: string;
-  readonly status: RunStatus;
-  readonly workflowId: string;
-  readonly eventsUrl: string;
-  readonly statusUrl: string;
-}
-
-export interface RunFilter {
-  readonly status?: RunStatus;
-  readonly workflowId?: string;
-  readonly tag?: string;
-  /** Default 50, at most 200. */
-  readonly limit?: number;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string;
-}
-
-export interface RunList {
-  readonly runs: readonly RunSnapshot[];
-  readonly nextCursor: string | null;
-}
-
 export interface Client {
-  readonly runs: {
-    create(run: NewRunRequest, options?: CreateRunOptions): Promise<CreatedRun>;
-    get(runId: string, options?: CallOptions): Promise<RunSnapshot>;
-    /** Newest first. */
-    list(filter?: RunFilter, options?: CallOptions): Promise<RunList>;
-    cancel(runId: string, reason?: string, options?: CallOptions): Promise<{ runId: string; status: RunStatus }>;
-    /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
-    answer(
-      runId: string,
-      nodeOrInterruptId: string,
-      value: Json,
-      options?: CallOptions,
-    ): Promise<{ runId: string; nodeId: string; status: RunStatus }>;
-  };
-  readonly workflows: {
-    register(
-      definition: WorkflowDefinition,
-      options?: CallOptions,
-    ): Promise<{ readonly workflowId: string; readonly version: string }>;
-    get(workflowId: string, options?: CallOptions): Promise<WorkflowDefinition>;
-  };
+  /** What the host is and can do. */
+  discovery(options?: CallOptions): Promise<Discovery>;
+  readonly workflows: Workflows;
+  readonly runs: Runs;
   /** The events of a run until its terminal one; reconnects by itself, never repeats or misses an event. */
   follow(runId: string, options?: FollowOptions): AsyncIterable<RunEventDoc>;
+  /** The state of a run as it is and after each transition, until it is over; reconnects by itself. */
+  watch(runId: string, options?: WatchOptions): AsyncIterable<RunState>;
+  readonly events: Events;
+  readonly interrupts: Interrupts;
+  readonly webhooks: Webhooks;
+  readonly session: Session;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -87,42 +48,19 @@ export function createClient(options: ClientOptions): Client {
     key: options.key,
     // Called through an arrow: a browser's fetch refuses any other `this` than the window.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    timers,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    retries: options.retries ?? 2,
   });
-  const get = <Body>(path: string, call?: CallOptions) =>
-    connection.json<Body>({ method: 'GET', path, signal: call?.signal });
-  const post = <Body>(path: string, body: unknown, call?: CallOptions) =>
-    connection.json<Body>({ method: 'POST', path, body, signal: call?.signal });
-
   return {
-    runs: {
-      create: (run, call) =>
-        connection.json<CreatedRun>({
-          method: 'POST',
-          path: '/v1/runs',
-          body: run,
-          signal: call?.signal,
-          headers: call?.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey },
-        }),
-      get: (runId, call) => get(runPath(runId), call),
-      list: (filter, call) => get(`/v1/runs${query(filter)}`, call),
-      cancel: (runId, reason, call) => post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, call),
-      answer: (runId, waiting, value, call) =>
-        post(`${runPath(runId)}/interrupts/${encodeURIComponent(waiting)}`, { resumeValue: value }, call),
-    },
-    workflows: {
-      register: (definition, call) => post('/v1/workflows', definition, call),
-      get: (workflowId, call) => get(`/v1/workflows/${encodeURIComponent(workflowId)}`, call),
-    },
-    follow: (runId, followOptions) => follow(connection, timers, runId, followOptions),
+    discovery: (call) => read(connection, '/.well-known/openwop', call),
+    workflows: workflowCalls(connection),
+    runs: runCalls(connection, timers),
+    follow: (runId, followed) => follow(connection, timers, runId, followed),
+    watch: (runId, watched) => watch(connection, timers, runId, watched),
+    events: eventCalls(connection),
+    interrupts: interruptCalls(connection),
+    webhooks: webhookCalls(connection),
+    session: sessionCalls(connection),
   };
-}
-
-const runPath = (runId: string): string => `/v1/runs/${encodeURIComponent(runId)}`;
-
-function query(filter: RunFilter | undefined): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(filter ?? {})) {
-    if (value !== undefined) params.set(name, String(value));
-  }
-  return params.size === 0 ? '' : `?${params}`;
 }

@@ -1,75 +1,168 @@
-/** One place that knows the host's address, the key and how a request is sent. */
-import { type Json, RetryableError } from '@cairn/protocol';
-import { responseError } from './response-error.ts';
+/** One place that knows the host's address, the key, how a request is sent, and when it may be sent again. */
+import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import { waitAfter } from './backoff.ts';
+import { hostError } from './host-error.ts';
+import { type LinkedAbort, linkedAbort } from './linked-abort.ts';
+import { pause, type Timers } from './timers.ts';
 
 export interface Connection {
-  /** Sends a request and gives the response if it is 2xx; throws a typed error otherwise. */
+  /** Sends a request once and gives the response, whose body is still to be read; throws a typed error when it is refused. */
   send(request: HostRequest): Promise<Response>;
-  /** The same, with the JSON body of the answer. The host is trusted to answer with the shape its route promises. */
+  /** Sends a request, again after a failure that may pass if that is safe, and reads the answer. */
+  call(request: HostRequest): Promise<Answer>;
+  /** The same, for who only wants the body. The host is trusted to answer with the shape its route promises. */
   json<Body>(request: HostRequest): Promise<Body>;
 }
 
 export interface HostRequest {
-  readonly method: 'GET' | 'POST';
-  /** Path and query, from `/v1/`. */
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Path and query. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** For the whole answer. Default: that of the connection. */
+  readonly timeoutMs?: number | undefined;
+  /** Whether twice does the same as once. Default: reads only. */
+  readonly repeatable?: boolean;
+  /** Lets a browser keep the cookie of the answer. */
+  readonly keepsCookie?: boolean;
 }
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined when the answer has none. */
+  readonly body: unknown;
+}
+
+/** A key, or what gives one before each request: tokens that expire are renewed there. */
+export type Key = string | (() => string | Promise<string>);
 
 export interface ConnectionOptions {
   readonly url: string;
-  readonly key: string;
+  readonly key: Key | undefined;
   readonly fetch: typeof fetch;
+  readonly timers: Timers;
+  readonly timeoutMs: number;
+  readonly retries: number;
 }
 
+/** A call that waits for its caller gives up when the host asks for more; `follow` does not. */
+const LONGEST_WAIT_IN_CALL_MS = 30_000;
+
 export function connect(options: ConnectionOptions): Connection {
-  const base = options.url.replace(/\/+$/, '');
+  const base = baseOf(options.url);
+  const { timers } = options;
 
   async function send(request: HostRequest): Promise<Response> {
-    const what = `${request.method} ${request.path}`;
-    const init: RequestInit = {
-      method: request.method,
-      headers: {
-        authorization: `Bearer ${options.key}`,
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...request.headers,
-      },
-      redirect: 'error',
-      cache: 'no-store',
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    };
+    const init = await initOf(request, options.key);
     let response: Response;
     try {
       response = await options.fetch(base + request.path, init);
     } catch (cause) {
-      throw unreachable(cause, `${what} did not reach ${base}`, request.signal);
+      throw unreachable(cause, `${nameOf(request)} did not reach ${base}`, request.signal);
     }
-    if (response.ok) return response;
-    throw await responseError(response, what);
+    if (response.ok || response.status === 304) return response;
+    throw await hostError(response, nameOf(request));
   }
 
-  async function json<Body>(request: HostRequest): Promise<Body> {
-    const response = await send(request);
+  async function once(request: HostRequest): Promise<Answer> {
+    const limit = linkedAbort(request.signal);
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const cancel = timers.after(timeoutMs, () => limit.abort(tooLate(request, timeoutMs)));
     try {
-      return (await response.json()) as Json as Body;
-    } catch (cause) {
-      throw unreachable(cause, `The answer to ${request.method} ${request.path} broke off`, request.signal);
+      return await answerOf(await send({ ...request, signal: limit.signal }), request, limit);
+    } finally {
+      cancel();
+      limit.release();
     }
   }
 
-  return { send, json };
+  async function call(request: HostRequest): Promise<Answer> {
+    const repeatable = request.repeatable ?? request.method === 'GET';
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await once(request);
+      } catch (error) {
+        const wait = repeatable && failures < options.retries ? waitAfter(error, failures, timers) : null;
+        if (wait === null || wait > LONGEST_WAIT_IN_CALL_MS) throw error;
+        await pause(timers, wait, request.signal);
+      }
+    }
+  }
+
+  return { send, call, json: async <Body>(request: HostRequest) => (await call(request)).body as Body };
 }
 
-/** The caller's own abort passes through untouched; everything else is a network that failed. */
+const nameOf = ({ method, path }: HostRequest): string => `${method} ${path}`;
+
+/** Without slashes at its end, so that paths can be put behind it. */
+function baseOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const plain = url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (url !== null && plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new TerminalError('validation_error', {
+    message: `The address of the host must be an http or https URL without query and credentials, not ${quoted(text)}.`,
+    hint: 'Give the address that the host prints when it is ready, for example http://127.0.0.1:4700.',
+  });
+}
+
+async function initOf(request: HostRequest, key: Key | undefined): Promise<RequestInit> {
+  const bearer = typeof key === 'function' ? await key() : key;
+  return {
+    method: request.method,
+    headers: {
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
+    },
+    // With a key a cookie is not needed, and what is not sent cannot be mistaken for the reason a request passed.
+    credentials: bearer === undefined || request.keepsCookie ? 'include' : 'omit',
+    redirect: 'error',
+    cache: 'no-store',
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  };
+}
+
+async function answerOf(response: Response, request: HostRequest, limit: LinkedAbort): Promise<Answer> {
+  const { status, headers } = response;
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (cause) {
+    throw unreachable(cause, `The answer to ${nameOf(request)} broke off`, limit.signal);
+  }
+  if (text === '') return { status, headers, body: undefined };
+  try {
+    return { status, headers, body: JSON.parse(text) };
+  } catch {
+    throw new TerminalError('internal_error', {
+      message: `${nameOf(request)} answered ${status} with ${quoted(text)} instead of JSON.`,
+      hint: 'Check that the address is that of a Cairn or OpenWOP host, not of a page or a proxy before it.',
+    });
+  }
+}
+
+const tooLate = (request: HostRequest, timeoutMs: number): RetryableError =>
+  new RetryableError('service_unavailable', {
+    message: `${nameOf(request)} was not answered within ${timeoutMs} ms.`,
+    hint: 'Try again, or allow more time with timeoutMs.',
+  });
+
+/** The reason of an abort passes through untouched; everything else is a network that failed. */
 function unreachable(cause: unknown, message: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
-  const reason = cause instanceof Error ? cause.message : String(cause);
   return new RetryableError('service_unavailable', {
-    message: `${message}: ${reason}.`,
+    message: `${message}: ${reasonOf(cause)}.`,
     hint: 'Check the address and that the host runs, then try again.',
     cause,
   });
+}
+
+/** Node says only that the fetch failed; the cause says why. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message;
 }

@@ -75,7 +75,7 @@ test('ends at once when it starts at or after the terminal event', async () => {
   const host = scripts(serving(runOf(3)));
   expect(await sequences(await against(host), { after: 2 })).toEqual([]);
   expect(host.requests.map((request) => request.url)).toEqual([
-    '/v1/runs/run_a/events',
+    '/v1/runs/run_a/events?streamMode=debug',
     '/v1/runs/run_a/events/poll?lastSequence=2&timeout=1',
   ]);
 });
@@ -91,7 +91,8 @@ test.each([
     code,
     retryable: false,
     message: `refused with ${status}`,
-    details: { why: 'test', status },
+    details: { why: 'test' },
+    status,
   });
   expect(host.requests).toHaveLength(1);
 });
@@ -189,4 +190,50 @@ test('reconnects when nobody answers at the address for a while', async () => {
   const seen = sequences(client);
   await timers.pass(187.5);
   expect(await seen).toEqual([0, 1]);
+});
+
+test('takes events out of batches, and asks for them when it is told to', async () => {
+  const host = scripts((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(frame(first));
+    response.write(`id: 2\nevent: batch\ndata: ${JSON.stringify([first, second, last])}\n\n`);
+  });
+  expect(await sequences(await against(host), { bufferMs: 200 })).toEqual([0, 1, 2]);
+  expect(host.requests[0]?.url).toBe('/v1/runs/run_a/events?streamMode=debug&bufferMs=200');
+});
+
+test('asks for the modes it is given', async () => {
+  const host = scripts(serving(runOf(2)));
+  await sequences(await against(host), { modes: ['updates', 'messages'] });
+  expect(host.requests[0]?.url).toBe('/v1/runs/run_a/events?streamMode=updates,messages');
+});
+
+test('messages alone end with the run and show nothing of it', async () => {
+  const chunk = { ...second, type: 'ai.message.chunk' };
+  const host = scripts(streaming(first, chunk, last));
+  const seen = await collect((await against(host)).follow('run_a', { modes: ['messages'] }));
+  expect(seen).toEqual([chunk]);
+  expect(host.requests[0]?.url).toBe('/v1/runs/run_a/events?streamMode=messages,updates');
+});
+
+test('a busy host that asks for a day is asked again after five minutes', async () => {
+  const timers = new ManualTimers();
+  const host = scripts(refuse(503, 'service_unavailable', { 'retry-after': '86400' }), serving(runOf(2)));
+  const seen = sequences(await against(host, timers));
+  await timers.pass(300_000);
+  expect(await seen).toEqual([0, 1]);
+});
+
+test('refuses a frame that never ends before memory does', async () => {
+  const part = 'x'.repeat(1_048_576);
+  const client = await against((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: ');
+    const more = () => {
+      while (response.writable && response.write(part));
+      response.once('drain', more);
+    };
+    more();
+  });
+  await expect(sequences(client)).rejects.toThrow('sent a frame of more than');
 });

@@ -1,14 +1,15 @@
 /** The public surface of `@cairn/client`: everything exported here, and nothing else. */
-export {
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  type CreatedRun,
-  type CreateRunOptions,
-  createClient,
-  type NewRunRequest,
-  type RunFilter,
-  type RunList,
-} from './client.ts';
-export type { FollowOptions } from './follow.ts';
+export { CairnError, type ErrorCode, isCairnError } from '@cairn/protocol';
+export type { CallOptions, ChangeOptions } from './calls.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { Key } from './connection.ts';
+export type { Events, Polled, PollOptions } from './events.ts';
+export type { FollowOptions, RunState, WatchOptions } from './follow.ts';
+export { HostError } from './host-error.ts';
+export type { InterruptPage, Interrupts } from './interrupts.ts';
+export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
+export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';
+export { type Delivery, type SignedDelivery, verifyWebhook } from './webhook-signature.ts';
+export type { Webhooks } from './webhooks.ts';
+export type { WorkflowList, Workflows } from './workflows.ts';

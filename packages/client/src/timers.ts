@@ -15,21 +15,30 @@ export const realTimers: Timers = {
   random: () => Math.random(),
 };
 
+/** Milliseconds since 1970, by the clock of this machine. */
+export const now = (): number => Date.now();
+
+/** A key no other request has. Not `randomUUID`, which browsers keep from pages that are served without TLS. */
+export function freshKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Resolves after so many milliseconds; rejects with the signal's reason when it is aborted first. */
-export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(timers: Timers, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
+    if (signal?.aborted) {
       reject(signal.reason);
       return;
     }
     const abort = () => {
       cancel();
-      reject(signal.reason);
+      reject(signal?.reason);
     };
     const cancel = timers.after(ms, () => {
-      signal.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', abort);
       resolve();
     });
-    signal.addEventListener('abort', abort, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
   });
 }

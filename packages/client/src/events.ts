@@ -1,0 +1,56 @@
+/** Events without a stream: the whole log of a run, or a wait for the next ones. */
+import type { RunEventDoc, RunStatus } from '@cairn/protocol';
+import { type CallOptions, query, read, runPath } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export interface PollOptions extends CallOptions {
+  /** Only events after this sequence; left out, from the first. */
+  readonly after?: number;
+  /** How long the host may wait for the next event. 1 to 60, default 30. */
+  readonly waitSeconds?: number;
+}
+
+export interface Polled {
+  /** At most some hundreds; the next poll gives the next ones. */
+  readonly events: readonly RunEventDoc[];
+  /** The run is over, and these are its last events. */
+  readonly isComplete: boolean;
+  readonly lastEventSeq: number;
+  readonly runStatus: RunStatus;
+}
+
+export interface Events {
+  /** Every event so far. */
+  all(runId: string, options?: CallOptions): Promise<readonly RunEventDoc[]>;
+  /** The events after a position; waits for the next one when there is none yet. */
+  poll(runId: string, options?: PollOptions): Promise<Polled>;
+}
+
+const DEFAULT_WAIT_SECONDS = 30;
+
+/** What an answer may take beyond the wait that was asked for. */
+const MARGIN_MS = 30_000;
+
+export function eventCalls(connection: Connection): Events {
+  return {
+    async all(runId, options) {
+      const { events } = await read<{ events: readonly RunEventDoc[] }>(
+        connection,
+        `${runPath(runId)}/events`,
+        options,
+      );
+      return events;
+    },
+    poll(runId, options = {}) {
+      const { after = -1, waitSeconds } = options;
+      const timeoutMs = (waitSeconds ?? DEFAULT_WAIT_SECONDS) * 1000 + MARGIN_MS;
+      const cursor = query({ lastSequence: after < 0 ? undefined : after, timeout: waitSeconds });
+      return connection.json({
+        method: 'GET',
+        path: `${runPath(runId)}/events/poll${cursor}`,
+        signal: options.signal,
+        timeoutMs: options.timeoutMs ?? timeoutMs,
+      });
+    },
+  };
+}

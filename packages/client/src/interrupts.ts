@@ -1,0 +1,58 @@
+/** Questions that wait for somebody: which there are, and answering with a token instead of a key. */
+import type {
+  InterruptToken,
+  Json,
+  MintInterruptToken,
+  OpenInterrupt,
+  OpenInterrupts,
+  PendingInterrupts,
+} from '@cairn/protocol';
+import { asked, type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export interface InterruptPage {
+  /** Rows of one page. */
+  readonly limit?: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+export interface Interrupts {
+  /** What a run waits for, with the data of each question, the oldest first. */
+  ofRun(runId: string, options?: CallOptions): Promise<readonly OpenInterrupt[]>;
+  /** What all runs of the tenant wait for, the oldest first, one page. */
+  pending(page?: InterruptPage, options?: CallOptions): Promise<PendingInterrupts>;
+  /** A token that answers (or only shows) one question, once, without a key. */
+  token(runId: string, nodeId: string, token?: MintInterruptToken, options?: ChangeOptions): Promise<InterruptToken>;
+  /** The question of a token. Needs no key. */
+  get(token: string, options?: CallOptions): Promise<OpenInterrupt>;
+  /** Answers the question of a token. Needs no key. Is sent once: whether a lost answer arrived, `get` tells. */
+  resolve(token: string, value: Json, options?: CallOptions): Promise<void>;
+}
+
+export function interruptCalls(connection: Connection): Interrupts {
+  return {
+    async ofRun(runId, options) {
+      return (await read<OpenInterrupts>(connection, `${runPath(runId)}/interrupts`, options)).interrupts;
+    },
+    pending: (page, options) => read(connection, `/v1/host/cairn/interrupts${query({ ...page })}`, options),
+    token: (runId, nodeId, token, options) =>
+      change(
+        connection,
+        {
+          path: `/v1/host/cairn/runs/${segment(runId)}/interrupts/${segment(nodeId)}/token`,
+          body: token ?? {},
+        },
+        options,
+      ),
+    get: (token, options) => read(connection, `/v1/interrupts/${segment(token)}`, options),
+    async resolve(token, value, options) {
+      await connection.call({
+        method: 'POST',
+        path: `/v1/interrupts/${segment(token)}`,
+        body: { resumeValue: value },
+        ...asked(options),
+      });
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** Runs: start, read, list, wait for, stop, hold and continue, and answer what they ask. */
+import {
+  type DebugBundle,
+  type InterruptAnswered,
+  isTerminalStatus,
+  type Json,
+  type JsonObject,
+  type PauseRun,
+  type RunCancelled,
+  type RunCreated,
+  type RunList,
+  type RunPaused,
+  type RunResumed,
+  type RunSnapshot,
+  type RunStatus,
+  type RunsCancelled,
+} from '@cairn/protocol';
+import { asked, type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
+import type { Connection } from './connection.ts';
+import { watch } from './follow.ts';
+import type { Timers } from './timers.ts';
+
+export interface NewRunRequest {
+  readonly workflowId: string;
+  readonly inputs?: JsonObject;
+  readonly configurable?: JsonObject;
+  readonly tags?: readonly string[];
+  readonly metadata?: JsonObject;
+  /** What `dedup` goes by. */
+  readonly scopeId?: string;
+  /** Is posted a token when the run waits for a person. */
+  readonly callbackUrl?: string;
+}
+
+export interface CreateRunOptions extends ChangeOptions {
+  /** `enforce` refuses the run with `run_already_active` while another of the same `scopeId` is under way. */
+  readonly dedup?: 'enforce';
+}
+
+export interface RunFilter {
+  readonly status?: RunStatus;
+  readonly workflowId?: string;
+  readonly tag?: string;
+  /** Rows of one page. Default 50, at most 200. */
+  readonly limit?: number;
+}
+
+export interface RunPageFilter extends RunFilter {
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** A snapshot with the mark by which the host recognises it. */
+export interface MarkedRun {
+  readonly run: RunSnapshot;
+  /** Null when the host gives none. */
+  readonly etag: string | null;
+}
+
+export interface Runs {
+  create(run: NewRunRequest, options?: CreateRunOptions): Promise<RunCreated>;
+  get(runId: string, options?: CallOptions): Promise<RunSnapshot>;
+  /** The run if it has changed since the snapshot with this etag, else null; with null, the run as it is. */
+  getIfChanged(runId: string, etag: string | null, options?: CallOptions): Promise<MarkedRun | null>;
+  /** One page, newest first. */
+  list(filter?: RunPageFilter, options?: CallOptions): Promise<RunList>;
+  /** Every run of the filter, newest first; pages are read as they are needed. */
+  all(filter?: RunFilter, options?: CallOptions): AsyncIterable<RunSnapshot>;
+  /** The run once it is over or asks a question (then `interrupt` is set). A paused run is waited for. */
+  wait(runId: string, options?: { readonly signal?: AbortSignal }): Promise<RunSnapshot>;
+  cancel(runId: string, reason?: string, options?: ChangeOptions): Promise<RunCancelled>;
+  /** At most 100 at once. One row of the answer for each id, in order; one that could not be cancelled says why. */
+  bulkCancel(runIds: readonly string[], reason?: string, options?: ChangeOptions): Promise<RunsCancelled>;
+  /** Nodes under way finish first, unless `drainPolicy` is `immediate`. */
+  pause(runId: string, pause?: PauseRun, options?: ChangeOptions): Promise<RunPaused>;
+  resume(runId: string, reason?: string, options?: ChangeOptions): Promise<RunResumed>;
+  /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
+  answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
+  /** The run with its events and spans in one document, for who has to find out what happened. */
+  debugBundle(runId: string, options?: CallOptions): Promise<DebugBundle>;
+}
+
+export function runCalls(connection: Connection, timers: Timers): Runs {
+  const post = <Body>(path: string, body: unknown, options?: ChangeOptions) =>
+    change<Body>(connection, { path, body }, options);
+  const because = (reason: string | undefined) => (reason === undefined ? {} : { reason });
+  const list: Runs['list'] = (filter, options) => read(connection, `/v1/runs${query({ ...filter })}`, options);
+  return {
+    create: (run, options) =>
+      change(
+        connection,
+        { path: '/v1/runs', body: run, headers: options?.dedup === undefined ? {} : { 'x-dedup': options.dedup } },
+        options,
+      ),
+    get: (runId, options) => read(connection, runPath(runId), options),
+    getIfChanged: (runId, etag, options) => getIfChanged(connection, runId, etag, options),
+    list,
+    all: (filter, options) => allPages(list, filter, options),
+    wait: (runId, options) => wait(connection, timers, runId, options),
+    cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, because(reason), options),
+    bulkCancel: (runIds, reason, options) => post('/v1/runs:bulk-cancel', { runIds, ...because(reason) }, options),
+    pause: (runId, pause, options) => post(`${runPath(runId)}:pause`, pause ?? {}, options),
+    resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
+    answer: (runId, waiting, value, options) =>
+      post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
+    debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),
+  };
+}
+
+async function getIfChanged(
+  connection: Connection,
+  runId: string,
+  etag: string | null,
+  options?: CallOptions,
+): Promise<MarkedRun | null> {
+  const answer = await connection.call({
+    method: 'GET',
+    path: runPath(runId),
+    headers: etag === null ? {} : { 'if-none-match': etag },
+    ...asked(options),
+  });
+  if (answer.status === 304) return null;
+  return { run: answer.body as RunSnapshot, etag: answer.headers.get('etag') };
+}
+
+async function* allPages(list: Runs['list'], filter?: RunFilter, options?: CallOptions): AsyncGenerator<RunSnapshot> {
+  let cursor: string | undefined;
+  do {
+    const page: RunList = await list({ ...filter, ...(cursor === undefined ? {} : { cursor }) }, options);
+    yield* page.runs;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+async function wait(
+  connection: Connection,
+  timers: Timers,
+  runId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<RunSnapshot> {
+  let latest: RunSnapshot | null = null;
+  for await (const state of watch(connection, timers, runId, options)) {
+    latest = state;
+    if (isTerminalStatus(state.status) || state.interrupt !== undefined) break;
+  }
+  // A stream of states ends only after one.
+  return latest ?? read(connection, runPath(runId), options);
+}

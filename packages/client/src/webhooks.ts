@@ -1,0 +1,22 @@
+/** Webhooks: who is told of a tenant's events. */
+import type { RegisterWebhook, Webhook, WebhookList, WebhookRegistered } from '@cairn/protocol';
+import { type CallOptions, type ChangeOptions, change, read, segment } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export interface Webhooks {
+  /** The answer holds the secret that signs the deliveries; it is not shown again. */
+  register(webhook: RegisterWebhook, options?: ChangeOptions): Promise<WebhookRegistered>;
+  list(options?: CallOptions): Promise<readonly Webhook[]>;
+  delete(webhookId: string, options?: ChangeOptions): Promise<void>;
+}
+
+export function webhookCalls(connection: Connection): Webhooks {
+  return {
+    register: (webhook, options) => change(connection, { path: '/v1/webhooks', body: webhook }, options),
+    async list(options) {
+      return (await read<WebhookList>(connection, '/v1/webhooks', options)).webhooks;
+    },
+    delete: (webhookId, options) =>
+      change(connection, { method: 'DELETE', path: `/v1/webhooks/${segment(webhookId)}` }, options),
+  };
+}

@@ -1,0 +1,30 @@
+/** Workflows: register, read, list. */
+import type { WorkflowDefinition, WorkflowRegistered } from '@cairn/protocol';
+import { type CallOptions, type ChangeOptions, change, query, read, segment } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export interface WorkflowList {
+  readonly workflows: readonly {
+    readonly workflowId: string;
+    readonly version: string;
+    readonly registeredAt: string;
+  }[];
+}
+
+export interface Workflows {
+  /** The same definition again is no error; another one needs another version. */
+  register(definition: WorkflowDefinition, options?: ChangeOptions): Promise<WorkflowRegistered>;
+  /** The newest version, or the one named. */
+  get(workflowId: string, options?: CallOptions & { readonly version?: string }): Promise<WorkflowDefinition>;
+  /** Every registered version. */
+  list(options?: CallOptions): Promise<WorkflowList>;
+}
+
+export function workflowCalls(connection: Connection): Workflows {
+  return {
+    register: (definition, options) => change(connection, { path: '/v1/workflows', body: definition }, options),
+    get: (workflowId, options) =>
+      read(connection, `/v1/workflows/${segment(workflowId)}${query({ version: options?.version })}`, options),
+    list: (options) => read(connection, '/v1/workflows', options),
+  };
+}
