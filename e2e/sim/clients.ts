@@ -1,4 +1,4 @@
-/** People and programs outside: they start, answer, cancel and look, at either node, and remember what they were told. */
+/** People and programs outside: they start, answer, pause, resume, cancel and look, at either node, and remember what they were told. */
 import { type InterruptView, isCairnError, type Json, type JsonObject, type RunId } from '@cairn/protocol';
 import type { Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -32,7 +32,7 @@ export class Clients {
   readonly streams: Streams;
   readonly #world: ClientWorld;
   readonly #underWay = new Map<number, string>();
-  /** When a question was last answered in the kind world. */
+  /** When a question was last answered, or a run resumed, in the kind world. */
   readonly #tried = new Map<string, number>();
   #requests = 0;
   #started = 0;
@@ -71,9 +71,18 @@ export class Clients {
     }
     const asking = open.filter((run) => Object.keys(run.view.interrupts).length > 0);
     const run = open.length > 0 && !random.chance(0.1) ? random.pick(open) : random.pick(audits);
-    switch (random.weighted({ answer: asking.length > 0 ? 8 : 0, again: 0.4, cancel: 0.4, snapshot: 1.5, watch: 2 })) {
+    const paused = open.filter((one) => one.isPaused);
+    const answer = asking.length > 0 ? 8 : 0;
+    const control = { cancel: 0.4, pause: 1.2, resume: paused.length > 0 ? 2 : 0.1 };
+    switch (random.weighted({ answer, again: 0.4, ...control, snapshot: 1.5, watch: 2 })) {
       case 'answer':
         this.#answer(random.pick(asking), life, lives);
+        break;
+      case 'pause':
+        this.#pause(run, life);
+        break;
+      case 'resume':
+        this.#resume(paused.length > 0 ? random.pick(paused) : run, life);
         break;
       case 'again':
         this.#answerAgain(run, life);
@@ -104,6 +113,18 @@ export class Clients {
         any = true;
         this.#give(run, interrupt, life);
       }
+    }
+    return any;
+  }
+
+  /** In the kind world no run stays paused. True when there was one to resume. */
+  resumeAll(life: Life, time: number): boolean {
+    let any = false;
+    for (const run of this.#world.auditor.runs.values()) {
+      if (run.ended !== null || !run.isPaused || this.#tried.get(run.runId) === time) continue;
+      this.#tried.set(run.runId, time);
+      any = true;
+      this.#resume(run, life);
     }
     return any;
   }
@@ -204,6 +225,21 @@ export class Clients {
     this.#send(life, `cancel ${runId}`, life.engine.cancel({ tenant: TENANT, runId, reason: 'enough' }), {
       done: ({ status }) => this.promises.cancelled(runId, status),
       refused: () => undefined,
+    });
+  }
+
+  #pause({ runId }: RunAudit, life: Life): void {
+    const drainPolicy = this.#world.random.chance(0.5) ? 'immediate' : 'drain-current-node';
+    this.#send(life, `pause ${runId} ${drainPolicy}`, life.engine.pause({ tenant: TENANT, runId, drainPolicy }), {
+      done: ({ pausedAt }) => this.promises.paused(runId, pausedAt),
+      refused: (error) => this.promises.notPaused(error),
+    });
+  }
+
+  #resume({ runId }: RunAudit, life: Life): void {
+    this.#send(life, `resume ${runId}`, life.engine.resume({ tenant: TENANT, runId }), {
+      done: () => this.promises.resumed(runId),
+      refused: (error) => this.promises.notResumed(error),
     });
   }
 

@@ -121,6 +121,38 @@ export class Promises {
     if (status === 'cancelling') this.#toEndCancelled.add(runId);
   }
 
+  paused(runId: RunId, pausedAt: number | null): void {
+    const rows = this.#world.auditor.runs.get(runId)?.rows ?? [];
+    const isThere = rows.some(
+      ({ type, at }) => type === 'cairn.pause.requested' || (type === 'run.paused' && at === pausedAt),
+    );
+    if (!isThere) this.#world.complain('a pause that was accepted is in the log', { runId, pausedAt });
+    if (pausedAt === null) return;
+    const tookEffect = rows.some(({ type, at }) => type === 'run.paused' && at === pausedAt);
+    if (!tookEffect) this.#world.complain('a run that is said to be paused was', { runId, pausedAt });
+  }
+
+  notPaused(error: unknown): void {
+    if (isCairnError(error, 'conflict')) this.#refusedByState('pause refused', error.details);
+  }
+
+  resumed(runId: RunId): void {
+    const rows = this.#world.auditor.runs.get(runId)?.rows ?? [];
+    if (!rows.some(({ type }) => type === 'run.resumed')) {
+      this.#world.complain('a resume that was accepted is in the log', { runId });
+    }
+  }
+
+  notResumed(error: unknown): void {
+    if (isCairnError(error, 'conflict')) this.#refusedByState('resume refused', error.details);
+  }
+
+  #refusedByState(name: Interesting, details: unknown): void {
+    this.#world.count(name);
+    if (typeof (details as { runStatus?: unknown } | undefined)?.runStatus === 'string') return;
+    this.#world.complain('a refusal for the state of a run says its status', { name, details });
+  }
+
   /** Once every run has ended. */
   checkAll(): void {
     const { auditor, complain } = this.#world;

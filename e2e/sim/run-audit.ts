@@ -12,6 +12,7 @@ import {
 import type { Row } from '../../packages/host/src/log/port.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
+import { PauseWatch } from './pause-watch.ts';
 
 /** A call as its rows tell it. */
 export interface AuditedCall {
@@ -44,6 +45,7 @@ export class RunAudit {
   readonly #timers = new Map<string, number>();
   /** Nodes whose time limit has fired and has not been acted on. */
   readonly #overdue = new Set<string>();
+  readonly #pauses: PauseWatch;
   readonly #complain: Complain;
   readonly #count: (name: Interesting) => void;
   readonly #exists: (eventId: string) => boolean;
@@ -55,6 +57,7 @@ export class RunAudit {
     this.runId = runId;
     this.view = newRunView(runId);
     this.#hash = sha256(runId);
+    this.#pauses = new PauseWatch(world);
     this.#complain = world.complain;
     this.#count = world.count;
     this.#exists = world.exists;
@@ -66,6 +69,7 @@ export class RunAudit {
     const payload = JSON.parse(row.payload) as Json;
     const open = Object.keys(this.view.interrupts).length;
     if (row.type === 'cairn.cancel.requested') this.#countCancel();
+    this.#pauses.take(row, this.#isStepping());
     foldRun(this.view, foldEvent(row, payload));
     this.rows.push(row);
     this.#checkCalls(row, payload as Payload);
@@ -74,6 +78,10 @@ export class RunAudit {
     this.#countEvent(row, payload as Payload);
     if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
     if (isTerminalType(row.type)) this.ended = row.type;
+  }
+
+  get isPaused(): boolean {
+    return this.#pauses.isPaused;
   }
 
   /** After the last row of an append: what has to be true together is. */
@@ -173,7 +181,12 @@ export class RunAudit {
 
   #countCancel(): void {
     if (this.view.status.startsWith('waiting')) this.#count('cancel while suspended');
-    if ([...this.calls.values()].some((call) => !call.returned)) this.#count('cancel while a step runs');
+    if (this.#isStepping()) this.#count('cancel while a step runs');
+  }
+
+  #isStepping(): boolean {
+    for (const call of this.calls.values()) if (!call.returned) return true;
+    return false;
   }
 
   #countEvent(row: Row, payload: Payload): void {

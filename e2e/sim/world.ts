@@ -259,7 +259,9 @@ class World {
       return;
     }
     const [life] = this.#serving();
-    if (life !== undefined && this.#clients.waiting === 0 && this.#clients.answerAll(life, this.#time)) return;
+    if (life !== undefined && this.#clients.waiting === 0) {
+      if (this.#clients.resumeAll(life, this.#time) || this.#clients.answerAll(life, this.#time)) return;
+    }
     const next = this.#nextWake();
     if (next !== null) this.#moveTo(next);
   }

@@ -1,8 +1,9 @@
 /** Which timers of a run are due; the caller turns them into `cairn.timer.fired` facts. */
 import type { RunState, Timer } from './state.ts';
 
-/** Time passes in a paused run too, but what falls due waits until it is resumed. */
-const isPaused = ({ pause }: RunState): boolean => pause !== null && pause.pausedAt !== null;
+/** Time passes in a paused run too, but what falls due waits until it is resumed. One that is to pause at once counts as paused. */
+const isPaused = ({ pause }: RunState): boolean =>
+  pause !== null && (pause.pausedAt !== null || pause.drainPolicy === 'immediate');
 
 /** The earliest instant at which a timer fires; null when the run waits for no time. */
 export function nextTimer(state: RunState): number | null {
