@@ -86,6 +86,7 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
 function frameworkError(thrown: unknown, world: ErrorWorld): CairnError {
   const name = (thrown as { code?: unknown } | null)?.code;
   const code = typeof name === 'string' ? frameworkCodes[name] : undefined;
+  if (isAbort(thrown)) return new TerminalError('validation_error', { message: 'The body broke off before its end.' });
   switch (code) {
     case undefined:
       return new TerminalError('internal_error', { message: messageOf(thrown), cause: thrown });
@@ -103,5 +104,11 @@ function frameworkError(thrown: unknown, world: ErrorWorld): CairnError {
       return new TerminalError(code, { message: `${messageOf(thrown)}.` });
   }
 }
+
+/** The client went away, or sent nonsense, in the middle of a body: the framework marks that as the client's doing. */
+const isAbort = (thrown: unknown): boolean => {
+  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
+  return code === 'ECONNRESET' && statusCode === 400;
+};
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -104,7 +104,9 @@ function holdWhileOpen({ raw }: FastifyReply, hold: () => () => void): void {
 
 /** What two readers could understand differently is refused before anybody acts on it. */
 function checkShape({ method, headers, raw }: FastifyRequest): void {
-  const { rawHeaders } = raw;
+  const { rawHeaders, url = '' } = raw;
+  // With a host of its own in the request line, the Host header would be the wrong thing to look at.
+  if (!url.startsWith('/') && url !== '*') throw malformed(`The request is for ${quoted(url, 100)}, which is no path.`);
   if (rawHeaders.length > 2 * MAX_HEADERS) throw malformed(`The request has more than ${MAX_HEADERS} headers.`);
   let hosts = 0;
   let credentials = 0;
