@@ -53,7 +53,9 @@ async function oneRun({ port, key }: Target, workflowId: string): Promise<string
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const created = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ workflowId, inputs: {} }) });
   const { runId } = (await created.json()) as { readonly runId: string };
-  const events = await fetch(`${url}/${runId}/events`, { headers: { ...headers, accept: 'text/event-stream' } });
+  const events = await fetch(`${url}/${runId}/events?streamMode=debug`, {
+    headers: { ...headers, accept: 'text/event-stream' },
+  });
   let text = '';
   for await (const part of events.body!.pipeThrough(new TextDecoderStream())) {
     text += part;

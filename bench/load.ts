@@ -40,7 +40,7 @@ const commands = {
   runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
     closedLoop(target, concurrency, count, async (connection) => {
       const runId = await createRun(connection, target, workflowId);
-      const path = `/v1/runs/${runId}/events`;
+      const path = `/v1/runs/${runId}/events?streamMode=debug`;
       const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
       const reply = expectStatus(await connection.send(request), 200, path);
       if (!reply.body.includes('\nevent: run.completed\n')) {

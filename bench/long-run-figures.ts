@@ -134,7 +134,7 @@ async function catchUpFigure({ plan, arena, longRun, bare }: Reads): Promise<Fig
   };
   const samples: Sample[] = [];
   for (let round = 0; round < plan.rounds + 1; round++) {
-    const value = await rate(arena.hostTarget, `/v1/runs/${longRun.runId}/events`);
+    const value = await rate(arena.hostTarget, `/v1/runs/${longRun.runId}/events?streamMode=debug`);
     const limit = await rate(bare, '/events');
     if (round === 0 && !plan.quick) continue;
     samples.push({ value, limit });

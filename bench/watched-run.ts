@@ -13,7 +13,11 @@ export async function watchRun(agent: Agent, target: Target, workflowId: string)
   const created = await send(agent, target, { method: 'POST', path: '/v1/runs', status: 201, body });
   const { runId } = JSON.parse(await textOf(created)) as { readonly runId: string };
   const watcher = new Watcher();
-  const stream = await send(agent, target, { method: 'GET', path: `/v1/runs/${runId}/events`, status: 200 });
+  const stream = await send(agent, target, {
+    method: 'GET',
+    path: `/v1/runs/${runId}/events?streamMode=debug`,
+    status: 200,
+  });
   stream.setEncoding('utf8');
   await new Promise<void>((resolve, reject) => {
     stream.on('data', (text: string) => {

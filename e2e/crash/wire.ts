@@ -77,7 +77,7 @@ export class Wire {
     const parser = createParser({ onEvent: (message) => messages.push(message) });
     const decoder = new TextDecoder();
     try {
-      const response = await this.#host.fetch(`/v1/runs/${runId}/events`, {
+      const response = await this.#host.fetch(`/v1/runs/${runId}/events?streamMode=debug`, {
         headers: {
           ...this.#authorization(),
           accept: 'text/event-stream',

@@ -222,7 +222,7 @@ function compared(data: OpenwopData): void {
       const { events } = (await host.call('GET', path)).body;
       const streamed: unknown[] = [];
       const parser = createParser({ onEvent: (message) => streamed.push(JSON.parse(message.data)) });
-      parser.feed(await host.text(path, { accept: 'text/event-stream' }));
+      parser.feed(await host.text(`${path}?streamMode=debug`, { accept: 'text/event-stream' }));
       expect(streamed).toEqual(events);
       const poll = await host.call('GET', `${path}/poll?timeout=1`);
       expect(poll.body).toMatchObject({ events, isComplete: true, isTerminal: true, runStatus: 'completed' });
@@ -235,7 +235,8 @@ function compared(data: OpenwopData): void {
       const seen = (await host.call('GET', path, { as: 'bob' })).body.events as readonly { type: string }[];
       expect(seen.map(({ type }) => type)).toContain('run.completed');
       expect(seen.filter(({ type }) => /^cairn\.(step|timer|cancel|internal)\./.test(type))).toEqual([]);
-      expect(await host.text(path, { accept: 'text/event-stream' }, 'bob')).not.toMatch(/event: cairn\.(step|timer)\./);
+      const streamed = await host.text(`${path}?streamMode=debug`, { accept: 'text/event-stream' }, 'bob');
+      expect(streamed).not.toMatch(/event: cairn\.(step|timer)\./);
     });
   });
 }

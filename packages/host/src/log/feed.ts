@@ -1,16 +1,17 @@
 /** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
-import { sseFrames } from './frame.ts';
+import { type Shown, shownOf } from './frame.ts';
+import { everything, type Lens } from './lens.ts';
 import type { Commit, EventLog, Row, RunRows } from './port.ts';
 import { Ring, type RingLimits } from './ring.ts';
 import { endsRun } from './run-index.ts';
 
 /** Where a subscriber's text goes. */
 export interface Sink {
-  /** Takes whole frames; false when it wants no more until `resume` is called. */
-  write(chunk: string): boolean;
-  /** Takes the last frames of a run that ended; `end` follows at once. Left out: `write` gets them. */
-  writeLast?(chunk: string): void;
+  /** Takes what the lens shows, never empty; false when it wants no more until `resume` is called. */
+  write(chunk: string, about: Omit<Shown, 'text'>): boolean;
+  /** Takes the last of a run that ended, which may be empty; `end` follows at once. Left out: `write` gets it. */
+  writeLast?(chunk: string, about: Omit<Shown, 'text'>): void;
   /** Nothing more will be written: the run ended, or (with a fault) the log could not be read on. */
   end(fault?: unknown): void;
 }
@@ -22,7 +23,10 @@ export interface Subscription {
   close(): void;
 }
 
-export type FeedRange = Pick<RunRows, 'runId' | 'after' | 'audience'>;
+export interface FeedRange extends Pick<RunRows, 'runId' | 'after' | 'audience'> {
+  /** Default: every row in a frame of its own. */
+  readonly lens?: Lens;
+}
 
 export interface FeedLimits {
   /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
@@ -122,6 +126,7 @@ class Reader implements Subscription {
   readonly #log: EventLog;
   readonly #page: RingLimits;
   readonly #range: FeedRange;
+  readonly #lens: Lens;
   readonly #sink: Sink;
   #ring: Ring | null = null;
   /** seq of the last event that was written or passed over. */
@@ -140,6 +145,7 @@ class Reader implements Subscription {
     this.#log = log;
     this.#page = page;
     this.#range = range;
+    this.#lens = range.lens ?? everything;
     this.#sink = sink;
     this.#after = range.after;
   }
@@ -188,10 +194,11 @@ class Reader implements Subscription {
         return;
       }
       if (this.#place === ring.end) return;
-      const wanted = { runId: this.runId, after: this.#after, audience: this.#range.audience };
-      const { text, end, seq, terminal } = ring.read(this.#place, wanted, this.#page.size);
-      this.#place = end;
-      this.#write(text, seq, terminal);
+      const { runId, audience } = this.#range;
+      const wanted = { runId, after: this.#after, audience, lens: this.#lens };
+      const stretch = ring.read(this.#place, wanted, this.#page.size);
+      this.#place = stretch.end;
+      this.#write(stretch, stretch.seq, stretch.terminal);
     }
   }
 
@@ -214,10 +221,11 @@ class Reader implements Subscription {
     const place = ring.end;
     this.#joinAt = place;
     const { events: limit, size: maxBytes } = this.#page;
-    const rows = await this.#log.read({ ...this.#range, after: this.#after, limit, maxBytes, isForFrames: true });
+    const { runId, audience } = this.#range;
+    const rows = await this.#log.read({ runId, audience, after: this.#after, limit, maxBytes, isForFrames: true });
     if (this.closed) return false;
     const last = rows.at(-1);
-    if (last !== undefined) this.#write(sseFrames(rows), last.seq, endsRun(last.type));
+    if (last !== undefined) this.#write(shownOf(rows, this.#lens), last.seq, endsRun(last.type));
     if (rows.length === limit || size(rows) >= maxBytes) return true;
     if (this.#over) {
       this.finish();
@@ -237,10 +245,10 @@ class Reader implements Subscription {
     return head !== null && head.record.endedAt !== null;
   }
 
-  #write(text: string, seq: number, terminal: boolean): void {
+  #write(shown: Shown, seq: number, terminal: boolean): void {
     this.#after = seq;
-    if (terminal && this.#sink.writeLast !== undefined) this.#sink.writeLast(text);
-    else if (text !== '' && !this.#sink.write(text)) this.#stalled = true;
+    if (terminal && this.#sink.writeLast !== undefined) this.#sink.writeLast(shown.text, shown);
+    else if (shown.text !== '' && !this.#sink.write(shown.text, shown)) this.#stalled = true;
     if (terminal) this.finish();
   }
 }

@@ -2,7 +2,8 @@
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { docText, sseFrame, sseFrames } from './frame.ts';
+import { docText, shownOf, sseFrame } from './frame.ts';
+import { everything } from './lens.ts';
 import type { Row } from './port.ts';
 
 const plain: Row = {
@@ -70,7 +71,7 @@ describe('a frame', () => {
     fc.assert(
       fc.property(times, nearby, (far, near) => {
         const rows = [...far, ...near].map((at, seq) => ({ ...plain, at, seq }));
-        expect(sseFrames(rows)).toBe(rows.map((row) => sseFrame(row)).join(''));
+        expect(shownOf(rows, everything).text).toBe(rows.map((row) => sseFrame(row)).join(''));
       }),
     );
   });

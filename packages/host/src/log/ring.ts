@@ -1,6 +1,7 @@
 /** The newest events of one context as frames, built once and shared by everyone who follows it. */
-import { isoTime, type RunId } from '@cairn/protocol';
-import { sseFrame } from './frame.ts';
+import type { RunId } from '@cairn/protocol';
+import { Instants, isUrgent, type Shown, shownText } from './frame.ts';
+import type { Lens } from './lens.ts';
 import type { Row } from './port.ts';
 import { endsRun } from './run-index.ts';
 
@@ -12,13 +13,12 @@ export interface RingLimits {
 
 interface Slot {
   readonly row: Row;
+  /** Its frame under its own name, once somebody wanted it: nearly all readers show it so. */
   frame: string | null;
 }
 
 /** What a stretch of the ring holds for one reader. */
-export interface Stretch {
-  /** The frames of the reader's events, as one text. */
-  readonly text: string;
+export interface Stretch extends Shown {
   /** The place after the stretch. */
   readonly end: number;
   /** seq of the newest event of the reader's run in it. */
@@ -26,11 +26,23 @@ export interface Stretch {
   readonly terminal: boolean;
 }
 
-/** Which events a reader wants: those of its run after a seq. */
+/** Which events a reader wants: those of its run after a seq, as its lens shows them. */
 export interface Wanted {
   readonly runId: RunId;
   readonly after: number;
   readonly audience: 'client' | undefined;
+  readonly lens: Lens;
+}
+
+/** Kinds of wishes whose last stretch is remembered; more of them at once read their frames again. */
+const MAX_REMEMBERED = 8;
+
+interface Remembered {
+  readonly from: number;
+  readonly wanted: Wanted;
+  readonly stretch: Stretch;
+  /** It ended before the ring did, so that what came since does not belong to it. */
+  readonly isFull: boolean;
 }
 
 /** Places count from 0 for the life of the ring; those before `start` have fallen off. */
@@ -41,10 +53,9 @@ export class Ring {
   #gone = 0;
   #cut = 0;
   #size = 0;
-  /** The newest instant as text: rows of one commit share it. */
-  #at = Number.NaN;
-  #timestamp = '';
-  #last: { readonly from: number; readonly wanted: Wanted; readonly stretch: Stretch } | null = null;
+  readonly #instants = new Instants();
+  /** The last stretch of each kind of wish: readers at the same place get the same text. */
+  #last: Remembered[] = [];
 
   constructor(limits: RingLimits) {
     this.#limits = limits;
@@ -74,7 +85,7 @@ export class Ring {
     if (place <= this.start) return;
     while (this.start < place) this.#letGo();
     this.#cutAway();
-    this.#last = null;
+    if (this.#last.length > 0) this.#last = [];
   }
 
   #letGo(): void {
@@ -91,17 +102,22 @@ export class Ring {
 
   /** What lies from a place on, up to about `max` characters; readers at the same place share one text. */
   read(from: number, wanted: Wanted, max: number): Stretch {
-    const last = this.#last;
-    if (last !== null && last.from === from && last.stretch.end === this.end && sameWish(last.wanted, wanted)) {
+    const kind = this.#last.findIndex((last) => sameKind(last.wanted, wanted));
+    const last = this.#last[kind];
+    if (last !== undefined && isSame(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
       return last.stretch;
     }
     const stretch = this.#collect(from, wanted, max);
-    this.#last = { from, wanted, stretch };
+    const remembered = { from, wanted, stretch, isFull: stretch.end < this.end };
+    if (kind >= 0) this.#last[kind] = remembered;
+    else if (this.#last.length < MAX_REMEMBERED) this.#last.push(remembered);
     return stretch;
   }
 
-  #collect(from: number, { runId, after, audience }: Wanted, max: number): Stretch {
+  #collect(from: number, { runId, after, audience, lens }: Wanted, max: number): Stretch {
     let text = '';
+    let upTo = -1;
+    let urgent = false;
     let seq = after;
     let terminal = false;
     let place = from;
@@ -114,22 +130,30 @@ export class Ring {
       if (row.seq <= after) continue;
       seq = row.seq;
       if (audience !== undefined && row.audience !== audience) continue;
-      slot.frame ??= sseFrame(row, this.#timestampOf(row.at));
-      text += slot.frame;
+      const name = lens.nameOf(row.type);
+      if (name === null) continue;
+      if (text !== '' && lens.form === 'documents') text += ',';
+      text += this.#textOf(slot, name, lens.form);
+      upTo = seq;
+      urgent ||= isUrgent(row.type);
     }
-    return { text, end: place, seq, terminal };
+    return { text, upTo, urgent, end: place, seq, terminal };
   }
 
-  #timestampOf(at: number): string {
-    if (at !== this.#at) {
-      this.#at = at;
-      this.#timestamp = isoTime(at);
-    }
-    return this.#timestamp;
+  #textOf(slot: Slot, name: string, form: Lens['form']): string {
+    const { row } = slot;
+    const isPlain = form === 'frames' && name === row.type;
+    if (isPlain && slot.frame !== null) return slot.frame;
+    const text = shownText(row, name, form, this.#instants.textOf(row.at));
+    if (isPlain) slot.frame = text;
+    return text;
   }
 }
 
 const weight = (row: Row): number => row.payload.length + (row.task?.length ?? 0);
 
-const sameWish = (a: Wanted, b: Wanted): boolean =>
-  a.runId === b.runId && a.after === b.after && a.audience === b.audience;
+const sameKind = (a: Wanted, b: Wanted): boolean =>
+  a.runId === b.runId && a.audience === b.audience && a.lens.key === b.lens.key;
+
+const isSame = (last: Remembered, from: number, wanted: Wanted): boolean =>
+  last.from === from && last.wanted.after === wanted.after;

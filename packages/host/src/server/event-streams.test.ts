@@ -2,24 +2,27 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLoadView } from '../engine/run-view.ts';
 import { LiveFeed } from '../log/feed.ts';
 import { memoryStore } from '../log/memory.ts';
 import { creation, row, runA } from '../log/samples.contract.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
 import { ManualTimers } from './served.contract.ts';
+import { SnapshotFeed } from './snapshot-feed.ts';
 
 const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
 const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
 
 /** A client that asked for a run's stream and reads nothing, and the response that is written to it. */
 async function stalledClient() {
-  const { log } = memoryStore();
+  const { log, records } = memoryStore();
   await log.append(creation(runA));
   const timers = new ManualTimers();
-  const streams = new EventStreams({ feed: new LiveFeed(log), timers, report: () => undefined });
+  const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
+  const streams = new EventStreams({ feed: new LiveFeed(log), snapshots, timers, report: () => undefined });
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
-    streams.serve(response, { runId: runA, after: -1, audience: 'client' });
+    streams.serve(response, { runId: runA, lastSeq: null, audience: 'client', modes: new Set(['debug']), bufferMs: 0 });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,7 +1,12 @@
 /** Open SSE responses: keepalives for the living, an end for those that stopped reading, all of them ended when the host stops. */
 import type { ServerResponse } from 'node:http';
+import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
-import type { FeedRange, LiveFeed, Subscription } from '../log/feed.ts';
+import type { LiveFeed, Sink, Subscription } from '../log/feed.ts';
+import { everything, type Lens } from '../log/lens.ts';
+import { Batches } from './batches.ts';
+import { ChunkWriter } from './chunk-writer.ts';
+import type { SnapshotFeed } from './snapshot-feed.ts';
 import type { Timers } from './timers.ts';
 
 /** Between two keepalives; the wire asks for one at least every 30 s. */
@@ -12,12 +17,25 @@ const STALLED_TICKS = 4;
 
 export interface StreamWorld {
   readonly feed: LiveFeed;
+  readonly snapshots: SnapshotFeed;
   readonly timers: Timers;
   readonly report: Report;
 }
 
+/** What a client asked to be streamed. */
+export interface StreamWish {
+  readonly runId: RunId;
+  /** seq of the last event it has; null when it begins. */
+  readonly lastSeq: number | null;
+  readonly audience: 'client' | undefined;
+  readonly modes: ReadonlySet<StreamMode>;
+  /** How long events may be held back to go out together; 0 sends each as it comes. */
+  readonly bufferMs: number;
+}
+
 interface Stream {
   readonly response: ServerResponse;
+  readonly batches: Batches | null;
   subscription: Subscription | null;
   written: boolean;
   stalled: boolean;
@@ -33,26 +51,23 @@ const HEADERS = {
 
 export class EventStreams {
   readonly #open = new Set<Stream>();
-  readonly #feed: LiveFeed;
-  readonly #timers: Timers;
-  readonly #report: Report;
+  readonly #world: StreamWorld;
+  readonly #chunks = new ChunkWriter();
   #cancelTick: (() => void) | null = null;
 
-  constructor({ feed, timers, report }: StreamWorld) {
-    this.#feed = feed;
-    this.#timers = timers;
-    this.#report = report;
+  constructor(world: StreamWorld) {
+    this.#world = world;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Writes the run's events after a position to the response, then whatever follows, until the terminal one. */
-  serve(response: ServerResponse, range: FeedRange): void {
-    const stream: Stream = { response, subscription: null, written: false, stalled: false, stalledTicks: 0 };
+  /** Writes what the client asked for to the response, then whatever follows, until the terminal event. */
+  serve(response: ServerResponse, wish: StreamWish): void {
+    const stream = this.#opened(response, wish.bufferMs);
     this.#open.add(stream);
-    this.#cancelTick ??= this.#timers.after(KEEPALIVE_MS, () => this.#tick());
+    this.#cancelTick ??= this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
     response.on('drain', () => {
       stream.stalled = false;
@@ -65,38 +80,75 @@ export class EventStreams {
       if (!response.headersSent || stream.written || response.destroyed) return;
       response.flushHeaders();
     });
-    stream.subscription = this.#feed.subscribe(range, {
-      write: (chunk) => {
-        const more = stream.written ? writeChunk(response, chunk) : response.write(chunk);
-        stream.written = true;
-        if (!more) stream.stalled = true;
-        return more;
-      },
+    stream.subscription = this.#subscribe(wish, this.#sinkOf(stream, wish.runId));
+    if (response.destroyed) this.#drop(stream);
+  }
+
+  #opened(response: ServerResponse, bufferMs: number): Stream {
+    const send = (frame: string) => this.#send(stream, frame);
+    const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#world.timers, send });
+    const stream: Stream = {
+      response,
+      batches,
+      subscription: null,
+      written: false,
+      stalled: false,
+      stalledTicks: 0,
+    };
+    return stream;
+  }
+
+  #subscribe({ runId, lastSeq, audience, modes, bufferMs }: StreamWish, sink: Sink): Subscription {
+    const form = bufferMs === 0 ? 'frames' : 'documents';
+    const { feed, snapshots } = this.#world;
+    if (modes.has('values')) return snapshots.subscribe({ runId, fresh: lastSeq !== null, form }, sink);
+    return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form) }, sink);
+  }
+
+  #sinkOf(stream: Stream, runId: RunId): Sink {
+    const { response, batches } = stream;
+    return {
+      // What is held back is sent on a timer: by then the client may have had enough.
+      write: (text, about) =>
+        batches === null ? this.#send(stream, text) : batches.add(text, about) && !stream.stalled,
       // The end of the stream goes out with its last frames.
-      writeLast: (chunk) => response.end(chunk),
+      writeLast: (text, about) => {
+        if (batches === null) return void response.end(text);
+        if (text !== '') batches.hold(text, about);
+        response.end(batches.take());
+      },
       end: (fault) => {
         if (fault === undefined) {
-          if (!response.writableEnded) response.end();
+          if (!response.writableEnded) response.end(batches?.take());
           return;
         }
-        this.#report({ level: 'error', message: `The stream of ${range.runId} could not be read on.`, error: fault });
+        this.#world.report({ level: 'error', message: `The stream of ${runId} could not be read on.`, error: fault });
         // Cut, not ended: the client must not take this for the end of the run.
         response.destroy();
       },
-    });
-    if (response.destroyed) this.#drop(stream);
+    };
+  }
+
+  /** The head goes out with the first frames; what follows goes past the response, see `ChunkWriter`. */
+  #send(stream: Stream, text: string): boolean {
+    const more = stream.written ? this.#chunks.write(stream.response, text) : stream.response.write(text);
+    stream.written = true;
+    if (!more) stream.stalled = true;
+    return more;
   }
 
   /** Ends every stream; clients come back with their last id when the host does. */
   close(): void {
     for (const stream of [...this.#open]) {
+      const held = stream.batches?.take();
       this.#drop(stream);
-      stream.response.end();
+      stream.response.end(held);
     }
   }
 
   #drop(stream: Stream): void {
     stream.subscription?.close();
+    stream.batches?.take();
     this.#open.delete(stream);
     if (this.#open.size > 0) return;
     this.#cancelTick?.();
@@ -104,7 +156,7 @@ export class EventStreams {
   }
 
   #tick(): void {
-    this.#cancelTick = this.#timers.after(KEEPALIVE_MS, () => this.#tick());
+    this.#cancelTick = this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
     for (const stream of [...this.#open]) {
       if (!stream.stalled) {
         stream.stalled = !stream.response.write(':keepalive\n\n');
@@ -116,15 +168,8 @@ export class EventStreams {
   }
 }
 
-/**
- * One chunk in one write. `response.write` makes four of it (length, break, text, break), gathered at the end of the turn,
- * for each commit of each subscriber. The head is out by then, so that the socket's order is the stream's;
- * while the response itself still holds something back, it goes on writing.
- */
-function writeChunk(response: ServerResponse, text: string): boolean {
-  const { socket } = response;
-  if (socket === null || response.writableNeedDrain || socket.writableCorked > 0) return response.write(text);
-  const hasRoom = socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
-  if (!hasRoom) socket.once('drain', () => response.emit('drain'));
-  return hasRoom;
+/** A lens for modes that are decided row by row; readers of equal modes share what it shows. */
+function lensOf(modes: ReadonlySet<StreamMode>, form: Lens['form']): Lens {
+  if (form === 'frames' && modes.size === 1 && modes.has('debug')) return everything;
+  return { key: `${[...modes].sort().join()} ${form}`, nameOf: (type) => shownAs(modes, type), form };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Json, RunEventDoc } from '@cairn/protocol';
+import { type Json, type RunEventDoc, streamModes } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewRow } from '../log/port.ts';
 import { creation, row, runA } from '../log/samples.contract.ts';
@@ -9,6 +9,7 @@ import { KEEPALIVE_MS } from './event-streams.ts';
 import { keys, type Served, served } from './served.contract.ts';
 
 const path = `/v1/runs/${runA}/events`;
+const debug = `${path}?streamMode=debug`;
 const stream = { accept: 'text/event-stream' };
 
 /** A run in the store that no engine steps: rows come when the test writes them. */
@@ -86,7 +87,7 @@ test('reads a long log for its JSON form only as fast as the client takes it', a
 
 test('streams every event with its id and type, then closes', async () => {
   const host = await withRun(row('node.started', { nodeId: 'a' }), done);
-  const reply = await host.ask('GET', path, { headers: stream });
+  const reply = await host.ask('GET', debug, { headers: stream });
   expect(reply.headers.get('content-type')).toBe('text/event-stream');
   expect(reply.headers.get('cache-control')).toBe('no-cache');
   expect(frames(reply.text)).toMatchObject([
@@ -103,42 +104,42 @@ test.each([
   ['99', []],
 ])('goes on after Last-Event-ID %s', async (id, expected) => {
   const host = await withRun(row('node.started'), done);
-  const reply = await host.ask('GET', path, { headers: { ...stream, 'last-event-id': id } });
+  const reply = await host.ask('GET', debug, { headers: { ...stream, 'last-event-id': id } });
   expect([reply.status, frames(reply.text).map((frame) => frame.id)]).toEqual([200, expected]);
 });
 
 test.each(['-1', '1.5', 'abc', '9007199254740993'])('refuses the Last-Event-ID %s', async (id) => {
   const host = await withRun(done);
-  const reply = await host.ask('GET', path, { headers: { ...stream, 'last-event-id': id } });
+  const reply = await host.ask('GET', debug, { headers: { ...stream, 'last-event-id': id } });
   expect(reply).toMatchObject({ status: 400, body: { error: 'validation_error' } });
 });
 
 test.each([
-  ['streamMode=values', 'unsupported_stream_mode'],
+  ['streamMode=quantum', 'unsupported_stream_mode'],
   ['streamMode=debug,nonsense', 'unsupported_stream_mode'],
-  ['bufferMs=100', 'validation_error'],
+  ['streamMode=values,updates', 'unsupported_stream_mode'],
+  ['streamMode=', 'unsupported_stream_mode'],
+  ['bufferMs=5001', 'validation_error'],
   ['bufferMs=99999', 'validation_error'],
+  ['bufferMs=-1', 'validation_error'],
   ['bufferMs=x', 'validation_error'],
-])('refuses %s, in either form', async (query, error) => {
+  ['streamMode=quantum&bufferMs=x', 'unsupported_stream_mode'],
+])('refuses %s, in either form and before it looks for the run', async (query, error) => {
   const host = await withRun(done);
   for (const headers of [stream, {}]) {
-    const reply = await host.ask('GET', `${path}?${query}`, { headers });
-    expect([reply.status, reply.body.error]).toEqual([400, error]);
-    if (error === 'unsupported_stream_mode') expect(reply.body.details).toMatchObject({ supported: ['debug'] });
+    for (const known of [path, '/v1/runs/run_unknown/events']) {
+      const reply = await host.ask('GET', `${known}?${query}`, { headers });
+      expect([reply.status, reply.body.error]).toEqual([400, error]);
+      if (error === 'unsupported_stream_mode') expect(reply.body.details).toMatchObject({ supported: [...streamModes] });
+    }
   }
-});
-
-test('takes the mode and the buffer it has', async () => {
-  const host = await withRun(done);
-  const reply = await host.ask('GET', `${path}?streamMode=debug&bufferMs=0`, { headers: stream });
-  expect(frames(reply.text)).toHaveLength(2);
 });
 
 test('shows operator rows only to a key that may audit, on every form', async () => {
   const host = await withRun(operator, done);
   const seen = async (key: string) => {
     const json = (await host.ask('GET', path, { key })).body.events as readonly Json[];
-    const sse = frames((await host.ask('GET', path, { key, headers: stream })).text);
+    const sse = frames((await host.ask('GET', debug, { key, headers: stream })).text);
     const poll = (await host.ask('GET', `${path}/poll`, { key })).body.events as readonly Json[];
     return [json.length, sse.length, poll.length];
   };
@@ -152,7 +153,7 @@ async function openStream(
   form: Record<string, string> = stream,
 ): Promise<{ response: IncomingMessage; request: ClientRequest }> {
   const headers = { ...form, authorization: `Bearer ${keys.alice}` };
-  const request = httpRequest({ port: host.port, host: '127.0.0.1', path, headers, agent: false });
+  const request = httpRequest({ port: host.port, host: '127.0.0.1', path: debug, headers, agent: false });
   request.on('error', () => undefined);
   onTestFinished(() => void request.destroy());
   request.end();
@@ -204,7 +205,7 @@ async function stalled(host: Served): Promise<Socket> {
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
   socket.write(
-    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`,
+    `GET ${debug} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`,
   );
   await once(socket, 'readable');
   return socket;
@@ -272,14 +273,14 @@ test('breaks the connection when the log cannot be read on, so that nobody takes
   const { read } = host.store.log;
   host.store.log.read = (range) =>
     'after' in range && range.after >= 0 ? Promise.reject(new Error('disk')) : read(range);
-  const reply = host.ask('GET', path, { headers: { ...stream, 'last-event-id': '3' } });
+  const reply = host.ask('GET', debug, { headers: { ...stream, 'last-event-id': '3' } });
   await expect(reply).rejects.toThrow();
   expect(host.reports.at(-1)).toMatchObject({ level: 'error', error: { message: 'disk' } });
 });
 
 test('streams text of any script whole, also in frames that come later', async () => {
   const host = await withRun();
-  const reply = await fetch(`${host.url}${path}`, { headers: { ...stream, authorization: `Bearer ${keys.alice}` } });
+  const reply = await fetch(`${host.url}${debug}`, { headers: { ...stream, authorization: `Bearer ${keys.alice}` } });
   const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? '';
   const words = ['žluťoučký kůň', '日本語', '😀🚀'];

@@ -1,7 +1,7 @@
 /** A run's events: the whole log as JSON, or a stream that goes on where the client was. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { eventsAnswer, quoted, TerminalError } from '@cairn/protocol';
+import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report } from '../engine/ports.ts';
 import { docText } from '../log/frame.ts';
@@ -28,15 +28,18 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}/events',
       scope: 'runs:read',
+      holds: true,
       handle: (call) => events(call, surface),
       doc: {
         id: 'getEvents',
         summary: "Stream a run's events, or read them as JSON",
         query: z.object({
           streamMode: z.string().optional(),
-          bufferMs: z.coerce.number().int().min(0).max(5000).optional(),
+          bufferMs: z.coerce.number().int().min(0).max(MAX_BUFFER_MS).optional(),
         }),
-        responses: { 200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer } },
+        responses: {
+          200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer, orStream: true },
+        },
         errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],
       },
     },
@@ -45,21 +48,21 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
 
 /** Parameters are checked before the form is negotiated, and both before the run is looked up. */
 async function events(call: Call, { log, streams, report }: EventSurface): Promise<string | undefined> {
-  checkStreamMode(queryParam(call, 'streamMode'));
-  integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: 0 });
+  const modes = parseStreamModes(queryParam(call, 'streamMode'));
+  const bufferMs = integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: MAX_BUFFER_MS }) ?? 0;
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
-  const after = wantsStream ? lastEventId(call.request.headers['last-event-id']) : -1;
+  const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
   const { record, seq } = await visibleRun(call, log);
-  const range = { runId: record.runId, after, audience: call.caller.audience };
+  const { runId } = record;
+  const { audience } = call.caller;
   if (wantsStream) {
-    call.reply.hijack();
-    streams.serve(call.reply.raw, range);
+    streams.serve(takenOver(call), { runId, lastSeq, audience, modes, bufferMs });
     return undefined;
   }
+  const range = { runId, after: -1, audience };
   const first = await log.read({ ...range, ...PAGE });
   if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
-  call.reply.hijack();
-  const response = call.reply.raw;
+  const response = takenOver(call);
   response.setTimeout(STALLED_MS, () => response.destroy());
   try {
     await writePages(response, log, range, first);
@@ -69,6 +72,15 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
     response.destroy();
   }
   return undefined;
+}
+
+/** The response for who writes it himself, with the headers that were set so far. */
+function takenOver({ reply }: Call): ServerResponse {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  return reply.raw;
 }
 
 /** Page by page, at the pace of the client; a client that goes away ends the reading. */
@@ -98,18 +110,9 @@ async function drained(response: ServerResponse): Promise<void> {
   );
 }
 
-/** Only the whole stream is offered so far: its name is `debug`. */
-function checkStreamMode(mode: string | undefined): void {
-  if (mode === undefined || mode === 'debug') return;
-  throw new TerminalError('unsupported_stream_mode', {
-    message: `This host does not stream in mode ${quoted(mode, 60)}.`,
-    hint: 'Leave streamMode out, or ask for debug: every event is streamed.',
-    details: { supported: ['debug'] },
-  });
-}
-
-function lastEventId(header: string | readonly string[] | undefined): number {
-  if (header === undefined || header === '') return -1;
+/** The event a client has last; null when it has none. */
+function lastEventId(header: string | readonly string[] | undefined): number | null {
+  if (header === undefined || header === '') return null;
   const text = typeof header === 'string' ? header : header[0];
-  return integerParam(text, { name: 'Last-Event-ID', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
+  return integerParam(text, { name: 'Last-Event-ID', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? null;
 }
