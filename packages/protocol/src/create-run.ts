@@ -5,16 +5,17 @@ import { runOptions } from './run-options.ts';
 
 export const createRun = z
   .strictObject({
-    workflowId: text.optional(),
-    /** Seeds the workflow's variables. */
-    inputs: jsonObject.optional(),
-    /** Runs one agent without a workflow. */
-    agentId: text.optional(),
-    /** Advisory: the tenant of record comes from the credential. */
-    tenantId: z.string().optional(),
-    /** What the run works on; with `X-Dedup: enforce` one run of it at a time. */
-    scopeId: z.string().min(1).max(256).optional(),
-    callbackUrl: z.url().optional(),
+    workflowId: text.optional().describe('The workflow to run; needed unless `agentId` is given.'),
+    inputs: jsonObject.optional().describe("Seeds the workflow's variables."),
+    agentId: text.optional().describe('Runs one agent without a workflow.'),
+    tenantId: z.string().optional().describe('Advisory: the tenant of record comes from the credential.'),
+    scopeId: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('What the run works on; with `X-Dedup: enforce` one run of it at a time.'),
+    callbackUrl: z.url().optional().describe('Is told, with a token to answer by, when the run waits for somebody.'),
     residency: jsonObject.optional(),
     mode: z.string().optional(),
     evalSuiteRef: z.string().optional(),
@@ -24,7 +25,7 @@ export const createRun = z
     message: 'workflowId is required',
     path: ['workflowId'],
   })
-  .meta({ id: 'CreateRun' });
+  .meta({ id: 'CreateRun', examples: [{ workflowId: 'hello', inputs: { name: 'Ada' } }] });
 
 export const runCreated = z
   .looseObject({

@@ -22,7 +22,7 @@ export const bulkCancelRuns = z
     runIds: z.array(z.string().min(1).max(MAX_ID_LENGTH)).min(1).max(MAX_BULK_CANCEL),
     reason: z.string().max(512).optional(),
   })
-  .meta({ id: 'BulkCancelRuns' });
+  .meta({ id: 'BulkCancelRuns', examples: [{ runIds: ['run_1', 'run_2'] }] });
 export const runsCancelled = z
   .looseObject({
     results: z.array(
@@ -51,7 +51,9 @@ export const runResumed = z
   .meta({ id: 'RunResumed' });
 
 /** `POST /v1/runs/{runId}/interrupts/{nodeId}` (closed). The value must be there; null is a value. */
-export const answerInterrupt = z.strictObject({ resumeValue: json }).meta({ id: 'AnswerInterrupt' });
+export const answerInterrupt = z
+  .strictObject({ resumeValue: json.describe('The answer; what it may be depends on what is asked.') })
+  .meta({ id: 'AnswerInterrupt', examples: [{ resumeValue: { action: 'accept' } }] });
 export const interruptAnswered = z.looseObject({ runId: text, nodeId: text, status }).meta({ id: 'InterruptAnswered' });
 
 /** `GET /v1/runs`, newest first. */

@@ -5,12 +5,13 @@ import { jsonObject, ordinal, share, text } from './fields.ts';
 /** The keys of `configurable` that the wire reserves; others pass through for the host and the workflow to check. */
 export const configurable = z
   .looseObject({
-    /** Ceiling on node executions; the host's own ceiling still holds. */
-    recursionLimit: ordinal.optional(),
-    /** Milliseconds from `run.started`; the host's own ceiling still holds. */
-    runTimeoutMs: z.int().min(1).optional(),
-    /** Ceiling on supervisor turns. */
-    maxLoopIterations: ordinal.optional(),
+    recursionLimit: ordinal.optional().describe("Ceiling on node executions; the host's own ceiling still holds."),
+    runTimeoutMs: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Milliseconds from `run.started`; the host's own ceiling still holds."),
+    maxLoopIterations: ordinal.optional().describe('Ceiling on supervisor turns.'),
     escalationThreshold: share.optional(),
     reasoningVerbosity: z.enum(['summary', 'full', 'off']).optional(),
     model: text.optional(),
@@ -33,7 +34,11 @@ export const MAX_TAG_LENGTH = 256;
 const tags = z.array(text.max(MAX_TAG_LENGTH)).max(MAX_TAGS);
 
 export const runOptions = z
-  .looseObject({ configurable: configurable.optional(), tags: tags.optional(), metadata: jsonObject.optional() })
+  .looseObject({
+    configurable: configurable.optional(),
+    tags: tags.optional().describe('Labels to find the run by.'),
+    metadata: jsonObject.optional().describe('Facts to keep with the run; nodes do not see them.'),
+  })
   .meta({ id: 'RunOptions' });
 
 export type Configurable = z.infer<typeof configurable>;

@@ -33,7 +33,7 @@ export function openApiDocument({ version, routes }: ApiFacts): object {
     paths,
     components: {
       schemas: components.schemas(),
-      parameters: { IdempotencyKey: idempotencyKey },
+      parameters: { IdempotencyKey: idempotencyKey, LastEventId: lastEventId },
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -52,18 +52,26 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'Of a stream: goes on after this event.',
+  schema: { type: 'string' },
+};
+
 function operation(route: Route, components: Components, envelope: JsonSchema): object {
-  const { doc, scope, method } = route;
-  const parameters = [...pathParameters(route.path), ...queryParameters(doc.query, components)];
-  const changes = method !== 'GET' && scope !== null;
+  const { doc, scope } = route;
+  const parameters = [
+    ...pathParameters(route.path),
+    ...queryParameters(doc.query, components),
+    ...headerParameters(route),
+  ];
   return {
     operationId: doc.id,
     summary: doc.summary,
     tags: [tagOf(route.path)],
     security: scope === null ? [] : [{ bearer: [scope] }],
-    ...(parameters.length === 0 && !changes
-      ? {}
-      : { parameters: [...parameters, ...(changes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [])] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: requestBody(doc.body, components) }),
     responses: {
       ...Object.fromEntries(
@@ -89,15 +97,25 @@ const queryParameters = (query: z.ZodObject | undefined, components: Components)
     return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema };
   });
 
+function headerParameters({ method, scope, doc }: Route): readonly object[] {
+  const changes = method !== 'GET' && scope !== null;
+  const streams = Object.values(doc.responses).some(({ orStream }) => orStream);
+  return [
+    ...(changes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(streams ? [{ $ref: '#/components/parameters/LastEventId' }] : []),
+  ];
+}
+
 const requestBody = (body: z.ZodType, components: Components): object => ({
   required: !body.safeParse(undefined).success,
   content: { 'application/json': { schema: components.schemaOf(body) } },
 });
 
-function response({ description, shape, contentType }: AnswerDoc, components: Components): object {
+function response({ description, shape, contentType, orStream }: AnswerDoc, components: Components): object {
   if (shape === undefined && contentType === undefined) return { description };
   const schema = shape === undefined ? {} : { schema: components.schemaOf(shape) };
-  return { description, content: { [contentType ?? 'application/json']: schema } };
+  const stream = orStream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string' } } };
+  return { description, content: { [contentType ?? 'application/json']: schema, ...stream } };
 }
 
 /** One entry a status, which names the codes it can carry. */

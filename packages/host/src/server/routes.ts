@@ -27,6 +27,8 @@ export interface AnswerDoc {
   readonly shape?: z.ZodType;
   /** Default: application/json. */
   readonly contentType?: string;
+  /** Who accepts `text/event-stream` gets a stream instead. */
+  readonly orStream?: true;
 }
 
 /** What a reader of the API learns about a route, and what the tests over every route know of it. */
