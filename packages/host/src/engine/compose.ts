@@ -98,10 +98,7 @@ function accept(fact: Fact, state: RunState, now: number, write: (drafts: readon
 }
 
 /** Whether a call is open that this host has to see to. One about which a human was asked waits for the answer only. */
-export function awaitsEffects(state: RunState): boolean {
-  for (const callId in state.calls) if (state.calls[callId]?.asked === undefined) return true;
-  return false;
-}
+export const awaitsEffects = (state: RunState): boolean => state.unsettled > 0;
 
 /** Whether the run is over with the last row of the batch. */
 export const endsRun = (batch: Batch): boolean => isTerminalType(batch.rows.at(-1)?.type ?? '');

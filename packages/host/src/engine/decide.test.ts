@@ -46,12 +46,12 @@ describe('a run', () => {
 
   test('waits for an effect, and goes on with its recorded result', () => {
     const run = new RunScript(workflowOf({ a: step('read', { config: { q: 1 } }), b: step('read') }));
-    expect(run.effects).toEqual([{ kind: 'step', callId: 'run_1:a#0' }]);
+    expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0' }]);
     expect(run.last('cairn.step.requested')).toMatchObject({ nodeId: 'a', attempt: 1, safety: 'read' });
-    expect(inputOf(run, 'run_1:a#0')).toEqual({ q: 1 });
+    expect(inputOf(run, 'a#0')).toEqual({ q: 1 });
     run.returns('a', { found: 7 });
     expect(run.last('cairn.step.requested')).toMatchObject({ nodeId: 'b' });
-    expect(inputOf(run, 'run_1:b#0')).toEqual({ found: 7 });
+    expect(inputOf(run, 'b#0')).toEqual({ found: 7 });
     run.returns('b', 'done');
     expect(run.last('run.completed')).toMatchObject({ outputs: { output: 'done' } });
   });
@@ -139,7 +139,7 @@ describe('retries', () => {
     expect(run.started()).toHaveLength(1);
     run.passes(1);
     expect(run.last('node.started')).toMatchObject({ attempt: 1, visit: 0 });
-    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#0', attempt: 2 });
+    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'a#0', attempt: 2 });
     run.throws('a');
     expect(run.last('node.retried')).toMatchObject({ attempt: 2, delayMs: 200 });
     run.passes(200).throws('a');

@@ -1,5 +1,5 @@
 /** Takes into a run's state what happens around its active nodes: steps, timers, interrupts and their answers. */
-import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
 import type { ActiveNode, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
 
 /** Takes in what happened around active nodes; other types change nothing here. */
@@ -32,8 +32,8 @@ export function foldFact(state: RunState, event: FoldEvent, payload: JsonObject)
   }
 }
 
-/** One call for each visit of a node; its retries are attempts of the same call. */
-export const callIdOf = (runId: RunId, nodeId: string, visit: number): string => `${runId}:${nodeId}#${visit}`;
+/** One call for each visit of a node; its retries are attempts of the same call. Unique in its run. */
+export const callIdOf = (nodeId: string, visit: number): string => `${nodeId}#${visit}`;
 
 function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const nodeId = event.nodeId as string;
@@ -42,6 +42,9 @@ function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
   dropResults(state, nodeId);
   active.callAttempts = payload.attempt as number;
   const callId = payload.callId as string;
+  active.callId = callId;
+  closeCall(state, callId);
+  state.unsettled += 1;
   state.calls[callId] = {
     callId,
     nodeId,
@@ -52,11 +55,18 @@ function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
   };
 }
 
+function closeCall(state: RunState, callId: string): void {
+  const call = state.calls[callId];
+  if (call === undefined) return;
+  if (call.asked === undefined) state.unsettled -= 1;
+  delete state.calls[callId];
+}
+
 /** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
 function stepReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const call = state.calls[payload.callId as string];
   if (call === undefined || call.attempt !== payload.attempt || call.asked !== undefined) return;
-  delete state.calls[call.callId];
+  closeCall(state, call.callId);
   const at = { nodeId: call.nodeId, seq: event.seq };
   if (payload.error === undefined)
     state.pending.push({ kind: 'step-returned', ...at, outcome: payload.outcome as Json });
@@ -87,7 +97,10 @@ function interruptRequested(state: RunState, event: FoldEvent, payload: JsonObje
   const data = payload.data as JsonObject;
   if (data.customKind === STEP_INTERRUPTED) {
     const call = state.calls[(data.payload as JsonObject).callId as string];
-    if (call !== undefined) call.asked = interruptId;
+    if (call !== undefined) {
+      if (call.asked === undefined) state.unsettled -= 1;
+      call.asked = interruptId;
+    }
   }
   if (typeof payload.timeoutMs !== 'number') return;
   setTimer(state, {
@@ -110,7 +123,7 @@ function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObjec
   delete state.timers[expiry];
   dropResults(state, nodeId, expiry);
   const value = (payload.resumeValue ?? null) as Json;
-  const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  const call = active.callId === null ? undefined : state.calls[active.callId];
   if (call?.asked === interruptId) {
     state.pending.push({ kind: 'recovered', nodeId, seq: event.seq, verdict: value as JsonObject });
     return;
@@ -123,14 +136,14 @@ function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObjec
 /** Whatever belongs to the attempt ends with it: its timers, its open call, facts not acted on yet. */
 export function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
   for (const timerId of active.timers) delete state.timers[timerId];
-  delete state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  if (active.callId !== null) closeCall(state, active.callId);
   dropFacts(state, nodeId);
 }
 
 /** Ends the attempt of a node that has a call or a delay under way; others are left as they are. */
 export function abandon(state: RunState, nodeId: string, seq: number): void {
   const active = state.active[nodeId] as ActiveNode;
-  const call = state.calls[callIdOf(state.runId, nodeId, active.visit)];
+  const call = active.callId === null ? undefined : state.calls[active.callId];
   const isCalling = call !== undefined && call.asked === undefined;
   if (!isCalling && !active.timers.some((timerId) => state.timers[timerId]?.purpose === 'delay')) return;
   endAttempt(state, nodeId, active);

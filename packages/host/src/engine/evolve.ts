@@ -34,6 +34,7 @@ export const newRunState = (runId: RunId): RunState => ({
   queued: {},
   outputs: {},
   calls: {},
+  unsettled: 0,
   timers: {},
   pending: [],
   executions: 0,
@@ -168,6 +169,7 @@ function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payl
     visit,
     inputs: (payload.inputs ?? {}) as JsonObject,
     callAttempts: known?.callAttempts ?? 0,
+    callId: known?.callId ?? null,
     abandoned: known?.abandoned ?? 0,
     timers: [],
   };

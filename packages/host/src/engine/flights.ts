@@ -1,5 +1,6 @@
 /** Performs effects: calls a step's function, and turns whatever it does into a result that can be recorded. */
 import { isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
+import { plainJsonCopy } from './json-copy.ts';
 import type { Sha256, Step, StepContext } from './ports.ts';
 import type { OpenCall, RunError } from './state.ts';
 
@@ -30,6 +31,10 @@ export class Flights {
     this.#world = world;
     this.#steps = steps;
     this.#landed = landed;
+  }
+
+  get size(): number {
+    return this.#flights.size;
   }
 
   has(callId: string): boolean {
@@ -126,6 +131,8 @@ async function perform(step: Step, input: JsonObject, context: StepContext): Pro
 
 /** What JSON cannot carry must not be believed to be recorded: it is an error, now, and not a hole in the history. */
 function recordable(step: Step, outcome: unknown): StepResult {
+  const plain = plainJsonCopy(outcome ?? null);
+  if (plain !== undefined) return { outcome: plain };
   let text: string | undefined;
   try {
     text = JSON.stringify(outcome ?? null);

@@ -226,7 +226,7 @@ describe('loops', () => {
     run.throws('a', { retryable: false });
     expect(run.status).toBe('running');
     expect(run.last('node.started')).toMatchObject({ nodeId: 'a', visit: 1 });
-    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#1', attempt: 1 });
+    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'a#1', attempt: 1 });
     run.returns('a');
     expect(run.status).toBe('completed');
   });

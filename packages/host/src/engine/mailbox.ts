@@ -307,6 +307,7 @@ export class Mailbox {
 
   #forgotten(state: RunState): readonly OpenCall[] {
     const forgotten: OpenCall[] = [];
+    if (this.#flights?.size === state.unsettled) return forgotten;
     for (const callId in state.calls) {
       const call = state.calls[callId] as OpenCall;
       if (call.asked === undefined && this.#flights?.has(callId) === false) forgotten.push(call);

@@ -103,7 +103,7 @@ export function pauseRun(state: RunState, pause: Pause): Decision {
 
 /** A node that waits for an answer, or for its next attempt, is not under way. */
 function isUnderWay(state: RunState): boolean {
-  for (const callId in state.calls) if (state.calls[callId]?.asked === undefined) return true;
+  if (state.unsettled > 0) return true;
   for (const timerId in state.timers) if (state.timers[timerId]?.purpose === 'delay') return true;
   return false;
 }

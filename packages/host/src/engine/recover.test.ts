@@ -8,9 +8,9 @@ test.each(['pure', 'read', 'idempotent'] as const)(
   (safety) => {
     const run = new RunScript(workflowOf({ a: step(safety, { config: { n: 1 } }) }));
     run.crashes();
-    expect(run.effects).toEqual([{ kind: 'step', callId: 'run_1:a#0' }]);
-    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#0', attempt: 2 });
-    expect(stepInput(run.state, run.workflow, run.state.calls['run_1:a#0'] as OpenCall)).toEqual({ n: 1 });
+    expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0' }]);
+    expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'a#0', attempt: 2 });
+    expect(stepInput(run.state, run.workflow, run.state.calls['a#0'] as OpenCall)).toEqual({ n: 1 });
     run.returns('a', 'ok');
     expect(run.status).toBe('completed');
   },
@@ -26,7 +26,7 @@ test('a write is not repeated: a human is asked, once', () => {
     kind: 'custom',
     data: {
       customKind: 'cairn.step.interrupted',
-      payload: { callId: 'run_1:a#0', step: 'local.step.write', attempt: 1, inputs: {} },
+      payload: { callId: 'a#0', step: 'local.step.write', attempt: 1, inputs: {} },
     },
   });
   expect(run.status).toBe('waiting-input');
@@ -36,8 +36,8 @@ test('a write is not repeated: a human is asked, once', () => {
 
 test('the human may have it done again', () => {
   const run = interrupted().answers('a', { action: 'retry' });
-  expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'run_1:a#0', attempt: 2 });
-  expect(run.effects).toEqual([{ kind: 'step', callId: 'run_1:a#0' }]);
+  expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'a#0', attempt: 2 });
+  expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0' }]);
   expect(run.returns('a', 1).status).toBe('completed');
 });
 

@@ -68,7 +68,7 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, inputs: JsonObjec
 
 /** A human has said what became of the step: do it again, take this result, or give up. */
 export function verdictDecision(context: NodeContext, verdict: JsonObject, cause: number): Decision {
-  const callId = callIdOf(context.runId, context.node.id, context.visit);
+  const callId = callIdOf(context.node.id, context.visit);
   const call = context.state.calls[callId] as OpenCall;
   if (verdict.action === 'retry') {
     const again = stepRequested({ ...call, attempt: call.attempt + 1 }, cause);

@@ -22,6 +22,8 @@ export interface ActiveNode {
   inputs: JsonObject;
   /** Attempts made so far of the visit's call; they count on over the node's retries. */
   callAttempts: number;
+  /** The visit's call, once it has made one. */
+  callId: string | null;
   /** Attempts of this visit that a pause cut short; they are no failures. */
   abandoned: number;
   /** Ids of the timers that end with the node or its attempt. */
@@ -126,6 +128,8 @@ export interface RunState {
   queued: Record<string, true>;
   outputs: Record<string, JsonObject>;
   calls: Record<string, OpenCall>;
+  /** How many of those calls somebody here has to see to: all but those about which a human was asked. */
+  unsettled: number;
   timers: Record<string, Timer>;
   pending: Pending[];
   executions: number;

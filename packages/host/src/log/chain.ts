@@ -1,6 +1,7 @@
 /** The hash chain: proves that a run's rows are the ones that were written, in that order. The recipe is fixed for ever. */
 import { hash as digest } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
+import { jsonText } from './json-text.ts';
 import type { Row } from './port.ts';
 
 /** The columns and bodies a row's own hash covers: all that is stored but the run, the cursor and the hashes. */
@@ -18,8 +19,7 @@ export function rowHash(row: HashedRow): string {
   return sha256(`${columns}\n${payload}\n${task ?? ''}`);
 }
 
-const quote = (value: string | number | null): string =>
-  typeof value === 'string' ? JSON.stringify(value) : `${value}`;
+const quote = (value: string | number | null): string => (typeof value === 'string' ? jsonText(value) : `${value}`);
 
 /** What the first row of a run is chained to. A fork keeps its source's origin, so that a shared prefix has equal hashes. */
 export const chainStart = (originRunId: RunId): string => sha256(originRunId);

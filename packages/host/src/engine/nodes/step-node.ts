@@ -3,6 +3,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeType, Workflow } from '../compiled.ts';
 import { callIdOf } from '../evolve-facts.ts';
+import { plainJsonCopy } from '../json-copy.ts';
 import type { Step } from '../ports.ts';
 import { stepRequested } from '../recover.ts';
 import type { OpenCall, RunState } from '../state.ts';
@@ -12,7 +13,8 @@ import { noProblems, passedOn } from './values.ts';
 export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenCall): JsonObject {
   const config = workflow.nodes.get(nodeId)?.node.config ?? {};
   const inputs = passedOn(state.active[nodeId]?.inputs ?? {});
-  return JSON.parse(JSON.stringify({ ...config, ...inputs })) as JsonObject;
+  const input = { ...config, ...inputs };
+  return (plainJsonCopy(input) ?? JSON.parse(JSON.stringify(input))) as JsonObject;
 }
 
 export function stepNode(step: Pick<Step, 'typeId' | 'safety'>): NodeType {
@@ -20,8 +22,8 @@ export function stepNode(step: Pick<Step, 'typeId' | 'safety'>): NodeType {
     typeId: step.typeId,
     safety: step.safety,
     check: () => noProblems,
-    begin({ runId, node, visit, callAttempts }) {
-      const callId = callIdOf(runId, node.id, visit);
+    begin({ node, visit, callAttempts }) {
+      const callId = callIdOf(node.id, visit);
       const { typeId, safety } = step;
       const call = { callId, nodeId: node.id, step: typeId, safety, attempt: callAttempts + 1 };
       return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
