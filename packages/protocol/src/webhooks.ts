@@ -38,7 +38,6 @@ export const webhookStates = ['active', 'paused', 'failed'] as const;
 const deadLetter = z.looseObject({
   runId: text,
   sequence: count,
-  type: text,
   attempts: count,
   lastError: z.string(),
   at: instant,

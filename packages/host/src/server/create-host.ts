@@ -5,10 +5,13 @@ import type { Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/runtime.ts';
 import type { Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
-import { sha256, stderrReport, systemClock, uniqueId } from './compose.ts';
+import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
+import { hostSecret } from './host-secret.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
 import { type Serving, serve } from './serve.ts';
+import { startTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { hostVersion } from './version.ts';
 import { readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
 
 export interface HostOptions {
@@ -60,7 +63,9 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
   ];
   const onFault = (error: unknown) => report({ level: 'error', message: 'the store met trouble of its own', error });
-  const store = options.store ?? (await openSqliteStore({ folder: config.data, onFault }));
+  const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault }));
+  const telemetry = await watched(opened, config, report);
+  const { store } = telemetry;
   const engine = createEngine({
     store,
     clock: systemClock,
@@ -75,18 +80,35 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     report,
   });
   try {
+    // A store that was handed in has no folder of the host's; then the secret lives as long as the process.
+    const folder = options.store === undefined ? config.data : null;
+    const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
     await registerWorkflows(engine, tenantsOf(config), workflows);
     await engine.open();
-    const server = http ? await serve(config, { engine, store, report, workflows }) : null;
+    telemetry.readiness.engineOpened();
+    const server = http ? await serve(config, { engine, store, telemetry, report, workflows, deriveKeys }) : null;
     const stopExpiring = expireRecords(store, report);
     return hostOf(engine, server, async () => {
       stopExpiring();
+      telemetry.readiness.stopping();
       await server?.http.close(CLOSE_WITHIN_MS);
       await engine.close();
+      await telemetry.close();
       await store.close();
     });
   } catch (error) {
     await engine.close();
+    await telemetry.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function watched(store: Store, config: HostConfig, report: Report): Promise<Telemetry> {
+  const host = { hostId: config.hostId, version: hostVersion() };
+  try {
+    return await startTelemetry(config.otel, { store, report, timers: systemTimers, now: systemClock.now, host });
+  } catch (error) {
     await store.close();
     throw error;
   }

@@ -13,11 +13,14 @@ export interface DiscoveryFacts {
   readonly fixtures: readonly string[] | null;
 }
 
+/** What this program calls itself on the wire. */
+export const implementation = (version: string) => ({ name: 'cairn', version, vendor: 'cairn' });
+
 export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
   const families = {
     protocolVersion: '1.0',
-    implementation: { name: 'cairn', version: facts.version, vendor: 'cairn' },
+    implementation: implementation(facts.version),
     engineVersion: 1,
     eventLogSchemaVersion: 2,
     supportedTransports: ['rest' as const],
@@ -35,6 +38,9 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     // No upper bounds: a run that asks for more than the limits above gets the limits.
     configurable: { recursionLimit: { type: 'number', min: 1 }, runTimeoutMs: { type: 'number', min: 1 } },
     runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
+    webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
+    debugBundle: { supported: true },
+    extensions: { interrupts: { signedCallbackTokens: true } },
     restTransport: { conditionalRunGet: true },
     idempotency: {
       supported: true,

@@ -9,10 +9,14 @@ import type { Gate } from './access/gate.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
 import { CommitWaiters } from './commit-waiters.ts';
+import { debugBundleRoutes } from './debug-bundle.ts';
 import { discoveryRoutes } from './discovery.ts';
+import type { Egress } from './egress/egress.ts';
 import { EventStreams } from './event-streams.ts';
 import { eventRoutes } from './events.ts';
+import type { DeriveKeys } from './host-secret.ts';
 import { Idempotency } from './idempotency.ts';
+import { createInterruptTokens } from './interrupt-tokens.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { once } from './once.ts';
 import { pollRoutes } from './poll.ts';
@@ -21,21 +25,32 @@ import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { watchSilent } from './silent-connections.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import type { Timers } from './timers.ts';
+import { tokenInterruptRoutes } from './token-interrupts.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
 export interface ServerDeps {
   readonly engine: Engine;
   readonly store: Store;
+  readonly telemetry: Pick<Telemetry, 'watch' | 'routes'>;
   readonly feed: LiveFeed;
   readonly gate: Gate;
   readonly discovery: Discovery;
   readonly maxRequestBodyBytes: number;
   readonly hostId: string;
+  /** Of this program. */
+  readonly version: string;
   readonly timers: Timers;
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
+  readonly deriveKeys: DeriveKeys;
+  readonly egress: Egress;
+  /** Where others reach the host, without a slash at the end; asked only once it serves. */
+  readonly baseUrl: () => string;
 }
 
 export interface Server {
@@ -50,24 +65,32 @@ export interface Server {
 }
 
 export function createServer(deps: ServerDeps): Server {
-  const snapshots = new SnapshotFeed(deps.store.log, createLoadView(deps.store));
+  const loadView = createLoadView(deps.store);
+  const snapshots = new SnapshotFeed(deps.store.log, loadView);
   const streams = new EventStreams({ ...deps, snapshots });
   const waiters = new CommitWaiters(deps.store.log, deps.timers);
-  const { engine, store } = deps;
+  const { engine, store, now, baseUrl, egress } = deps;
+  const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
+  const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl };
+  const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
-    ...interruptRoutes(engine),
+    ...interruptRoutes(interrupts),
+    ...tokenInterruptRoutes(interrupts),
+    ...webhookRoutes({ webhooks, egress }),
+    ...debugBundleRoutes({ engine, log: store.log, version: deps.version, now }),
     ...workflowRoutes({ engine, records: store.records }),
     ...deps.gate.routes,
+    ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
     ...discoveryRoutes(deps.discovery),
     ...apiDescriptionRoutes(() => routes),
   ];
   const requests = new Idempotency({ ...deps, records: store.records });
   const served = routes.map((route) => once(route, requests));
-  const app = createApp(deps, served);
+  const app = createApp({ ...deps, watch: deps.telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {
     routes,
@@ -75,7 +98,13 @@ export function createServer(deps: ServerDeps): Server {
       return { streams: streams.size, polls: waiters.size };
     },
     async listen(port, bind) {
-      await app.listen({ port, host: bind });
+      await webhooks.open();
+      try {
+        await app.listen({ port, host: bind });
+      } catch (error) {
+        await webhooks.close();
+        throw error;
+      }
       const address = app.server.address();
       return typeof address === 'object' && address !== null ? address.port : port;
     },
@@ -87,6 +116,7 @@ export function createServer(deps: ServerDeps): Server {
       streams.close();
       waiters.close();
       await closed;
+      await webhooks.close();
       cut();
     },
   };

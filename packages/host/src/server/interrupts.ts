@@ -1,16 +1,38 @@
-/** Answers: what a person or a program says to a node that waits. */
-import { answerInterrupt, interruptAnswered, type Json, parseShape } from '@cairn/protocol';
+/** What runs wait for: the lists of it, and the answers of those who hold a key. */
+import {
+  answerInterrupt,
+  interruptAnswered,
+  interruptToken,
+  isoTime,
+  type Json,
+  mintInterruptToken,
+  openInterrupts,
+  parseShape,
+  pendingInterrupts,
+  waitingInterrupts,
+} from '@cairn/protocol';
+import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
-import { runIdParam } from './params.ts';
-import { type Call, pathParam, type Route } from './routes.ts';
+import type { InterruptTokens } from './interrupt-tokens.ts';
+import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
+import { integerParam, runIdParam, visibleRun } from './params.ts';
+import { type Call, type OpenCall, pathParam, queryParam, type Route } from './routes.ts';
 
-export function interruptRoutes(engine: Engine): readonly Route[] {
+export interface InterruptSurface extends Interrupts {
+  readonly engine: Engine;
+  readonly tokens: InterruptTokens;
+  readonly now: () => number;
+  /** Where others reach this host, without a slash at the end. */
+  readonly baseUrl: () => string;
+}
+
+export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
-      handle: (call) => answer(call, engine),
+      handle: (call) => answer(call, surface.engine),
       doc: {
         id: 'answerInterrupt',
         summary: 'Answer a node that waits',
@@ -19,13 +41,63 @@ export function interruptRoutes(engine: Engine): readonly Route[] {
         errors: [
           'not_found',
           'interrupt_not_found',
+          'conflict',
           'interrupt_already_resolved',
           'interrupt_expired',
           'interrupt_cancelled',
         ],
       },
     },
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}/interrupts',
+      scope: 'runs:read',
+      handle: (call) => ofRun(call, surface),
+      doc: {
+        id: 'listRunInterrupts',
+        summary: 'What a run waits for',
+        responses: { 200: { description: 'Its open interrupts, the oldest first.', shape: openInterrupts } },
+        errors: ['not_found'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/host/cairn/interrupts',
+      scope: 'runs:read',
+      handle: (call) => ofTenant(call, surface),
+      doc: {
+        id: 'listPendingInterrupts',
+        summary: 'What all runs of the tenant wait for',
+        query: z.object({ limit: z.int().min(1).max(200).optional(), cursor: z.string().optional() }),
+        responses: {
+          200: {
+            description: 'A page of open interrupts, the oldest first; it may be short.',
+            shape: pendingInterrupts,
+          },
+        },
+        errors: ['validation_error'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/host/cairn/runs/{runId}/interrupts/{nodeId}/token',
+      scope: 'approvals:respond',
+      repeatable: true,
+      handle: (call) => mint(call, surface),
+      doc: {
+        id: 'mintInterruptToken',
+        summary: 'A token by which somebody without a key may answer',
+        body: mintInterruptToken.optional(),
+        responses: { 201: { description: 'The token; it is shown this once.', shape: interruptToken } },
+        errors: ['not_found', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'],
+      },
+    },
   ];
+}
+
+/** Tokens stay out of caches and out of the headers that browsers send on. */
+export function keepPrivate({ reply }: OpenCall): void {
+  reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
 }
 
 async function answer(call: Call, engine: Engine): Promise<string> {
@@ -36,4 +108,51 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   const nodeId = pathParam(call, 'nodeId');
   const answered = await engine.answer({ tenant, runId, nodeId, value: resumeValue as Json, principal });
   return JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status });
+}
+
+async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<string> {
+  const { record } = await visibleRun(call, log);
+  const interrupts = record.importedAt === null ? waitingInterrupts(await loadView(record.runId)) : [];
+  return JSON.stringify({ interrupts });
+}
+
+async function ofTenant(call: Call, { log }: InterruptSurface): Promise<string> {
+  const page = await log.pending({
+    tenant: call.caller.tenant,
+    limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
+    cursor: queryParam(call, 'cursor'),
+  });
+  const interrupts = page.interrupts.map(({ runId, workflowId, nodeId, interruptId, kind, requestedAt }) => ({
+    runId,
+    workflowId,
+    nodeId,
+    interruptId,
+    kind,
+    requestedAt: isoTime(requestedAt),
+  }));
+  return JSON.stringify({ interrupts, nextCursor: page.nextCursor });
+}
+
+async function mint(call: Call, surface: InterruptSurface): Promise<string> {
+  const { intent = 'resolve', expiresInSeconds } = parseShape(
+    mintInterruptToken,
+    call.request.body ?? {},
+    'The token request',
+  );
+  const { record } = await visibleRun(call, surface.log);
+  const now = surface.now();
+  const open = await openInterruptOf(surface, { runId: record.runId, name: pathParam(call, 'nodeId'), now });
+  const { nodeId, interruptId } = open;
+  const { token, expiresAt } = surface.tokens.mint(
+    { runId: record.runId, nodeId, interruptId, intent, principal: call.caller.principal },
+    {
+      now,
+      ...(expiresInSeconds === undefined ? {} : { ms: expiresInSeconds * 1_000 }),
+      interruptEndsAt: open.expiresAt === undefined ? null : Date.parse(open.expiresAt),
+    },
+  );
+  keepPrivate(call);
+  call.reply.code(201);
+  const url = `${surface.baseUrl()}/v1/interrupts/${token}`;
+  return JSON.stringify({ token, url, intent, interruptId, expiresAt: isoTime(expiresAt) });
 }

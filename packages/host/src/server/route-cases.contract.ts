@@ -1,6 +1,6 @@
 /** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
-import { approval, chain, keys, noop, type Served } from './served.contract.ts';
+import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
 
 /** What a request names. All of it belongs to tenant `t`. */
 export interface Names {
@@ -48,6 +48,12 @@ async function mintedToken(host: Served): Promise<Names> {
   return { ...names, other: String(token) };
 }
 
+async function webhook(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const { webhookId } = await told(host, 'POST', '/v1/webhooks', { url: nobodyListens, events: ['run.failed'] });
+  return { ...names, other: String(webhookId) };
+}
+
 /** Asks for something that a case needs, as its owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
@@ -82,6 +88,14 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     request: ({ other = '' }) => ({ path: { token: other }, body: accept }),
     status: 200,
   },
+  registerWebhook: {
+    request: () => ({ body: { url: `${nobodyListens}/hook`, events: ['run.completed'] } }),
+    status: 201,
+  },
+  listWebhooks: { request: nothing, status: 200 },
+  deleteWebhook: { given: webhook, request: ({ other = '' }) => ({ path: { webhookId: other } }), status: 204 },
+  getCallbackSecret: { request: nothing, status: 200 },
+  getDebugBundle: { request: ofRun, status: 200 },
   registerWorkflow: { request: () => ({ body: noop as unknown as Json }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },
   getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },

@@ -50,7 +50,7 @@ test.each([
   [{ workflowId: 'noop', tags: Array.from({ length: 101 }, () => 'x') }, 400, 'validation_error'],
   [{ workflowId: 'noop', configurable: { recursionLimit: 0 } }, 400, 'validation_error'],
   [{ agentId: 'some.agent' }, 400, 'capability_required'],
-  [{ workflowId: 'noop', callbackUrl: 'https://example.org/' }, 400, 'capability_required'],
+  [{ workflowId: 'noop', callbackUrl: 'https://10.0.0.1/' }, 400, 'validation_error'],
   [{ mode: 'eval' }, 501, 'capability_not_provided'],
 ])('refuses the run %j', async (body, status, error) => {
   const host = await withWorkflows();

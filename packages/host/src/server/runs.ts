@@ -21,16 +21,21 @@ import {
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
+import { checkedUrl } from './egress/checked-url.ts';
+import type { Egress } from './egress/egress.ts';
 import { etagMatches } from './etag.ts';
 import { integerParam, runIdParam, visibleRun } from './params.ts';
 import { type Call, queryParam, type Route } from './routes.ts';
 import { inboundTrace } from './telemetry/trace-context.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export interface RunSurface {
   readonly engine: Engine;
   readonly log: EventLog;
   /** The name of this host, for clients that meet a run of another request. */
   readonly hostId: string;
+  readonly egress: Egress;
+  readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
 }
 
 export function runRoutes(surface: RunSurface): readonly Route[] {
@@ -109,6 +114,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
     trace: inboundTrace(call.request.headers),
     scopeId: body.scopeId,
     isAloneInScope: isDedupEnforced(call, body),
+    callbackUrl: await callbackUrlOf(call, body, surface),
   };
   call.reply.code(201);
   if (call.once === undefined) {
@@ -119,6 +125,13 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const answer = (runId: RunId) => ({ status: 201, body: createdBody(runId, workflowId, 'running') });
   const { runId } = await withHost(engine.start({ ...request, idempotency: { ...call.once, answer } }), surface);
   return answer(runId).body;
+}
+
+async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: RunSurface) {
+  if (callbackUrl === undefined) return undefined;
+  await checkedUrl(egress, callbackUrl, 'callbackUrl');
+  await webhooks.expectCallbacks(call.caller.tenant);
+  return callbackUrl;
 }
 
 function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
@@ -168,7 +181,7 @@ function workflowOf(body: CreateRun): string {
   return body.workflowId;
 }
 
-const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency', callbackUrl: 'interrupt.callbacks' };
+const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
 
 /** What of a closed body the options of the run are; absent ones stay absent. */
 function runOptions(body: CreateRun): RunOptions {

@@ -8,7 +8,11 @@ import { createGate } from './access/gate.ts';
 import { systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config.ts';
 import { discoveryDocument } from './discovery.ts';
+import { createEgress } from './egress/egress.ts';
+import { publicDns } from './egress/public-dns.ts';
+import type { DeriveKeys } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { hostVersion } from './version.ts';
 import type { FoundWorkflow } from './workflow-folders.ts';
 
@@ -20,30 +24,40 @@ export interface Serving {
 export interface Served {
   readonly engine: Engine;
   readonly store: Store;
+  readonly telemetry: Telemetry;
   readonly report: Report;
   readonly workflows: readonly FoundWorkflow[];
+  readonly deriveKeys: DeriveKeys;
 }
 
 /** Resolves once it listens. */
-export async function serve(config: HostConfig, { engine, store, report, workflows }: Served): Promise<Serving> {
+export async function serve(config: HostConfig, served: Served): Promise<Serving> {
+  const { engine, store, telemetry, report, workflows, deriveKeys } = served;
   const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
   const http = createServer({
     engine,
     store,
+    telemetry,
     feed: new LiveFeed(store.log),
     gate: createGate(config, { now: systemClock.now, report }),
     discovery: discoveryDocument({ version: hostVersion(), hostId: config.hostId, limits: config.limits, fixtures }),
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     hostId: config.hostId,
+    version: hostVersion(),
     timers: systemTimers,
     now: systemClock.now,
     uniqueId,
     report,
+    deriveKeys,
+    egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
+    baseUrl: () => config.publicUrl?.replace(/\/+$/, '') ?? url,
   });
+  let url = '';
   const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
     throw notListening(error, config);
   });
-  return { url: `http://${reachableName(config.bind)}:${port}`, http };
+  url = `http://${reachableName(config.bind)}:${port}`;
+  return { url, http };
 }
 
 /** A name under which this machine reaches the bound address: "all addresses" is none. */

@@ -12,11 +12,14 @@ import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
 import type { AccessLimits } from './access/limits.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './auth.ts';
-import { systemClock } from './compose.ts';
+import { systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config-access.ts';
 import { discoveryDocument } from './discovery.ts';
+import { createEgress } from './egress/egress.ts';
+import { hostSecret } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
 import type { Route } from './routes.ts';
+import { startTelemetry } from './telemetry/telemetry.ts';
 import type { Timers } from './timers.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
@@ -31,6 +34,9 @@ const accessKeys: readonly AccessKey[] = [
   { sha256: keyHash(keyWith()), tenant: 't', scopes: [] },
   ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
 ];
+
+/** An origin that webhooks of the tests may name. */
+export const nobodyListens = 'http://127.0.0.1:9';
 
 export interface Reply {
   readonly status: number;
@@ -68,16 +74,24 @@ export interface ServedOptions {
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
   readonly limits?: Partial<AccessLimits>;
+  /** Instead of the timers that the test passes by hand. */
+  readonly timers?: Timers;
   /** What the gate takes for the time. */
   readonly now?: () => number;
+  /** Origins that webhooks may name beside `nobodyListens`. */
+  readonly egressAllow?: readonly string[];
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
-  const store = options.store ?? memoryStore();
+  const opened = options.store ?? memoryStore();
   const timers = new ManualTimers();
   const reports: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void reports.push(notice);
   const uniqueId = () => randomUUIDv7();
+  const host = { hostId: 'test', version: '1.2.3' };
+  const world = { store: opened, report, timers: systemTimers, now: Date.now, host };
+  const telemetry = await startTelemetry(undefined, world);
+  const { store } = telemetry;
   const limits = {
     maxNodeExecutions: 100,
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
@@ -96,10 +110,12 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     report,
   });
   await real.open();
+  telemetry.readiness.engineOpened();
   const engine = options.engine?.(real) ?? real;
   const server = createServer({
     engine,
     store,
+    telemetry,
     feed: new LiveFeed(store.log),
     gate: createGate(
       {
@@ -115,10 +131,18 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     discovery: discoveryDocument({ version: '1.2.3', hostId: 'test', limits, fixtures: null }),
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     hostId: 'test',
-    timers,
+    version: '1.2.3',
+    timers: options.timers ?? timers,
     now: options.now ?? Date.now,
     uniqueId,
     report,
+    deriveKeys: hostSecret({ folder: null }),
+    egress: createEgress({
+      allow: [nobodyListens, ...(options.egressAllow ?? [])],
+      resolve: async () => [],
+      timers: systemTimers,
+    }),
+    baseUrl: () => options.publicUrl ?? url,
   });
   const port = await server.listen(0, '127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
@@ -126,6 +150,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   const stop = async () => {
     await server.close(1_000);
     await real.close();
+    await telemetry.close();
     await store.close();
   };
   const stopOnce = () => {

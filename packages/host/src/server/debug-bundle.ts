@@ -1,0 +1,124 @@
+/** The debug bundle of a run: snapshot, log and spans in one document of bounded size, newest events first to stay. */
+import { setImmediate } from 'node:timers/promises';
+import { debugBundle, isoTime, type Json, type RunId, type RunSnapshot } from '@cairn/protocol';
+import type { Engine } from '../engine/engine.ts';
+import { docText } from '../log/frame.ts';
+import type { EventLog, Row } from '../log/port.ts';
+import { implementation } from './discovery.ts';
+import { visibleRun } from './params.ts';
+import type { Call, Route } from './routes.ts';
+import { runSpans } from './telemetry/spans.ts';
+
+/** Largest bundle, in bytes. */
+export const MAX_BUNDLE_BYTES = 8_000_000;
+
+/** Rows of one read: few, since each may be 1 MiB and other requests wait meanwhile. */
+const CHUNK = 16;
+
+export interface BundleSurface {
+  readonly engine: Engine;
+  readonly log: EventLog;
+  /** Of this program. */
+  readonly version: string;
+  readonly now: () => number;
+}
+
+export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}/debug-bundle',
+      scope: 'runs:read',
+      handle: (call) => bundle(call, surface),
+      doc: {
+        id: 'getDebugBundle',
+        summary: 'A run with its log and spans in one document',
+        responses: { 200: { description: 'The bundle, cut to 8 MB when it must be.', shape: debugBundle } },
+        errors: ['not_found'],
+      },
+    },
+  ];
+}
+
+async function bundle(call: Call, { engine, log, version, now }: BundleSurface): Promise<string> {
+  const { record } = await visibleRun(call, log);
+  const { runId } = record;
+  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runId);
+  const run = shownRun(snapshot);
+  const fixed = Buffer.byteLength(run.text) + FRAME_BYTES;
+  const found = await newestEvents(log, { runId, seq, audience: call.caller.audience }, MAX_BUNDLE_BYTES - fixed);
+  const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
+  // Spans of a log without its beginning would be guesses.
+  const spans = found.isWhole ? JSON.stringify(runSpans(found.rows.map(spanEvent))) : '[]';
+  const hasSpans = Buffer.byteLength(spans) <= room;
+  const cut = [
+    ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
+    ...(found.isWhole ? [] : ['events_truncated_to_size_cap']),
+    ...(hasSpans ? [] : ['spans_truncated_to_size_cap']),
+  ];
+  const head = JSON.stringify({ bundleVersion: '1.0', generatedAt: isoTime(now()), host: implementation(version) });
+  const tail = JSON.stringify({
+    metrics: {
+      openwopCost: snapshot.metrics?.openwopCost ?? null,
+      nodeCount: Object.keys(snapshot.nodeStates ?? {}).length,
+      eventCount: found.rows.length,
+    },
+    // What is secret never got into the log, so there was nothing to take out here.
+    redactionApplied: false,
+    redactionMode: 'passthrough',
+    truncated: cut.length > 0,
+    ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
+  });
+  call.reply.header('cache-control', 'no-store');
+  const events = found.rows.map(eventText).join();
+  return `${head.slice(0, -1)},"run":${run.text},"events":[${events}],"spans":${hasSpans ? spans : '[]'},${tail.slice(1)}`;
+}
+
+/** For everything but run, events and spans. */
+const FRAME_BYTES = 4_096;
+
+/** Half of the bundle at most; beyond it, only what a run is and where it stands. */
+function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWhole: boolean } {
+  const text = JSON.stringify(snapshot);
+  if (Buffer.byteLength(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
+  const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
+  const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
+  const short = { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt, error };
+  return { text: JSON.stringify(short), isWhole: false };
+}
+
+/** Some readers know the payload as `data`. */
+const eventText = (row: Row): string => `${docText(row).slice(0, -1)},"data":${row.payload}}`;
+
+const spanEvent = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
+  runId,
+  seq,
+  at,
+  type,
+  payload: JSON.parse(payload) as Json,
+  ...(nodeId !== null && { nodeId }),
+});
+
+interface Wanted {
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly audience: 'client' | undefined;
+}
+
+/** From the end backwards, since what went wrong is mostly there, until the bytes are used up; given in order. */
+async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, maxBytes: number) {
+  const newest: Row[] = [];
+  let bytes = 0;
+  for (let upTo = seq; upTo >= 0; upTo -= CHUNK) {
+    const from = Math.max(upTo - CHUNK, -1);
+    const rows = await log.read({ runId, after: from, limit: upTo - from, audience });
+    for (const row of rows.filter((one) => one.seq <= upTo).reverse()) {
+      const size = Buffer.byteLength(eventText(row)) + 1;
+      if (bytes + size > maxBytes) return { rows: newest.reverse(), bytes, isWhole: false };
+      bytes += size;
+      newest.push(row);
+    }
+    await setImmediate();
+  }
+  return { rows: newest.reverse(), bytes, isWhole: true };
+}

@@ -1,0 +1,98 @@
+/** Interrupts for those who have no key but a token: one look, or one answer. */
+import {
+  answerInterrupt,
+  interruptResolved,
+  isCairnError,
+  type Json,
+  openInterrupt,
+  parseShape,
+  TerminalError,
+} from '@cairn/protocol';
+import type { RunHead } from '../log/port.ts';
+import type { TokenGrant } from './interrupt-tokens.ts';
+import { type InterruptSurface, keepPrivate } from './interrupts.ts';
+import { openInterruptOf } from './open-interrupt.ts';
+import { type OpenCall, pathParam, type Route } from './routes.ts';
+
+const errors = ['unauthenticated', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'] as const;
+
+export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/interrupts/{token}',
+      scope: null,
+      handle: (call) => inspect(call, surface),
+      doc: {
+        id: 'inspectInterrupt',
+        summary: 'What the bearer of a token is asked',
+        responses: { 200: { description: 'The open interrupt.', shape: openInterrupt } },
+        errors,
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/interrupts/{token}',
+      scope: null,
+      handle: (call) => resolve(call, surface),
+      doc: {
+        id: 'resolveInterrupt',
+        summary: 'Answer with a token instead of a key',
+        body: answerInterrupt,
+        responses: { 200: { description: 'The answer counts.', shape: interruptResolved } },
+        errors: [...errors, 'forbidden', 'conflict'],
+      },
+    },
+  ];
+}
+
+async function inspect(call: OpenCall, surface: InterruptSurface): Promise<string> {
+  keepPrivate(call);
+  const { grant } = await granted(call, surface);
+  const { runId, interruptId } = grant;
+  return JSON.stringify(await openInterruptOf(surface, { runId, name: interruptId, now: surface.now() }));
+}
+
+async function resolve(call: OpenCall, surface: InterruptSurface): Promise<string> {
+  keepPrivate(call);
+  const { grant, head } = await granted(call, surface);
+  if (grant.intent !== 'resolve') {
+    throw new TerminalError('forbidden', {
+      message: 'This token is for looking, not for answering.',
+      hint: 'Ask for a token with the intent resolve.',
+    });
+  }
+  const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
+  const { runId, interruptId, principal } = grant;
+  const { tenant } = head.record;
+  try {
+    await surface.engine.answer({ tenant, runId, interruptId, value: resumeValue as Json, principal });
+  } catch (error) {
+    throw isCairnError(error, 'interrupt_cancelled') ? invalidated(error) : error;
+  }
+  return '{}';
+}
+
+interface Granted {
+  readonly grant: TokenGrant;
+  readonly head: RunHead;
+}
+
+/** The token is the credential: it is looked at before anything else of the request. */
+async function granted(call: OpenCall, { tokens, now, log }: InterruptSurface): Promise<Granted> {
+  const grant = tokens.verify(pathParam(call, 'token'), now());
+  const head = await log.head(grant.runId);
+  if (head !== null) return { grant, head };
+  throw new TerminalError('interrupt_not_found', {
+    message: 'The run of this token is not here any more.',
+    hint: 'Ask whoever gave the token out.',
+  });
+}
+
+/** To who has only a token, a run that was cancelled is one whose questions are settled. */
+const invalidated = (cause: unknown): TerminalError =>
+  new TerminalError('interrupt_already_resolved', {
+    message: 'The run was cancelled; its questions are settled.',
+    hint: 'Nothing is left to answer.',
+    cause,
+  });

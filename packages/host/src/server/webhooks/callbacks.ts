@@ -1,0 +1,64 @@
+/** Tells the `callbackUrl` of a run that the run waits, with a token to answer by; the token is made anew for every attempt. */
+import { isCairnError, isoTime, type OpenInterrupt } from '@cairn/protocol';
+import type { Row } from '../../log/port.ts';
+import type { InterruptTokens } from '../interrupt-tokens.ts';
+import { type Interrupts, openInterruptOf } from '../open-interrupt.ts';
+import type { Attempt, Policy } from './pump.ts';
+import { type SenderWorld, send } from './sender.ts';
+
+export interface CallbackWorld extends SenderWorld {
+  readonly interrupts: Interrupts;
+  readonly tokens: InterruptTokens;
+  readonly baseUrl: () => string;
+  /** What the posts of a tenant are signed with. */
+  readonly secretOf: (tenant: string) => string;
+}
+
+/** Each run has a receiver of its own, so none is judged by the others' failures. */
+export const callbackPolicy: Policy = { maxAttempts: 8, maxInFlight: 16, window: 2_000, isOneReceiver: false };
+
+export const callbackTypes = ['interrupt.requested'];
+
+/** Whose answer one that comes by the callback's token counts as. */
+const PRINCIPAL = 'callback';
+
+export async function tellCallback(
+  world: CallbackWorld,
+  subscription: { readonly id: string; readonly tenant: string },
+  row: Row,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const url = await callbackUrlOf(world, row);
+  const interrupt = url === null ? null : await stillOpen(world, row);
+  if (url === null || interrupt === null) return { kind: 'skipped' };
+  const body = callbackBody(world, row, interrupt);
+  const secret = world.secretOf(subscription.tenant);
+  return send(world, { url, webhookId: subscription.id, eventType: row.type, secret, body }, signal);
+}
+
+/** It is the run's second row, or nowhere. */
+async function callbackUrlOf({ interrupts }: CallbackWorld, { runId }: Row): Promise<string | null> {
+  const [second] = await interrupts.log.read({ runId, after: 0, limit: 1 });
+  if (second?.type !== 'cairn.callback.requested') return null;
+  return (JSON.parse(second.payload) as { callbackUrl: string }).callbackUrl;
+}
+
+async function stillOpen({ interrupts, now }: CallbackWorld, row: Row): Promise<OpenInterrupt | null> {
+  const name = (JSON.parse(row.payload) as { interruptId: string }).interruptId;
+  try {
+    return await openInterruptOf(interrupts, { runId: row.runId, name, now: now() });
+  } catch (error) {
+    if (isCairnError(error) && !error.retryable && error.code !== 'internal_error') return null;
+    throw error;
+  }
+}
+
+function callbackBody({ tokens, now, baseUrl }: CallbackWorld, { runId }: Row, interrupt: OpenInterrupt): string {
+  const { nodeId, interruptId } = interrupt;
+  const { token, expiresAt } = tokens.mint(
+    { runId, nodeId, interruptId, intent: 'resolve', principal: PRINCIPAL },
+    { now: now(), interruptEndsAt: interrupt.expiresAt === undefined ? null : Date.parse(interrupt.expiresAt) },
+  );
+  const url = `${baseUrl()}/v1/interrupts/${token}`;
+  return JSON.stringify({ runId, interrupt, token, url, expiresAt: isoTime(expiresAt) });
+}

@@ -1,0 +1,55 @@
+/** How far the telling of one subscription got: what survives a restart, as plain JSON. */
+import type { DeadLetter, RunId } from '@cairn/protocol';
+import { z } from 'zod';
+import { type Circuit, circuitShape, closedCircuit } from './circuit.ts';
+
+/** A row that was read and is not delivered yet. */
+export interface PendingRow {
+  readonly runId: RunId;
+  readonly seq: number;
+}
+
+export interface DeliveryState {
+  /** All rows up to here were read. Every one that was to be told is delivered, given up, or in `pending`. */
+  readonly position: string;
+  readonly pending: readonly PendingRow[];
+  readonly circuit: Circuit;
+  readonly delivered: number;
+  readonly lastError: string | null;
+  /** The newest of those that were given up. */
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** How many that were given up are remembered; the rows themselves stay in the log. */
+export const KEPT_DEAD_LETTERS = 20;
+
+const shape = z.object({
+  position: z.string(),
+  pending: z.array(z.tuple([z.string(), z.int()])),
+  circuit: circuitShape,
+  delivered: z.int(),
+  lastError: z.string().nullable(),
+  deadLetters: z.array(z.looseObject({})),
+});
+
+/** Beginning with what happens after a position of the log. */
+export const newDeliveryState = (position: string): DeliveryState => ({
+  position,
+  pending: [],
+  circuit: closedCircuit,
+  delivered: 0,
+  lastError: null,
+  deadLetters: [],
+});
+
+export const renderState = (state: DeliveryState): string =>
+  JSON.stringify({ ...state, pending: state.pending.map(({ runId, seq }) => [runId, seq]) });
+
+export function parseState(text: string): DeliveryState {
+  const { pending, deadLetters, ...state } = shape.parse(JSON.parse(text));
+  return {
+    ...state,
+    pending: pending.map(([runId, seq]) => ({ runId: runId as RunId, seq })),
+    deadLetters: deadLetters as unknown as readonly DeadLetter[],
+  };
+}

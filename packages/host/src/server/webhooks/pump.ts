@@ -1,0 +1,289 @@
+/** Tells one subscription what happened: a durable position in the log, several runs at a time, retries, and an end to patience. */
+import type { DeadLetter } from '@cairn/protocol';
+import type { Report } from '../../engine/ports.ts';
+import type { EventLog, Row } from '../../log/port.ts';
+import type { Timers } from '../timers.ts';
+import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
+import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
+import { type Lane, Lanes } from './lanes.ts';
+import { LatestSaver } from './latest-saver.ts';
+
+/** What became of one attempt. `skipped`: the row is not for this subscriber after all. */
+export type Attempt = { readonly kind: 'delivered' | 'skipped' } | { readonly kind: 'failed'; readonly reason: string };
+
+export interface Policy {
+  /** Attempts at one row before it is given up. */
+  readonly maxAttempts: number;
+  /** Attempts under way at a time. */
+  readonly maxInFlight: number;
+  /** Rows that are read ahead; more than these wait in the log. */
+  readonly window: number;
+  /** All rows go to one receiver, so its failures are judged together. */
+  readonly isOneReceiver: boolean;
+}
+
+export interface Subscription {
+  readonly id: string;
+  readonly tenant: string;
+  readonly types: readonly string[];
+  readonly policy: Policy;
+  /** Must not throw for a failure of the receiver's; what it throws is ours. */
+  deliver(row: Row, signal: AbortSignal): Promise<Attempt>;
+}
+
+export interface PumpWorld {
+  readonly log: EventLog;
+  readonly saveState: (id: string, state: string) => Promise<void>;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly report: Report;
+}
+
+/** Rows looked at in one read of the log; its cost is what other requests wait for. */
+const LOOKED_AT = 1_000;
+const PAGE_BYTES = 1_048_576;
+
+/** Reads that found nothing to tell before the position is saved all the same. */
+const QUIET_READS = 32;
+
+/** After trouble of the host's own. */
+const TROUBLE_MS = 5_000;
+
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 3_600_000;
+
+/** 1 s, 4 s, 16 s and so on up to an hour. */
+export const backoffMs = (attempts: number): number =>
+  Math.min(FIRST_BACKOFF_MS * 4 ** (attempts - 1), LONGEST_BACKOFF_MS);
+
+export class Pump {
+  readonly #subscription: Subscription;
+  readonly #world: PumpWorld;
+  readonly #lanes: Lanes;
+  readonly #stop = new AbortController();
+  readonly #timers = new Set<() => void>();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #saver: LatestSaver;
+  #sending = 0;
+  #position: string;
+  #circuit: Circuit;
+  #delivered: number;
+  #lastError: string | null;
+  #deadLetters: readonly DeadLetter[];
+  /** The log may have rows beyond the position. */
+  #isBehind = true;
+  #reading = false;
+  #quietReads = 0;
+  #cancelReopening: (() => void) | null = null;
+
+  constructor(subscription: Subscription, state: string, world: PumpWorld) {
+    const { position, pending, circuit, delivered, lastError, deadLetters } = parseState(state);
+    this.#subscription = subscription;
+    this.#world = world;
+    this.#lanes = new Lanes(pending);
+    this.#position = position;
+    this.#circuit = circuit;
+    this.#delivered = delivered;
+    this.#lastError = lastError;
+    this.#deadLetters = deadLetters;
+    const { saveState, report } = world;
+    this.#saver = new LatestSaver(
+      () => saveState(subscription.id, renderState(this.state)),
+      // The next change saves it; until then a restart would tell some events again.
+      (error) => report({ level: 'warn', message: `How far ${subscription.id} got could not be saved.`, error }),
+    );
+  }
+
+  get state(): DeliveryState {
+    return {
+      position: this.#position,
+      pending: this.#lanes.pending,
+      circuit: this.#circuit,
+      delivered: this.#delivered,
+      lastError: this.#lastError,
+      deadLetters: this.#deadLetters,
+    };
+  }
+
+  /** There may be news in the log. */
+  nudge(): void {
+    this.#isBehind = true;
+    this.#work();
+  }
+
+  /** Gives up what is under way, which counts neither as told nor as failed, and saves how far it got. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+    await Promise.all(this.#underWay);
+    this.#saver.request();
+    await this.#saver.settled();
+  }
+
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted || this.#gate === 'failed';
+  }
+
+  get #gate(): ReturnType<typeof gateOf> {
+    return gateOf(this.#circuit, this.#world.now());
+  }
+
+  #work(): void {
+    if (this.#isStopped) return;
+    if (this.#isBehind && !this.#reading) this.#track(this.#read());
+    this.#send();
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  async #read(): Promise<void> {
+    const { log, report } = this.#world;
+    const { tenant, types, policy, id } = this.#subscription;
+    this.#reading = true;
+    try {
+      while (this.#isBehind && !this.#isStopped && this.#lanes.size < policy.window) {
+        // Before the read: news that comes during it is news.
+        this.#isBehind = false;
+        const page = await log.changes({
+          after: this.#position,
+          limit: LOOKED_AT,
+          maxBytes: PAGE_BYTES,
+          only: { tenant, types },
+        });
+        if (page.position !== this.#position) this.#isBehind = true;
+        this.#position = page.position;
+        for (const { runId, seq } of page.rows) this.#lanes.add({ runId, seq });
+        this.#noteRead(page.rows.length);
+        this.#send();
+      }
+    } catch (error) {
+      report({ level: 'warn', message: `The log could not be read for subscription ${id}.`, error });
+      this.#isBehind = true;
+      this.#after(TROUBLE_MS, () => this.#work());
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  #noteRead(found: number): void {
+    this.#quietReads = found > 0 ? 0 : this.#quietReads + 1;
+    if (found > 0 || this.#quietReads >= QUIET_READS) {
+      this.#quietReads = 0;
+      this.#saver.request();
+    }
+  }
+
+  #send(): void {
+    while (this.#mayMore()) {
+      const lane = this.#lanes.take();
+      if (lane === undefined) return;
+      this.#sending += 1;
+      this.#track(this.#attempt(lane));
+    }
+  }
+
+  #mayMore(): boolean {
+    if (this.#isStopped) return false;
+    const gate = this.#gate;
+    if (gate === 'open') {
+      this.#awaitReopening();
+      return false;
+    }
+    return this.#sending < (gate === 'probe' ? 1 : this.#subscription.policy.maxInFlight);
+  }
+
+  #awaitReopening(): void {
+    if (this.#cancelReopening !== null || this.#circuit.openUntil === null) return;
+    this.#cancelReopening = this.#after(this.#circuit.openUntil - this.#world.now(), () => {
+      this.#cancelReopening = null;
+      this.#work();
+    });
+  }
+
+  async #attempt(lane: Lane): Promise<void> {
+    const { report } = this.#world;
+    const { id } = this.#subscription;
+    let attempt: Attempt | null = null;
+    try {
+      attempt = await this.#deliver(lane);
+    } catch (error) {
+      report({ level: 'warn', message: `A delivery of subscription ${id} met trouble of the host's own.`, error });
+    }
+    this.#sending -= 1;
+    if (this.#stop.signal.aborted) return;
+    if (attempt === null) this.#after(TROUBLE_MS, () => this.#retry(lane));
+    else if (attempt.kind === 'failed') this.#failed(lane, attempt.reason);
+    else this.#succeeded(lane, attempt.kind === 'delivered');
+    this.#work();
+  }
+
+  async #deliver({ runId, seqs }: Lane): Promise<Attempt> {
+    const seq = seqs[0] as number;
+    const [row] = await this.#world.log.read({ runId, after: seq - 1, limit: 1 });
+    // What retention took away meanwhile cannot be told any more.
+    if (row?.seq !== seq) return { kind: 'skipped' };
+    return this.#subscription.deliver(row, this.#stop.signal);
+  }
+
+  #succeeded(lane: Lane, isDelivered: boolean): void {
+    if (isDelivered) {
+      this.#delivered += 1;
+      this.#circuit = afterSuccess(this.#circuit);
+    }
+    this.#lanes.done(lane);
+    this.#saver.request();
+  }
+
+  #failed(lane: Lane, reason: string): void {
+    const now = this.#world.now();
+    const { policy } = this.#subscription;
+    const before = this.#gate;
+    this.#lastError = reason;
+    if (policy.isOneReceiver) this.#circuit = afterFailure(this.#circuit, now);
+    lane.attempts += 1;
+    if (lane.attempts >= policy.maxAttempts) this.#giveUp(lane, reason);
+    else this.#after(backoffMs(lane.attempts), () => this.#retry(lane));
+    this.#tellChange(before, reason);
+    this.#saver.request();
+  }
+
+  #retry(lane: Lane): void {
+    this.#lanes.again(lane);
+    this.#work();
+  }
+
+  #giveUp(lane: Lane, reason: string): void {
+    const now = this.#world.now();
+    const { runId, seqs, attempts } = lane;
+    const { id, policy } = this.#subscription;
+    const sequence = seqs[0] as number;
+    const letter = { runId, sequence, attempts, lastError: reason, at: new Date(now).toISOString() };
+    this.#deadLetters = [...this.#deadLetters, letter].slice(-KEPT_DEAD_LETTERS);
+    if (policy.isOneReceiver) this.#circuit = afterSetback(this.#circuit, now);
+    const facts = { subscription: id, runId, sequence, attempts };
+    this.#world.report({ level: 'warn', message: `A delivery was given up: ${reason}`, facts });
+    this.#lanes.done(lane);
+  }
+
+  /** Once for each change, not for each attempt. */
+  #tellChange(before: ReturnType<typeof gateOf>, reason: string): void {
+    const after = this.#gate;
+    if (after === before || (after !== 'open' && after !== 'failed')) return;
+    const { id } = this.#subscription;
+    const what = after === 'open' ? 'is left alone for an hour' : 'is given up for good';
+    this.#world.report({ level: 'warn', message: `The receiver of subscription ${id} ${what}: ${reason}` });
+  }
+
+  #after(ms: number, wake: () => void): () => void {
+    const cancel = this.#world.timers.after(ms, () => {
+      this.#timers.delete(cancel);
+      wake();
+    });
+    this.#timers.add(cancel);
+    return cancel;
+  }
+}

@@ -1,0 +1,45 @@
+/** One attempt to tell a receiver: signed, five seconds, and only a 2xx counts. */
+import { isCairnError } from '@cairn/protocol';
+import type { Egress } from '../egress/egress.ts';
+import type { Attempt } from './pump.ts';
+import { deliveryHeaders } from './signature.ts';
+
+export interface SenderWorld {
+  readonly egress: Egress;
+  readonly now: () => number;
+  readonly version: string;
+}
+
+export interface Delivery {
+  readonly url: string;
+  readonly webhookId: string;
+  readonly eventType: string;
+  readonly secret: string;
+  readonly body: string;
+}
+
+export const ATTEMPT_TIMEOUT_MS = 5_000;
+
+/** What a receiver may say; nobody reads it, but a small answer that is taken whole ends the connection in good order. */
+const MAX_ANSWER_BYTES = 4_096;
+
+export async function send(world: SenderWorld, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
+  const { url, body } = delivery;
+  const headers = deliveryHeaders({ ...delivery, now: world.now(), version: world.version });
+  try {
+    const { status } = await world.egress.send({
+      url,
+      method: 'POST',
+      headers,
+      body,
+      timeoutMs: ATTEMPT_TIMEOUT_MS,
+      maxBodyBytes: MAX_ANSWER_BYTES,
+      signal,
+    });
+    if (status >= 200 && status < 300) return { kind: 'delivered' };
+    return { kind: 'failed', reason: `the receiver answered ${status}` };
+  } catch (error) {
+    if (!isCairnError(error)) throw error;
+    return { kind: 'failed', reason: error.message };
+  }
+}

@@ -1,0 +1,36 @@
+/** The headers of a delivery: who it is for, what it is about, and the proof that this host sent exactly this body now. */
+import { createHmac, hash } from 'node:crypto';
+
+export interface SignedDelivery {
+  readonly webhookId: string;
+  readonly eventType: string;
+  readonly secret: string;
+  readonly body: string;
+  readonly now: number;
+  /** Of this program. */
+  readonly version: string;
+}
+
+/** Each field under the name of v1 and the one that follows it. */
+const families = ['X-openwop-', 'OpenWOP-'];
+
+export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
+  const timestamp = String(Math.floor(delivery.now / 1_000));
+  const mac = createHmac('sha256', delivery.secret).update(`${timestamp}.${delivery.body}`).digest('hex');
+  const fields = {
+    'Webhook-Id': delivery.webhookId,
+    'Event-Type': delivery.eventType,
+    Timestamp: timestamp,
+    Signature: `sha256=${mac}`,
+    'Signature-Algorithm': 'v1',
+  };
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'User-Agent': `openwop-webhook-dispatcher/${delivery.version}`,
+  };
+  for (const family of families) for (const [name, value] of Object.entries(fields)) headers[family + name] = value;
+  return headers;
+}
+
+/** Names a secret without telling it. */
+export const secretFingerprint = (secret: string): string => hash('sha256', secret, 'hex').slice(0, 8);

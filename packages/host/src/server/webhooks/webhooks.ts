@@ -1,0 +1,231 @@
+/** Those outside who are told of a tenant's events: registered, told in the background, forgotten. */
+import { createHmac } from 'node:crypto';
+import {
+  isoTime,
+  quoted,
+  type RegisterWebhook,
+  TerminalError,
+  type Webhook,
+  type WebhookRegistered,
+} from '@cairn/protocol';
+import type { Report, UniqueId } from '../../engine/ports.ts';
+import { docText } from '../../log/frame.ts';
+import type { Commit, Row, Store, SubscriptionRecord } from '../../log/port.ts';
+import type { DeriveKeys } from '../host-secret.ts';
+import type { Timers } from '../timers.ts';
+import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
+import { gateOf } from './circuit.ts';
+import { type Attempt, type Policy, Pump, type PumpWorld } from './pump.ts';
+import { type SenderWorld, send } from './sender.ts';
+import { secretFingerprint } from './signature.ts';
+import {
+  type Agreement,
+  CALLBACKS,
+  callbacksRecord,
+  newWebhook,
+  parseAgreement,
+  secretOf,
+  WEBHOOK,
+} from './subscriptions.ts';
+
+export interface WebhookWorld extends Omit<CallbackWorld, 'secretOf'> {
+  readonly store: Store;
+  readonly deriveKeys: DeriveKeys;
+  readonly timers: Timers;
+  readonly uniqueId: UniqueId;
+  readonly report: Report;
+}
+
+/** Attempts over about a day: see `backoffMs` and the hour for which a failing receiver is left alone. */
+export const webhookPolicy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
+
+/** Most webhooks of one tenant. */
+export const MAX_WEBHOOKS = 50;
+
+/** News of a busy log is gathered for so long before it is looked at. */
+const GATHER_MS = 10;
+
+interface Entry {
+  readonly record: SubscriptionRecord;
+  readonly types: ReadonlySet<string>;
+  readonly agreement: Agreement | null;
+  readonly pump: Pump;
+}
+
+export class Webhooks {
+  readonly #world: WebhookWorld;
+  readonly #keys: readonly Buffer[];
+  readonly #callbackKeys: readonly Buffer[];
+  readonly #entries = new Map<string, Entry>();
+  /** Of the tenants that have callbacks: resolved once that is recorded. */
+  readonly #callbacks = new Map<string, Promise<void>>();
+  readonly #news = new Set<string>();
+  #cancelGathering: (() => void) | null = null;
+  #unfollow: () => void = () => {};
+  #closed = false;
+
+  constructor(world: WebhookWorld) {
+    this.#world = world;
+    this.#keys = world.deriveKeys('webhook-secret');
+    this.#callbackKeys = world.deriveKeys('callback-secret');
+  }
+
+  /** Goes on with the telling where it stopped. */
+  async open(): Promise<void> {
+    const { records, log } = this.#world.store;
+    this.#unfollow = log.follow((commit) => this.#heard(commit));
+    const kept = [...(await records.subscriptions(WEBHOOK)), ...(await records.subscriptions(CALLBACKS))];
+    for (const record of kept) {
+      if (record.kind === CALLBACKS) this.#callbacks.set(record.tenant, Promise.resolve());
+      this.#start(record);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unfollow();
+    this.#cancelGathering?.();
+    await Promise.all([...this.#entries.values()].map(({ pump }) => pump.close()));
+    this.#entries.clear();
+  }
+
+  async register(tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
+    const { store, uniqueId, now } = this.#world;
+    if (this.#ofTenant(tenant).length >= MAX_WEBHOOKS) throw tooMany(tenant);
+    const id = `wh_${uniqueId()}`;
+    const position = await store.log.end();
+    const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
+    await store.records.putSubscription(record);
+    this.#start(record);
+    return { webhookId: id, secret, secretFingerprint: secretFingerprint(secret) };
+  }
+
+  list(tenant: string): readonly Webhook[] {
+    const now = this.#world.now();
+    return this.#ofTenant(tenant).map(({ record, agreement, pump }) => shown(record.id, agreement, pump, now));
+  }
+
+  /** What is on its way at this moment may still arrive. */
+  async remove(tenant: string, id: string): Promise<void> {
+    const isWebhook = this.#ofTenant(tenant).some(({ record }) => record.id === id);
+    if (!isWebhook || !(await this.#world.store.records.dropSubscription(tenant, id))) throw unknown(id);
+    const entry = this.#entries.get(id);
+    this.#entries.delete(id);
+    await entry?.pump.close();
+  }
+
+  /** Sees to it that the callbacks of a tenant's runs are told; await it before such a run starts. */
+  async expectCallbacks(tenant: string): Promise<void> {
+    const known = this.#callbacks.get(tenant) ?? this.#openCallbacks(tenant);
+    this.#callbacks.set(tenant, known);
+    try {
+      await known;
+    } catch (error) {
+      this.#callbacks.delete(tenant);
+      throw error;
+    }
+  }
+
+  async #openCallbacks(tenant: string): Promise<void> {
+    const { log, records } = this.#world.store;
+    const record = callbacksRecord(tenant, await log.end());
+    await records.putSubscription(record);
+    this.#start(record);
+  }
+
+  callbackSecret(tenant: string): string {
+    return createHmac('sha256', this.#callbackKeys[0] as Buffer)
+      .update(tenant)
+      .digest('hex');
+  }
+
+  #ofTenant(tenant: string): readonly (Entry & { readonly agreement: Agreement })[] {
+    return [...this.#entries.values()].filter(
+      (entry): entry is Entry & { readonly agreement: Agreement } =>
+        entry.record.tenant === tenant && entry.agreement !== null,
+    );
+  }
+
+  #start(record: SubscriptionRecord): void {
+    if (this.#closed) return;
+    const { store, timers, now, report } = this.#world;
+    const world: PumpWorld = {
+      log: store.log,
+      saveState: (id, state) => store.records.saveSubscriptionState(id, state),
+      timers,
+      now,
+      report,
+    };
+    const agreement = record.kind === WEBHOOK ? parseAgreement(record) : null;
+    const types = agreement?.events ?? callbackTypes;
+    const { id, tenant, state } = record;
+    const deliver = agreement === null ? this.#tellCallback(record) : this.#tellWebhook(record, agreement);
+    const policy = agreement === null ? callbackPolicy : webhookPolicy;
+    const pump = new Pump({ id, tenant, types, policy, deliver }, state, world);
+    this.#entries.set(id, { record, types: new Set(types), agreement, pump });
+    pump.nudge();
+  }
+
+  #tellCallback(record: SubscriptionRecord) {
+    const world: CallbackWorld = { ...this.#world, secretOf: (tenant) => this.callbackSecret(tenant) };
+    return (row: Row, signal: AbortSignal): Promise<Attempt> => tellCallback(world, record, row, signal);
+  }
+
+  #tellWebhook({ id, tenant }: SubscriptionRecord, agreement: Agreement) {
+    const { log } = this.#world.store;
+    const world: SenderWorld = this.#world;
+    return async (row: Row, signal: AbortSignal): Promise<Attempt> => {
+      if (agreement.tags !== null) {
+        const carried = (await log.head(row.runId))?.record.tags ?? [];
+        if (!agreement.tags.some((tag) => carried.includes(tag))) return { kind: 'skipped' };
+      }
+      const body = `{"runId":${JSON.stringify(row.runId)},"workspaceId":${JSON.stringify(tenant)},"event":${docText(row)}}`;
+      const secret = secretOf(this.#keys, id, agreement);
+      return send(world, { url: agreement.url, webhookId: id, eventType: row.type, secret, body }, signal);
+    };
+  }
+
+  /** Runs inside everybody's commits: it only remembers which types there is news of. */
+  #heard({ rows }: Commit): void {
+    if (this.#entries.size === 0) return;
+    for (const { type } of rows) this.#news.add(type);
+    this.#cancelGathering ??= this.#world.timers.after(GATHER_MS, () => {
+      this.#cancelGathering = null;
+      const news = [...this.#news];
+      this.#news.clear();
+      for (const { types, pump } of this.#entries.values()) if (news.some((type) => types.has(type))) pump.nudge();
+    });
+  }
+}
+
+function shown(webhookId: string, agreement: Agreement, pump: Pump, now: number): Webhook {
+  const { pending, delivered, circuit, lastError, deadLetters } = pump.state;
+  const gate = gateOf(circuit, now);
+  return {
+    webhookId,
+    url: agreement.url,
+    events: agreement.events,
+    ...(agreement.tags !== null && { tags: agreement.tags }),
+    secretFingerprint: agreement.secretFingerprint,
+    createdAt: isoTime(agreement.createdAt),
+    state: gate === 'failed' ? 'failed' : gate === 'open' ? 'paused' : 'active',
+    ...(gate === 'open' && circuit.openUntil !== null && { pausedUntil: isoTime(circuit.openUntil) }),
+    pending: pending.length,
+    delivered,
+    ...(lastError !== null && { lastError }),
+    deadLetters: [...deadLetters],
+  };
+}
+
+const tooMany = (tenant: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The tenant ${quoted(tenant, 80)} has ${MAX_WEBHOOKS} webhooks, which is as many as it may.`,
+    hint: 'Delete one that is not needed any more.',
+    details: { maxWebhooks: MAX_WEBHOOKS },
+  });
+
+const unknown = (id: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no webhook ${quoted(id, 80)}.`,
+    hint: 'List the webhooks to see their ids.',
+  });
