@@ -7,6 +7,7 @@ import type { Caller } from './auth.ts';
 import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
 import { methodFinder, type Route, routerPath } from './routes.ts';
+import type { HttpWatch } from './telemetry/http-watch.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +18,7 @@ declare module 'fastify' {
 
 export interface AppDeps extends ErrorWorld {
   readonly gate: Gate;
+  readonly watch: HttpWatch;
 }
 
 /** All headers of a request together. */
@@ -47,6 +49,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
   readJsonOnly(app);
   answerOddRequests(app);
   app.decorateRequest('caller', null);
+  deps.watch.attach(app, routes);
   // Hooks that call back: an async one costs every request a promise.
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));

@@ -11,16 +11,20 @@ import {
 } from '@cairn/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Report, UniqueId } from '../engine/ports.ts';
+import type { HttpWatch } from './telemetry/http-watch.ts';
 
 export interface ErrorWorld {
   readonly report: Report;
   readonly uniqueId: UniqueId;
   readonly maxRequestBodyBytes: number;
+  readonly watch: Pick<HttpWatch, 'refused'>;
 }
 
 /** Answers a request with an error. What the caller cannot repair is reported under an id that the answer names. */
 export function sendError(reply: FastifyReply, thrown: unknown, world: ErrorWorld): void {
-  const error = publicError(isCairnError(thrown) ? thrown : frameworkError(thrown, world), world);
+  const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, world);
+  world.watch.refused(raised.code, reply.request.caller?.tenant);
+  const error = publicError(raised, world);
   const status = errorKinds[error.code].status;
   reply.code(status).header('content-type', 'application/json; charset=utf-8');
   if (status === 401) reply.header('www-authenticate', 'Bearer');

@@ -1,4 +1,5 @@
 /** The SQLite store put together: one connection that reads and writes, one thread that checkpoints. */
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Followers, type ListenerFault, uncaught } from '../followers.ts';
 import type { EventLog, Store } from '../port.ts';
@@ -17,6 +18,8 @@ import { Slots } from './slots.ts';
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since it was opened; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
+  /** The size of the write-ahead log as it is now. */
+  walBytes(): number;
 }
 
 export interface StoreParts {
@@ -83,6 +86,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
     queue: sqliteQueue(db, { slots, sessions, writer, read }),
     records: sqliteRecords(db, writer, read),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
+    walBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     close: () => {
       closing ??= close();
       return closing;

@@ -41,6 +41,7 @@ export class SpanFold {
   /** How often each node has asked. */
   readonly #asked = new Map<string, number>();
   #ended: RunSpan[] = [];
+  #isOver = false;
 
   take(event: SpanEvent): readonly RunSpan[] {
     const payload = objectOf(event.payload);
@@ -55,6 +56,11 @@ export class SpanFold {
     const ended = this.#ended;
     if (ended.length > 0) this.#ended = [];
     return ended;
+  }
+
+  /** True once the run has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** The spans that have not ended, as they are now; children before their parents. */
@@ -178,6 +184,7 @@ export class SpanFold {
     this.#nodes.clear();
     if (this.#run !== null) this.#end(this.#run, at, statusOf(type, payload));
     this.#run = null;
+    this.#isOver = true;
   }
 
   #endNode(node: OpenNode, at: number, status: SpanStatus): void {

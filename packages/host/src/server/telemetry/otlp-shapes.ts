@@ -1,0 +1,92 @@
+/** Spans and figures in the shapes that OpenTelemetry's exporters take. */
+import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { Family, Point } from './meter.ts';
+import { NOTE_NAME, type RunSpan } from './span-model.ts';
+
+type ReadableSpan = Parameters<OTLPTraceExporter['export']>[0][number];
+type ResourceMetrics = Parameters<OTLPMetricExporter['export']>[0];
+type MetricData = ResourceMetrics['scopeMetrics'][number]['metrics'][number];
+type HrTime = ReadableSpan['startTime'];
+
+/** Who sends: the resource and the scope of everything. One object for all, by which the exporter groups. */
+export interface OtlpOrigin {
+  readonly resource: ReadableSpan['resource'];
+  readonly scope: ReadableSpan['instrumentationScope'];
+}
+
+export function otlpOrigin(host: { readonly hostId: string; readonly version: string }): OtlpOrigin {
+  const attributes = {
+    'service.name': 'cairn',
+    'service.instance.id': host.hostId,
+    'service.version': host.version,
+  };
+  // Of a resource the exporters read nothing but its attributes.
+  const resource = { attributes } as unknown as OtlpOrigin['resource'];
+  return { resource, scope: { name: 'cairn', version: host.version } };
+}
+
+const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<RunSpan['kind'], number>;
+const codes = { unset: 0, ok: 1, error: 2 } as const satisfies Record<RunSpan['status']['code'], number>;
+
+const hrTime = (ms: number): HrTime => [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
+
+export const readableSpan =
+  ({ resource, scope }: OtlpOrigin) =>
+  (span: RunSpan): ReadableSpan => {
+    const { traceId, spanId, parentSpanId, startedAt, notes, status } = span;
+    const endedAt = span.endedAt ?? startedAt;
+    const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: 1 });
+    return {
+      name: span.name,
+      kind: kinds[span.kind],
+      spanContext: () => contextOf(spanId),
+      ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(parentSpanId) }),
+      startTime: hrTime(startedAt),
+      endTime: hrTime(endedAt),
+      duration: hrTime(endedAt - startedAt),
+      ended: true,
+      status: { code: codes[status.code], ...(status.message === undefined ? {} : { message: status.message }) },
+      attributes: { ...span.attributes },
+      links: [],
+      events: notes.map(({ at, attributes }) => ({ name: NOTE_NAME, time: hrTime(at), attributes: { ...attributes } })),
+      resource,
+      instrumentationScope: scope,
+      droppedAttributesCount: 0,
+      droppedEventsCount: span.droppedNotes,
+      droppedLinksCount: 0,
+    };
+  };
+
+const CUMULATIVE = 1;
+const HISTOGRAM = 0;
+const GAUGE = 2;
+const SUM = 3;
+const DOUBLE = 1;
+
+/** Cumulative since the process began, as Prometheus has it too. */
+export function metricData(
+  { resource, scope }: OtlpOrigin,
+  families: readonly Family[],
+  since: number,
+  now: number,
+): ResourceMetrics {
+  const times = { startTime: hrTime(since), endTime: hrTime(now) };
+  const metrics = families.map(({ instrument, points }) => {
+    const { name, description, unit, kind, bounds = [] } = instrument;
+    return {
+      descriptor: { name, description, unit, valueType: DOUBLE },
+      aggregationTemporality: CUMULATIVE,
+      dataPointType: kind === 'histogram' ? HISTOGRAM : kind === 'gauge' ? GAUGE : SUM,
+      isMonotonic: kind === 'counter',
+      dataPoints: points.map(({ attributes, value }) => ({ ...times, attributes, value: pointValue(value, bounds) })),
+    };
+  });
+  return { resource, scopeMetrics: [{ scope, metrics: metrics as unknown as MetricData[] }] };
+}
+
+function pointValue(value: Point['value'], boundaries: readonly number[]): unknown {
+  if (typeof value === 'number') return value;
+  const { count, sum, buckets } = value;
+  return { count, sum, buckets: { boundaries, counts: buckets } };
+}
