@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser, newContext } from './chromium.ts';
+import { emptySite } from './site.ts';
 
 let browser: Browser;
 
@@ -12,28 +11,17 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-async function site(body: string): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html');
-    response.end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
-
 test('renders text', async () => {
+  await using site = await emptySite();
   const page = await (await newContext(browser)).newPage();
-  await page.goto(await site('<p>a page</p>'));
+  await page.goto(site.origin);
   expect((await page.locator('p').boundingBox())?.height).toBeGreaterThan(0);
 });
 
 test('keeps a page from reading another origin', async () => {
+  await using site = await emptySite();
+  await using other = await emptySite();
   const page = await (await newContext(browser)).newPage();
-  await page.goto(await site('<p>one</p>'));
-  const other = await site('<p>other</p>');
-  await expect(page.evaluate((url) => fetch(url), other)).rejects.toThrow('Failed to fetch');
+  await page.goto(site.origin);
+  await expect(page.evaluate((url) => fetch(url), other.origin)).rejects.toThrow('Failed to fetch');
 });

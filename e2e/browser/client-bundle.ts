@@ -1,0 +1,24 @@
+/** The client as a web application ships it: bundled and minified by vite, as one script that sets `globalThis.cairnClient`. */
+import { join } from 'node:path';
+import { build } from 'vite';
+
+export async function bundleClient(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'silent',
+    resolve: { conditions: ['@cairn/source', 'module', 'browser', 'production'] },
+    build: {
+      write: false,
+      minify: true,
+      lib: {
+        entry: join(import.meta.dirname, '../../packages/client/src/index.ts'),
+        name: 'cairnClient',
+        formats: ['iife'],
+      },
+    },
+  });
+  const [output] = Array.isArray(built) ? built : [built];
+  const chunk = output !== undefined && 'output' in output ? output.output[0] : undefined;
+  if (chunk === undefined) throw new Error('vite built nothing.');
+  return chunk.code;
+}

@@ -1,0 +1,23 @@
+/** A web application of its own origin: one empty page. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Site extends AsyncDisposable {
+  readonly origin: string;
+}
+
+export async function emptySite(): Promise<Site> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><title>an application</title><p>an application</p>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
