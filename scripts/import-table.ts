@@ -19,6 +19,8 @@ export interface Room {
 
 const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
+/** The doctor checks a configuration as a host would. */
+const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/${file}.ts`);
 const everything = ['protocol', 'client', 'log', 'engine', 'server', 'cli', 'kit', 'host/index'];
 
 export const rooms: readonly Room[] = [
@@ -83,7 +85,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', `${log}/chain.ts`, 'packages/host/src/server/version.ts'],
+    imports: ['protocol', 'client', 'packages/host/src/server/nearest.ts'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
@@ -93,6 +95,15 @@ export const rooms: readonly Room[] = [
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'client', 'cli', 'server'],
+    packages: 'any' as const,
+    builtins: 'any' as const,
+    world: 'any' as const,
+  })),
+  // These look into a data folder or a bundle themselves, without a host.
+  ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'bundle-file'].map((command) => ({
+    name: `cli/${command}`,
+    path: `${cli}/${command}.ts`,
+    imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],
     packages: 'any' as const,
     builtins: 'any' as const,
     world: 'any' as const,

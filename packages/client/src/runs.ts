@@ -20,8 +20,10 @@ import type { Connection } from './connection.ts';
 import { watch } from './follow.ts';
 import type { Timers } from './timers.ts';
 
-export interface NewRunRequest {
-  readonly workflowId: string;
+/** A run of a workflow; or of one agent, on hosts that run agents. */
+export type NewRunRequest = NewRunFields & ({ readonly workflowId: string } | { readonly agentId: string });
+
+interface NewRunFields {
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly tags?: readonly string[];

@@ -9,6 +9,9 @@ if (Number(major) < 24) {
   process.exit(1);
 }
 
+// What was compiled once is read from a cache the next time: half of what a short command takes.
+nodeModule.enableCompileCache();
+
 const source = new URL('../src/cli/main.ts', import.meta.url);
 if (existsSync(source)) {
   // The packages of this repository offer their sources under a condition of their own.

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { scopes } from '../server/auth.ts';
 import { readConfig } from '../server/config-sources.ts';
-import { demoWorkflow } from './demo-workflow.ts';
+import { demoWorkflows } from './demo-workflows.ts';
+import { removeHostNote, writeHostNote } from './host-file.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -19,11 +20,17 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
     flags,
     defaults: { data: folder, keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes] }] },
   });
-  const host = await serve(terminal, config, { workflows: [demoWorkflow] });
+  const host = await serve(terminal, config, { workflows: demoWorkflows }, () => removeHostNote(config.data));
+  // The other verbs find the host by this note; it goes when the host does.
+  if (host.url !== null) writeHostNote(config.data, { url: host.url, key });
+  // From elsewhere than this folder, or with another data folder, the other verbs have to be told.
+  const verbs = folder === FOLDER ? '' : `CAIRN_URL=${host.url} CAIRN_KEY=${key} `;
   terminal.tell(`
 key      ${key}   (kept in ${join(folder, 'key')})
-try it   curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
-           -H 'Content-Type: application/json' -d '{"workflowId":"${demoWorkflow.id}","inputs":{"name":"Ada"}}'
+try it   ${verbs}cairn run hello --input name=Ada     in another terminal${verbs === '' ? ', in this folder' : ''}
+         ${verbs}cairn run review                     a run that asks you something
+or       curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
+           -H 'Content-Type: application/json' -d '{"workflowId":"hello","inputs":{"name":"Ada"}}'
 `);
 }
 

@@ -1,85 +1,68 @@
-/** The command line: which commands there are, and how a failure is told. */
-import { exitOfCode, isCairnError } from '@cairn/protocol';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+/** The command line: which verbs there are, and how a failure is told. */
+import { Command, CommanderError } from 'commander';
+import { exit } from './exit.ts';
 import type { Terminal } from './terminal.ts';
+import { addOfflineVerbs } from './verbs-offline.ts';
+import { addRunVerbs } from './verbs-runs.ts';
+import { addServeVerbs } from './verbs-serve.ts';
 
 export async function program(terminal: Terminal): Promise<void> {
+  const cairn = cairnCommand(terminal);
+  try {
+    await cairn.parseAsync(terminal.argv);
+  } catch (error) {
+    terminal.exit(await tellFailure(terminal, error));
+  }
+}
+
+/** Verbs load what they need when they run: help and version answer at once. */
+export function cairnCommand(terminal: Terminal): Command {
   const cairn = new Command('cairn')
     .description(
       'A host for multi-agent runs: every event is kept, every run can be followed, every answer counts once.',
     )
-    .version(terminal.version)
+    .version(terminal.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.tell(text.trimEnd()),
+      writeErr: (text) => terminal.tell(text.trimEnd().replace(/^error: /, 'cairn: ')),
+      getOutHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
+      getErrHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
     })
-    .addHelpText('after', EXAMPLES);
-  // Commands load what they need when they run: help and version answer at once.
-  withServeOptions(cairn.command('start').description('serve with a configuration file'))
-    .option('-c, --config <file>', 'the configuration', 'cairn.json')
-    .action(async ({ config, ...flags }: StartFlags) => {
-      const { start } = await import('./start.ts');
-      await start(terminal, config, { ...flags });
-    });
-  withServeOptions(
-    cairn.command('dev').description('serve on this machine, with a generated key and a workflow to try'),
-  ).action(async (flags: ServeFlags) => {
-    const { dev } = await import('./dev.ts');
-    await dev(terminal, { ...flags });
-  });
-  try {
-    await cairn.parseAsync(terminal.argv);
-  } catch (error) {
-    terminal.exit(tellFailure(terminal, error));
-  }
-}
-
-interface ServeFlags {
-  readonly port?: number;
-  readonly bind?: string;
-  readonly data?: string;
-}
-
-interface StartFlags extends ServeFlags {
-  readonly config: string;
-}
-
-/** The options of every command that serves. */
-function withServeOptions(command: Command): Command {
-  return command
-    .option('-p, --port <number>', 'the port; 0 takes a free one', portNumber)
-    .option('-b, --bind <address>', 'the address to serve on')
-    .option('-d, --data <folder>', 'the folder of the database');
-}
-
-function portNumber(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+    .showHelpAfterError('  cairn --help lists every verb, cairn VERB --help shows examples.')
+    .addHelpText('after', NOTES);
+  addServeVerbs(cairn, terminal);
+  addRunVerbs(cairn, terminal);
+  addOfflineVerbs(cairn, terminal);
+  return cairn;
 }
 
 /** Message, then what to do about it; the stack only of what nobody foresaw. Gives the exit code. */
-function tellFailure(terminal: Terminal, error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (isCairnError(error)) {
-    terminal.tell(`cairn: ${error.message}`);
-    if (error.hint !== undefined) terminal.tell(`  ${error.hint}`);
-    return exitOfCode(error.code);
+async function tellFailure(terminal: Terminal, error: unknown): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
+  const { exitOfCode, isCairnError, toEnvelope } = await import('@cairn/protocol');
+  if (!isCairnError(error)) {
+    terminal.tell(`cairn: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return exit.failed;
   }
-  terminal.tell(`cairn: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return 1;
+  const { safe } = await import('./render/style.ts');
+  if (terminal.argv.includes('--json')) terminal.tell(JSON.stringify(toEnvelope(error)));
+  else {
+    terminal.tell(`cairn: ${safe(error.message)}`);
+    if (error.hint !== undefined) terminal.tell(`  ${safe(error.hint)}`);
+  }
+  return exitOfCode(error.code);
 }
 
-const EXAMPLES = `
-Examples:
-  cairn dev                              try it: data in .cairn, the key is printed
-  cairn dev --port 0                     the same on a free port
-  cairn start --config cairn.json        serve what the configuration says
-  CAIRN_PORT=8080 cairn start            every key of the configuration is a variable, too
+const NOTES = `
+A first run:
+  cairn dev                              in one terminal: a host, a key, workflows to try
+  cairn run hello --input name=Ada       in another, in the same folder
 
-A configuration:
-  { "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }], "workflows": ["./workflows"] }
+Which host:
+  --url and --key, else CAIRN_URL and CAIRN_KEY, else the "cairn dev" that runs in this folder or above it, else cairn.json.
 
-Once it serves, stdout gets one line, "cairn ready http://ADDRESS:PORT"; everything else goes to stderr.
-Ctrl-C stops it cleanly, a second Ctrl-C at once.`;
+Exit codes: 0 fine, 1 the run failed, 2 usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.
+stdout has the result, stderr everything else; --json makes the result JSON.`;

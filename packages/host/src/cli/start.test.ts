@@ -15,6 +15,12 @@ function noting() {
     version: '0',
     argv: [],
     env: {},
+    cwd: '/',
+    columns: null,
+    colours: { out: false, err: false },
+    isInteractive: false,
+    now: () => 0,
+    ask: () => Promise.resolve(null),
     print: (line) => void printed.push(line),
     tell: () => undefined,
     exit: (code) => {

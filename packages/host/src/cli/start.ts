@@ -13,11 +13,13 @@ export async function serve(
   terminal: Terminal,
   config: HostConfig,
   options: Omit<HostOptions, 'config'> = {},
+  stopping: () => void = () => undefined,
 ): Promise<Host> {
   let signals = 0;
   let host: Host | null = null;
   const stop = async (running: Host) => {
     try {
+      stopping();
       await running.close();
       terminal.exit(0);
     } catch (error) {

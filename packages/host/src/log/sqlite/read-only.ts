@@ -32,6 +32,8 @@ export interface ReadOnlyLog {
   definition(hash: string): string | null;
   /** The first damage SQLite finds in the file; null when there is none. */
   damage(): string | null;
+  /** Whose workflows and runs there are, in order of name. */
+  tenants(): readonly string[];
   /** How many runs and events there are. */
   size(): { readonly runs: number; readonly events: number };
   close(): void;
@@ -80,6 +82,13 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
         return found === 'ok' ? null : found;
       }),
+    tenants: () =>
+      guarded(() =>
+        db
+          .prepare('SELECT tenant FROM workflows UNION SELECT tenant FROM runs ORDER BY tenant')
+          .all()
+          .map((found) => String(found.tenant)),
+      ),
     size: () =>
       guarded(() => {
         const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);

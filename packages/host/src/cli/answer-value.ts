@@ -1,0 +1,84 @@
+/** An answer out of words: what `cairn answer RUN accept` or `city=Bern` means for the question that waits. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import { nearest } from '../server/nearest.ts';
+import { parsePairs } from './inputs.ts';
+import { actionsOf, type Question, questionsOf } from './render/question.ts';
+import { usageError } from './usage-error.ts';
+
+export interface AnswerWords {
+  readonly words: readonly string[];
+  readonly feedback?: string | undefined;
+  /** The whole answer as JSON; it wins. */
+  readonly value?: string | undefined;
+}
+
+export function answerValue(question: Question, { words, feedback, value }: AnswerWords): Json {
+  if (value !== undefined) return jsonAnswer(question, value);
+  if (question.kind === 'approval') return approval(question, words, feedback);
+  if (question.kind === 'clarification') return clarification(question, words);
+  if (words.length === 1) return jsonAnswer(question, words[0] ?? '');
+  throw usageError(`An answer to ${question.kind} is one JSON value.`, `Give it with --value '{"…": …}'.`);
+}
+
+function jsonAnswer({ kind }: Question, text: string): Json {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    throw usageError(`${JSON.stringify(text)} is not JSON.`, `Quote it for the shell: --value '{"answer": 42}'.`);
+  }
+  const isWrapped = typeof value === 'object' && value !== null && 'eventPayload' in value;
+  return kind === 'external-event' && !isWrapped ? { eventPayload: value } : value;
+}
+
+function approval({ data }: Question, words: readonly string[], feedback: string | undefined): Json {
+  const offered = actionsOf(data);
+  const [word = '', ...rest] = words;
+  const action =
+    offered.find((name) => name === word) ?? only(offered.filter((name) => word !== '' && name.startsWith(word)));
+  if (action === undefined || rest.length > 0) {
+    const close = nearest(word, offered);
+    throw usageError(
+      words.length === 0
+        ? 'The approval needs an action.'
+        : `${JSON.stringify(words.join(' '))} is not one of its actions.`,
+      close === null ? `Say ${offered.join(' or ')}.` : `Did you mean ${close}? It takes ${offered.join(', ')}.`,
+    );
+  }
+  if (action === 'edit-accept') {
+    throw usageError(
+      'edit-accept needs the edited artifact.',
+      `Give --value '{"action":"edit-accept","editedArtifactData":…}'.`,
+    );
+  }
+  const said = feedback === undefined ? {} : { feedback };
+  if (action !== 'refine') return { action, ...said };
+  if (feedback === undefined) throw usageError('refine needs to know what to change.', 'Say it with --feedback "…".');
+  return { action, refineFeedback: { scope: 'whole', text: feedback } };
+}
+
+const only = (names: readonly string[]): string | undefined => (names.length === 1 ? names[0] : undefined);
+
+function clarification({ data }: Question, words: readonly string[]): Json {
+  const questions = questionsOf(data);
+  const [first] = questions;
+  const isBare = questions.length === 1 && words.length > 0 && !words[0]?.startsWith(`${first?.id}=`);
+  const pairs = isBare && first !== undefined ? [`${first.id}=${words.join(' ')}`] : words;
+  const answers = parsePairs(pairs, (id) => answerType(questions, id));
+  const missing = questions.filter(({ id }) => !Object.hasOwn(answers, id));
+  if (missing.length === 0) return { answers };
+  throw usageError(
+    `No answer is given to ${missing.map(({ id }) => id).join(', ')}.`,
+    `Answer each question: ${questions.map(({ id }) => `${id}=…`).join(' ')}.`,
+  );
+}
+
+/** The type a question's schema asks for; text, unless it says otherwise. */
+export function answerType(
+  questions: readonly { readonly id: string; readonly schema?: JsonObject }[],
+  id: string,
+): string {
+  const type = questions.find((question) => question.id === id)?.schema?.type;
+  if (type === 'integer') return 'number';
+  return typeof type === 'string' && type !== 'null' ? type : 'string';
+}

@@ -1,0 +1,45 @@
+/** `cairn cancel`, `cairn pause` and `cairn resume`: what an operator asks of a run. */
+import type { Client } from '@cairn/client';
+import type { RunStatus } from '@cairn/protocol';
+import { exit } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { lookOf } from './render/status.ts';
+import { safe, styleOf } from './render/style.ts';
+import type { Terminal } from './terminal.ts';
+
+type Change = (client: Client) => Promise<{ readonly runId: string; readonly status: RunStatus }>;
+
+export interface ReasonFlags extends HostFlags {
+  readonly reason?: string;
+}
+
+export interface PauseFlags extends ReasonFlags {
+  /** Do not wait for the nodes that are under way. */
+  readonly now?: boolean;
+}
+
+export const cancel = (terminal: Terminal, runId: string, flags: ReasonFlags): Promise<number> =>
+  change(terminal, flags, (client) => client.runs.cancel(runId, flags.reason));
+
+export const pause = (terminal: Terminal, runId: string, flags: PauseFlags): Promise<number> =>
+  change(terminal, flags, (client) =>
+    client.runs.pause(runId, {
+      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+      ...(flags.now === true ? { drainPolicy: 'immediate' } : {}),
+    }),
+  );
+
+export const resume = (terminal: Terminal, runId: string, flags: ReasonFlags): Promise<number> =>
+  change(terminal, flags, (client) => client.runs.resume(runId, flags.reason));
+
+function change(terminal: Terminal, flags: HostFlags, act: Change): Promise<number> {
+  return withHost(terminal, flags, async (client) => {
+    const changed = await act(client);
+    if (flags.json === true) terminal.print(JSON.stringify(changed));
+    else {
+      const { mark, paint } = lookOf(changed.status, styleOf(terminal.colours.out));
+      terminal.print(`${mark} ${safe(changed.runId)} is ${paint(changed.status)}`);
+    }
+    return exit.ok;
+  });
+}

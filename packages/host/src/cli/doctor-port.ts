@@ -1,0 +1,42 @@
+/** Whether a host could serve where it is told to, or already does. */
+import { createServer } from 'node:net';
+import type { Finding } from './doctor-finding.ts';
+
+const subject = 'port';
+
+export async function portFinding({ bind, port }: { readonly bind: string; readonly port: number }): Promise<Finding> {
+  if (port === 0) return { subject, state: 'good', text: 'any free one' };
+  const code = await listens(port, bind);
+  const place = `${bind}:${port}`;
+  if (code === null) return { subject, state: 'good', text: `${place} is free` };
+  if (code === 'EADDRINUSE' && (await isCairn(bind, port))) {
+    return { subject, state: 'good', text: `${place} is served by a host` };
+  }
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program uses it',
+    EACCES: 'this user may not use it',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+  };
+  const hint = 'Choose another with "port" and "bind", or stop what uses it.';
+  return { subject, state: 'bad', text: `${place}: ${why[code] ?? code}`, hint };
+}
+
+/** The code of the error that keeps us from listening; null when we could. */
+function listens(port: number, host: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
+async function isCairn(bind: string, port: number): Promise<boolean> {
+  const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[bind] ?? (bind.includes(':') ? `[${bind}]` : bind);
+  try {
+    const response = await fetch(`http://${name}:${port}/.well-known/openwop`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

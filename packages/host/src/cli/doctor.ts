@@ -1,0 +1,97 @@
+/** `cairn doctor`: looks at everything a host needs, says what is wrong and what to do; with --rebuild, mends the index. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isCairnError } from '@cairn/protocol';
+import { openSqliteStore } from '../log/sqlite/open.ts';
+import type { HostConfig } from '../server/config.ts';
+import { readConfig } from '../server/config-sources.ts';
+import { dataFolder } from './data-folder.ts';
+import { dataFindings } from './doctor-data.ts';
+import { type Finding, looked } from './doctor-finding.ts';
+import { portFinding } from './doctor-port.ts';
+import { exit } from './exit.ts';
+import { type Style, safe, styleOf } from './render/style.ts';
+import { table } from './render/table.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface DoctorFlags {
+  readonly config?: string;
+  readonly data?: string;
+  readonly rebuild?: boolean;
+  readonly json?: boolean;
+}
+
+export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<number> {
+  const findings: Finding[] = [nodeFinding()];
+  let config: HostConfig | null = null;
+  const file = resolve(terminal.cwd, flags.config ?? 'cairn.json');
+  if (flags.config !== undefined || existsSync(file)) {
+    const look = async () => {
+      config = await readConfig({ file, env: terminal.env });
+      return configFinding(file, config);
+    };
+    findings.push(await looked('configuration', look));
+  }
+  findings.push(...(await folderFindings(terminal, flags, config)));
+  if (config !== null) findings.push(await portFinding(config));
+  if (flags.json === true) terminal.print(JSON.stringify({ findings }));
+  else for (const line of lines(findings, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
+  return findings.some(({ state }) => state === 'bad') ? exit.failed : exit.ok;
+}
+
+function nodeFinding(): Finding {
+  const subject = 'Node';
+  if (Number(process.versions.node.split('.')[0]) >= 24) return { subject, state: 'good', text: process.version };
+  return { subject, state: 'bad', text: `${process.version}; 24 or newer is needed`, hint: 'Install a newer Node.' };
+}
+
+function configFinding(file: string, { unused, keys }: HostConfig): Finding {
+  const subject = 'configuration';
+  if (keys.length === 0) {
+    const hint = 'Add "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "…" }].';
+    return { subject, state: 'doubtful', text: `${file} has no keys: nobody could call the host`, hint };
+  }
+  if (unused.length === 0) return { subject, state: 'good', text: file };
+  return { subject, state: 'doubtful', text: `${file}: nothing in this version uses ${unused.join(', ')}` };
+}
+
+/** The folder that is named wins over the one the configuration names. */
+async function folderFindings(
+  terminal: Terminal,
+  flags: DoctorFlags,
+  config: HostConfig | null,
+): Promise<readonly Finding[]> {
+  let folder: string;
+  try {
+    const configured = flags.data === undefined && flags.config !== undefined ? config?.data : undefined;
+    folder = configured ?? dataFolder(terminal, flags.data);
+  } catch (error) {
+    if (!isCairnError(error)) throw error;
+    return [{ subject: 'data folder', state: 'doubtful', text: error.message, hint: error.hint }];
+  }
+  const found = await dataFindings(folder);
+  return flags.rebuild === true ? [...found, await looked('index', () => rebuilt(folder))] : found;
+}
+
+async function rebuilt(folder: string): Promise<Finding> {
+  const store = await openSqliteStore({ folder });
+  try {
+    const { runs, repaired } = await store.log.rebuild();
+    const text =
+      repaired === 0 ? `right; runs: ${runs}` : `right now; runs: ${runs}, of which ${repaired} had been wrong`;
+    return { subject: 'index', state: 'good', text };
+  } finally {
+    await store.close();
+  }
+}
+
+const marks = { good: ['✓', 'green'], doubtful: ['!', 'yellow'], bad: ['✗', 'red'] } as const;
+
+function lines(findings: readonly Finding[], style: Style, columns: number | null): readonly string[] {
+  const rows = findings.flatMap(({ subject, state, text, hint }) => {
+    const [mark, colour] = marks[state];
+    const row = [`${style[colour](mark)} ${subject}`, safe(text)];
+    return hint === undefined ? [row] : [row, ['', style.dim(safe(hint))]];
+  });
+  return table(rows, { style, columns });
+}

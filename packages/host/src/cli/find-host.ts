@@ -1,0 +1,136 @@
+/** Which host a command talks to, and with which key: what was said, else what is served in this folder or above it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Client, createClient, HostError } from '@cairn/client';
+import { isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
+import { readHostNote } from './host-file.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The options of every command that talks to a host. */
+export interface HostFlags {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+export interface FoundHost {
+  readonly url: string;
+  readonly key: string;
+  /** Where the address came from, for errors. */
+  readonly source: string;
+}
+
+/** Runs a command against its host; a host that cannot be reached is named with the place its address came from. */
+export async function withHost<Result>(
+  terminal: Terminal,
+  flags: HostFlags,
+  act: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const host = findHost(terminal, flags);
+  try {
+    return await act(createClient({ url: host.url, key: host.key }));
+  } catch (error) {
+    if (!isCairnError(error, 'service_unavailable') || error instanceof HostError) throw error;
+    throw new RetryableError('service_unavailable', {
+      message: error.message,
+      hint: `The address comes from ${host.source}. Start the host there, or name another with --url.`,
+      cause: error,
+    });
+  }
+}
+
+/** A key that was found in a file is only ever sent to the host of that file. */
+export function findHost(terminal: Terminal, flags: HostFlags): FoundHost {
+  const { env } = terminal;
+  const url = flags.url ?? text(env.CAIRN_URL);
+  if (url !== undefined) {
+    const source = flags.url === undefined ? 'CAIRN_URL' : '--url';
+    const key = flags.key ?? text(env.CAIRN_KEY);
+    if (key === undefined) throw noKey(`the host ${url}`, 'Give one with --key, or set CAIRN_KEY.');
+    return { url: checkedUrl(url, source), key, source };
+  }
+  for (const folder of upward(terminal.cwd)) {
+    const note = readHostNote(join(folder, '.cairn'));
+    if (note !== null) return { ...note, key: flags.key ?? note.key, source: join(folder, '.cairn', 'host.json') };
+  }
+  for (const folder of upward(terminal.cwd)) {
+    const file = join(folder, 'cairn.json');
+    if (existsSync(file)) return fromConfiguration(file, terminal, flags);
+  }
+  throw new TerminalError('config_invalid', {
+    message: 'There is no host to talk to: nothing is served in this folder or above it, and none was named.',
+    hint: 'Start one with "cairn dev", or name one with --url and --key (or CAIRN_URL and CAIRN_KEY).',
+  });
+}
+
+/** Every folder from this one to the root. */
+export function* upward(folder: string): Generator<string> {
+  yield folder;
+  const parent = dirname(folder);
+  if (parent !== folder) yield* upward(parent);
+}
+
+/** What the client needs of a configuration: it may belong to a newer host, so the rest is not looked at. */
+interface Configuration {
+  readonly port?: unknown;
+  readonly bind?: unknown;
+  readonly publicUrl?: unknown;
+  readonly keys?: unknown;
+}
+
+function fromConfiguration(file: string, { env }: Terminal, flags: HostFlags): FoundHost {
+  const config = readConfiguration(file);
+  const key = flags.key ?? text(env.CAIRN_KEY) ?? keyOf(config.keys, env);
+  if (key === undefined) {
+    const hint =
+      'Give one with --key, or set CAIRN_KEY: the file holds only hashes of keys, or names variables not set.';
+    throw noKey(`the host of ${file}`, hint);
+  }
+  const named = text(env.CAIRN_PUBLIC_URL) ?? config.publicUrl;
+  if (typeof named === 'string') return { url: checkedUrl(named, file), key, source: file };
+  const port = Number(text(env.CAIRN_PORT) ?? config.port ?? 4700);
+  const bind = String(text(env.CAIRN_BIND) ?? config.bind ?? '127.0.0.1');
+  if (port === 0) {
+    throw new TerminalError('config_invalid', {
+      message: `${file} lets the host take any free port, so its address is not known.`,
+      hint: 'Name it with --url: the host printed it in its ready line.',
+    });
+  }
+  const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[bind] ?? (bind.includes(':') ? `[${bind}]` : bind);
+  return { url: checkedUrl(`http://${name}:${port}`, file), key, source: file };
+}
+
+function readConfiguration(file: string): Configuration {
+  try {
+    const config: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof config === 'object' && config !== null) return config;
+  } catch {
+    // Told below; the parser's own words may quote a key.
+  }
+  throw new TerminalError('config_invalid', {
+    message: `${file} cannot be read, or is not a JSON object.`,
+    hint: '"cairn doctor" says what is wrong with it.',
+  });
+}
+
+function keyOf(keys: unknown, env: Terminal['env']): string | undefined {
+  for (const entry of Array.isArray(keys) ? keys : []) {
+    const { key, keyEnv } = (entry ?? {}) as { readonly key?: unknown; readonly keyEnv?: unknown };
+    if (typeof key === 'string') return key;
+    if (typeof keyEnv === 'string' && text(env[keyEnv]) !== undefined) return env[keyEnv];
+  }
+  return undefined;
+}
+
+function checkedUrl(url: string, source: string): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  throw new TerminalError('config_invalid', {
+    message: `${JSON.stringify(url)} (from ${source}) is not the address of a host.`,
+    hint: 'Write it as http://127.0.0.1:4700.',
+  });
+}
+
+const noKey = (host: string, hint: string): TerminalError =>
+  new TerminalError('config_invalid', { message: `No key is known for ${host}.`, hint });
+
+const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,0 +1,49 @@
+/** Colours, where they are wanted; and text from outside made safe to print. */
+
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+export type Paint = (text: string) => string;
+
+const paint =
+  (on: number, off: number): Paint =>
+  (text) =>
+    `\u001b[${on}m${text}\u001b[${off}m`;
+
+const plain: Paint = (text) => text;
+
+const coloured: Style = {
+  bold: paint(1, 22),
+  dim: paint(2, 22),
+  red: paint(31, 39),
+  green: paint(32, 39),
+  yellow: paint(33, 39),
+  cyan: paint(36, 39),
+};
+
+const colourless: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+
+export const styleOf = (isColoured: boolean): Style => (isColoured ? coloured : colourless);
+
+/** What a host, a workflow or a person wrote could steer the terminal: control characters are shown, never sent. */
+export const safe = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be replaced
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) =>
+    character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** A value on one line, cut to a width when one is given. */
+export function oneLine(value: unknown, width = Number.POSITIVE_INFINITY): string {
+  const text = safe(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
+}
+
+/** A value as people read it: indented JSON. */
+export const manyLines = (value: unknown): readonly string[] =>
+  (JSON.stringify(value, null, 2) ?? 'null').split('\n').map(safe);

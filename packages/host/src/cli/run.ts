@@ -1,0 +1,109 @@
+/** `cairn run`: start a run, see it through, and end with an exit code that says how it came out. */
+import type { Client, NewRunRequest } from '@cairn/client';
+import { isCairnError, type RunSnapshot, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { nearest } from '../server/nearest.ts';
+import { exit, exitOfStatus } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { parsePairs, readJsonFile, typesOf } from './inputs.ts';
+import { openQuestions } from './open-questions.ts';
+import { answerCommand, questionLines } from './render/question.ts';
+import { errorLines } from './render/run-error.ts';
+import { lookOf } from './render/status.ts';
+import { manyLines, styleOf } from './render/style.ts';
+import { span } from './render/time.ts';
+import type { Terminal } from './terminal.ts';
+import { watchRun } from './watch-run.ts';
+
+export interface RunFlags extends HostFlags {
+  readonly input?: readonly string[];
+  readonly inputFile?: string;
+  readonly tag?: readonly string[];
+  readonly detach?: boolean;
+}
+
+export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<number> {
+  return withHost(terminal, flags, async (client) => {
+    const request = await requestOf(terminal, client, name, flags);
+    const created = await client.runs.create(request).catch((error: unknown) => misspelt(client, name, error));
+    const { runId } = created;
+    if (flags.detach === true) {
+      if (flags.json === true) terminal.print(JSON.stringify(created));
+      else terminal.print(runId);
+      return exit.ok;
+    }
+    const isQuiet = flags.json === true;
+    if (!isQuiet) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${runId}`);
+    const stop = new AbortController();
+    terminal.onSignal(() => stop.abort());
+    try {
+      const snapshot = await watchRun(terminal, client, runId, { signal: stop.signal, isQuiet });
+      return await report(terminal, client, snapshot, isQuiet);
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+      terminal.tell(`\nRun ${runId} goes on. Watch it with: cairn tail ${runId}`);
+      return exit.interrupted;
+    }
+  });
+}
+
+/** The ids of workflows have no dot and no colon; those of agents always do. */
+const isAgent = (name: string): boolean => /[.:]/.test(name);
+
+async function requestOf(terminal: Terminal, client: Client, name: string, flags: RunFlags): Promise<NewRunRequest> {
+  const file = flags.inputFile === undefined ? {} : readJsonFile(terminal, flags.inputFile);
+  const pairs = flags.input ?? [];
+  const definition = isAgent(name) || pairs.length === 0 ? null : await definitionOf(client, name);
+  const inputs = { ...file, ...parsePairs(pairs, typesOf(definition)) };
+  return {
+    ...(isAgent(name) ? { agentId: name } : { workflowId: name }),
+    inputs,
+    ...(flags.tag === undefined ? {} : { tags: flags.tag }),
+  };
+}
+
+/** A workflow that is not there may be one that is, misspelt. */
+async function misspelt(client: Client, name: string, error: unknown): Promise<never> {
+  if (!isCairnError(error, 'not_found')) throw error;
+  const known = await client.workflows.list().catch(() => ({ workflows: [] }));
+  const close = nearest(
+    name,
+    known.workflows.map(({ workflowId }) => workflowId),
+  );
+  const hint = close === null ? 'cairn workflows lists those there are.' : `Did you mean ${close}?`;
+  throw new TerminalError('not_found', { message: error.message, hint, cause: error });
+}
+
+/** Only to read values by their types: who may not see it, or misspelt it, is told so when the run is created. */
+async function definitionOf(client: Client, workflowId: string): Promise<WorkflowDefinition | null> {
+  try {
+    return await client.workflows.get(workflowId);
+  } catch (error) {
+    if (isCairnError(error, 'forbidden') || isCairnError(error, 'not_found')) return null;
+    throw error;
+  }
+}
+
+async function report(terminal: Terminal, client: Client, run: RunSnapshot, isJson: boolean): Promise<number> {
+  const code = exitOfStatus(run.status);
+  if (isJson) {
+    terminal.print(JSON.stringify(run));
+    return code;
+  }
+  const style = styleOf(terminal.colours.err);
+  if (code === exit.waiting) {
+    const questions = await openQuestions(client, run);
+    for (const question of questions) {
+      for (const line of questionLines(question, style)) terminal.tell(line);
+      terminal.tell(`    answer it with: ${answerCommand(run.runId, question, questions.length === 1)}`);
+    }
+    return code;
+  }
+  const { mark, paint } = lookOf(run.status, style);
+  const took = run.startedAt && run.completedAt ? Date.parse(run.completedAt) - Date.parse(run.startedAt) : null;
+  terminal.tell(`${mark} ${paint(run.status)}${took === null ? '' : style.dim(` in ${span(took)}`)}`);
+  for (const line of errorLines(run, style)) terminal.tell(`  ${line}`);
+  if (run.status === 'completed' && run.outputs !== undefined && Object.keys(run.outputs).length > 0) {
+    for (const line of manyLines(run.outputs)) terminal.print(line);
+  }
+  return code;
+}

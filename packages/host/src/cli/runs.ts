@@ -1,0 +1,53 @@
+/** `cairn runs`: the run list, newest first, filtered. */
+import type { RunSnapshot } from '@cairn/protocol';
+import { exit } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { lookOf } from './render/status.ts';
+import { oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { table } from './render/table.ts';
+import { ago, span } from './render/time.ts';
+import { parseRunsQuery } from './runs-query.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface RunsFlags extends HostFlags {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export function runs(terminal: Terminal, words: readonly string[], flags: RunsFlags): Promise<number> {
+  const filter = parseRunsQuery(words);
+  return withHost(terminal, flags, async (client) => {
+    const { limit, cursor } = flags;
+    const page = await client.runs.list({ ...filter, limit, ...(cursor === undefined ? {} : { cursor }) });
+    if (flags.json === true) {
+      terminal.print(JSON.stringify(page));
+      return exit.ok;
+    }
+    if (page.runs.length === 0) {
+      terminal.tell(words.length === 0 ? 'There are no runs yet. Start one: cairn run hello' : 'No run matches.');
+      return exit.ok;
+    }
+    const style = styleOf(terminal.colours.out);
+    const rows = page.runs.map((run) => listed(run, style, terminal.now()));
+    const header = ['  RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK', ''];
+    for (const line of table(rows, { header, style, columns: terminal.columns })) terminal.print(line);
+    if (page.nextCursor !== null) {
+      const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${page.nextCursor}`].join(' ');
+      terminal.tell(styleOf(terminal.colours.err).dim(`older ones: ${more}`));
+    }
+    return exit.ok;
+  });
+}
+
+function listed(run: RunSnapshot, style: Style, now: number): readonly string[] {
+  const { mark, paint } = lookOf(run.status, style);
+  const started = run.startedAt === undefined ? null : Date.parse(run.startedAt);
+  const took = started === null || run.completedAt === undefined ? '' : span(Date.parse(run.completedAt) - started);
+  const notes = [
+    ...(run.importedAt === undefined ? [] : ['imported']),
+    ...(run.tags ?? []).map((tag) => `#${safe(tag)}`),
+    ...(run.error === undefined ? [] : [style.red(`${safe(run.error.code)}: ${oneLine(run.error.message)}`)]),
+  ];
+  const when = started === null ? '' : ago(started, now);
+  return [`${mark} ${safe(run.runId)}`, safe(run.workflowId), paint(run.status), when, took, notes.join(' ')];
+}

@@ -1,0 +1,76 @@
+/** `cairn show`: one run as it stands, or as it stood after any of its events. */
+import type { Client } from '@cairn/client';
+import {
+  foldRun,
+  type JsonObject,
+  newRunView,
+  type RunId,
+  type RunSnapshot,
+  runSnapshot,
+  TerminalError,
+} from '@cairn/protocol';
+import { exit } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { openQuestions } from './open-questions.ts';
+import { pastEvents } from './past-events.ts';
+import type { Question } from './render/question.ts';
+import { runPage } from './render/run-page.ts';
+import { styleOf } from './render/style.ts';
+import type { Terminal } from './terminal.ts';
+import { foldable } from './watch-run.ts';
+
+export interface ShowFlags extends HostFlags {
+  readonly at?: number;
+}
+
+export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promise<number> {
+  return withHost(terminal, flags, async (client) => {
+    const { at } = flags;
+    const now = await client.runs.get(runId);
+    const shown =
+      at === undefined
+        ? { run: now, questions: await openQuestions(client, now), instant: terminal.now() }
+        : await asOf(client, now, at);
+    if (flags.json === true) terminal.print(JSON.stringify(shown.run));
+    else {
+      const style = styleOf(terminal.colours.out);
+      const { run, questions, instant } = shown;
+      const options = { style, columns: terminal.columns, now: terminal.now(), instant, questions, at: at ?? null };
+      for (const line of runPage(run, options)) terminal.print(line);
+    }
+    return exit.ok;
+  });
+}
+
+interface Shown {
+  readonly run: RunSnapshot;
+  readonly questions: readonly Question[];
+  /** The moment that is shown. */
+  readonly instant: number;
+}
+
+/** The fold of the events up to one of them: what everybody saw at that moment. */
+async function asOf(client: Client, now: RunSnapshot, at: number): Promise<Shown> {
+  const view = newRunView(now.runId as RunId);
+  let last = -1;
+  for await (const event of pastEvents(client, now)) {
+    last = event.sequence;
+    if (event.sequence > at) break;
+    foldRun(view, foldable(event));
+  }
+  if (last < at) {
+    throw new TerminalError('not_found', {
+      message: `Run ${now.runId} has no event ${at} yet; its last is ${last}.`,
+      hint: `Choose one from 0 to ${last}: cairn tail ${now.runId} lists them.`,
+    });
+  }
+  const { importedAt } = now;
+  const questions = Object.values(view.interrupts).map(({ kind, nodeId, interruptId, data }) => ({
+    kind,
+    nodeId,
+    interruptId,
+    data: data as JsonObject,
+  }));
+  const run = { ...runSnapshot(view), ...(importedAt === undefined ? {} : { importedAt }) };
+  return { run, questions, instant: view.lastAt };
+}

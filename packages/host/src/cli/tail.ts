@@ -1,0 +1,69 @@
+/** `cairn tail`: the events of a run, from any of them on, for as long as it runs. */
+import type { RunEventDoc } from '@cairn/protocol';
+import { exit } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { pastEvents } from './past-events.ts';
+import { lookOf } from './render/status.ts';
+import { oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { cut } from './render/table.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface TailFlags extends HostFlags {
+  readonly from?: number;
+  readonly types?: readonly string[];
+  /** False: what is there, and no waiting. */
+  readonly follow?: boolean;
+}
+
+export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promise<number> {
+  return withHost(terminal, flags, async (client) => {
+    const stop = new AbortController();
+    terminal.onSignal(() => stop.abort());
+    const wanted = typeFilter(flags.types ?? []);
+    const style = styleOf(terminal.colours.out);
+    const after = (flags.from ?? 0) - 1;
+    try {
+      const run = await client.runs.get(runId, { signal: stop.signal });
+      // An imported run says nothing more, so there is nothing to wait for.
+      const isLive = flags.follow !== false && run.importedAt === undefined;
+      const events = isLive ? client.follow(runId, { after, signal: stop.signal }) : pastEvents(client, run, after);
+      for await (const event of events) {
+        if (!wanted(event.type)) continue;
+        terminal.print(flags.json === true ? JSON.stringify(event) : eventLine(event, style, terminal.columns));
+      }
+      return exit.ok;
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+      return exit.interrupted;
+    }
+  });
+}
+
+/** `node.started` is that type, `node` and `node.*` are all that begin so; without any, every type is wanted. */
+export function typeFilter(patterns: readonly string[]): (type: string) => boolean {
+  if (patterns.length === 0) return () => true;
+  const prefixes = patterns.map((pattern) => pattern.replace(/\.?\*$/, ''));
+  return (type) => prefixes.some((prefix) => type === prefix || type.startsWith(prefix === '' ? '' : `${prefix}.`));
+}
+
+const endings: Readonly<Record<string, string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  suspended: 'suspended',
+  requested: 'suspended',
+  paused: 'paused',
+  retried: 'retrying',
+};
+
+function eventLine(event: RunEventDoc, style: Style, columns: number | null): string {
+  const { paint } = lookOf(endings[event.type.split('.').at(-1) ?? ''] ?? '', style);
+  const isPlain = endings[event.type.split('.').at(-1) ?? ''] === undefined;
+  const time = event.timestamp.slice(11, 23);
+  const type = safe(event.type).padEnd(22);
+  const node = event.nodeId === undefined ? '' : `${safe(event.nodeId)}  `;
+  const { nodeId: _, runId: __, ...rest } = event.payload as Readonly<Record<string, unknown>>;
+  const payload = Object.keys(rest).length === 0 ? '' : style.dim(oneLine(rest));
+  const line = `${String(event.sequence).padStart(4)}  ${style.dim(time)}  ${isPlain ? type : paint(type)}  ${node}${payload}`;
+  return columns === null ? line.trimEnd() : cut(line.trimEnd(), columns);
+}

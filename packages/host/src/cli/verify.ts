@@ -1,0 +1,91 @@
+/** `cairn verify`: whether a run, or a bundle of one, is what was written. Needs no host. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isCairnError, TerminalError } from '@cairn/protocol';
+import { chainHash, chainStart, rowHash } from '../log/chain.ts';
+import type { Row } from '../log/port.ts';
+import { type KeptRun, openReadOnly } from '../log/sqlite/read-only.ts';
+import { withBundle } from './bundle-file.ts';
+import { dataFolder } from './data-folder.ts';
+import { exit } from './exit.ts';
+import { lookOf } from './render/status.ts';
+import { safe, styleOf } from './render/style.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface VerifyFlags {
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+interface Verdict {
+  readonly ok: boolean;
+  readonly runId: string | null;
+  /** Rows that were checked. */
+  readonly events: number;
+  /** Of the last one that is right; null when none is. */
+  readonly hash: string | null;
+  /** What is wrong; null when nothing is. */
+  readonly problem: string | null;
+}
+
+/** A name that is a file is a bundle; every other one is a run of the data folder. */
+export async function verify(terminal: Terminal, name: string, flags: VerifyFlags): Promise<number> {
+  const file = resolve(terminal.cwd, name);
+  const verdict = existsSync(file) ? bundleVerdict(file) : runVerdict(terminal, name, flags.data);
+  if (flags.json === true) terminal.print(JSON.stringify(verdict));
+  else {
+    const { mark } = lookOf(verdict.ok ? 'completed' : 'failed', styleOf(terminal.colours.out));
+    const what = verdict.runId === null ? safe(name) : safe(verdict.runId);
+    const said = verdict.ok
+      ? `${verdict.events} events, every hash is right`
+      : `not what was written: ${safe(verdict.problem ?? '')}`;
+    terminal.print(`${mark} ${what}: ${said}`);
+    if (verdict.ok) terminal.print(`  last hash ${verdict.hash}`);
+  }
+  return verdict.ok ? exit.ok : exit.failed;
+}
+
+function bundleVerdict(file: string): Verdict {
+  let runId: string | null = null;
+  let events = 0;
+  try {
+    return withBundle(file, (bundle) => {
+      runId = bundle.run.runId;
+      for (const _ of bundle.rows) events += 1;
+      return { ok: true, runId, events, hash: bundle.run.hash, problem: null };
+    });
+  } catch (error) {
+    if (!isCairnError(error, 'bundle_invalid')) throw error;
+    return { ok: false, runId, events, hash: null, problem: error.message };
+  }
+}
+
+function runVerdict(terminal: Terminal, runId: string, named: string | undefined): Verdict {
+  const folder = dataFolder(terminal, named);
+  const log = openReadOnly(folder);
+  try {
+    const run = log.run(runId);
+    if (run !== null) return chainVerdict(run, log.rows(run));
+    throw new TerminalError('not_found', {
+      message: `There is no file ${runId}, and no run of that id in ${folder}.`,
+      hint: 'Give the id of a run, or the path of a bundle; --data names another data folder.',
+    });
+  } finally {
+    log.close();
+  }
+}
+
+function chainVerdict({ runId, originRunId }: KeptRun, rows: Iterable<Row>): Verdict {
+  let hash = chainStart(originRunId);
+  let events = 0;
+  const broken = (problem: string): Verdict => ({ ok: false, runId, events, hash, problem });
+  for (const row of rows) {
+    if (row.seq !== events) return broken(`event ${events} is missing`);
+    if (rowHash(row) !== row.rowHash) return broken(`event ${row.seq} (${row.type}) is not what its hash says`);
+    const next = chainHash(hash, row.rowHash);
+    if (next !== row.hash) return broken(`event ${row.seq} does not follow from the one before it`);
+    hash = next;
+    events += 1;
+  }
+  return { ok: true, runId, events, hash, problem: null };
+}
