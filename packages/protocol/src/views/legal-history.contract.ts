@@ -32,6 +32,7 @@ class History {
   #at = 1_700_000_000_000;
   #interrupts = 0;
   #cancelling = false;
+  #isPaused = false;
 
   constructor() {
     this.#write('run.started', {
@@ -141,7 +142,16 @@ class History {
     else if (act === 12) this.#channel(name, 'merge', { [name]: 1 });
     else if (act === 13) this.#write('provider.usage', { provider: 'p', model: 'm', inputTokens: 3, outputTokens: 4 });
     else if (act === 14) this.#write('later.version.said', { anything: [1, null] });
-    else if (!this.#cancelling) this.#cancel();
+    else if (!this.#cancelling) this.#control(act);
+  }
+
+  #control(act: number): void {
+    if (act === 15) {
+      this.#cancel();
+      return;
+    }
+    this.#isPaused = !this.#isPaused;
+    this.#write(this.#isPaused ? 'run.paused' : 'run.resumed', { drainPolicy: 'immediate' });
   }
 
   #cancel(): void {
@@ -158,7 +168,7 @@ class History {
   }
 }
 
-const choice = fc.record({ act: fc.integer({ min: 0, max: 15 }), node: fc.nat(5), gap: fc.nat(30) });
+const choice = fc.record({ act: fc.integer({ min: 0, max: 17 }), node: fc.nat(5), gap: fc.nat(30) });
 
 /** Whole histories, from `run.started` to the terminal event. */
 export const legalHistory: fc.Arbitrary<readonly FoldEvent[]> = fc

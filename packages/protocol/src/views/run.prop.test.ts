@@ -8,7 +8,7 @@ import { legalHistory, someRun } from './legal-history.contract.ts';
 import { foldRun } from './run.ts';
 import { newRunView, type RunView } from './run-view.ts';
 import { runSnapshot } from './snapshot.ts';
-import { canFollow } from './status.ts';
+import { canFollow, statusOf } from './status.ts';
 
 const viewOf = (events: readonly FoldEvent[], view: RunView = newRunView(someRun)): RunView => {
   for (const event of events) foldRun(view, event);
@@ -92,6 +92,23 @@ test('a run waits exactly while a suspended node has an open question, and says 
       }
       expect(view.interrupts).toEqual({});
       expect(view.activeNodes).toBe(0);
+    }),
+  );
+});
+
+test('a pause shows from its event to the resume, whatever is asked and answered meanwhile', () => {
+  fc.assert(
+    fc.property(legalHistory, (events) => {
+      const view = newRunView(someRun);
+      let isPaused = false;
+      for (const event of events) {
+        foldRun(view, event);
+        if (event.type === 'run.paused') isPaused = true;
+        const isOver = event.type === 'cairn.cancel.requested' || isTerminalType(event.type);
+        if (event.type === 'run.resumed' || isOver) isPaused = false;
+        expect(view.status === 'paused').toBe(isPaused);
+        if (event.type === 'run.resumed') expect(view.status).toBe(statusOf(view.waits));
+      }
     }),
   );
 });

@@ -126,7 +126,8 @@ function taskStatus(view: RunView): JsonObject {
 function pauseStatus(view: RunView, event: FoldEvent): JsonObject | null {
   if (view.taskStatus === null) return null;
   const reason = event.type === 'run.paused' ? 'paused' : 'resumed';
-  return { kind: 'task-status', status: view.taskStatus, metadata: { reason } };
+  const shown = taskStatus(view);
+  return { ...shown, metadata: { ...(shown.metadata as JsonObject | undefined), reason } };
 }
 
 function taskComplete(view: RunView): JsonObject {
