@@ -52,7 +52,7 @@ export const runResumed = z
 
 /** `POST /v1/runs/{runId}/interrupts/{nodeId}` (closed). The value must be there; null is a value. */
 export const answerInterrupt = z
-  .strictObject({ resumeValue: json.describe('The answer; what it may be depends on what is asked.') })
+  .strictObject({ resumeValue: json })
   .meta({ id: 'AnswerInterrupt', examples: [{ resumeValue: { action: 'accept' } }] });
 export const interruptAnswered = z.looseObject({ runId: text, nodeId: text, status }).meta({ id: 'InterruptAnswered' });
 
