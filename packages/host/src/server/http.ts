@@ -23,6 +23,7 @@ import { pollRoutes } from './poll.ts';
 import type { Route } from './routes.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
+import { sealerOf } from './sealed.ts';
 import { watchSilent } from './silent-connections.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -89,7 +90,8 @@ export function createServer(deps: ServerDeps): Server {
     ...apiDescriptionRoutes(() => routes),
   ];
   const requests = new Idempotency({ ...deps, records: store.records });
-  const served = routes.map((route) => once(route, requests));
+  const sealer = sealerOf(deps.deriveKeys('idempotent-answer'), 'answer');
+  const served = routes.map((route) => once(route, requests, sealer));
   const app = createApp({ ...deps, watch: deps.telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {

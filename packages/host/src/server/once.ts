@@ -4,14 +4,22 @@ import type { FastifyReply } from 'fastify';
 import { type Idempotency, idempotencyKeyOf, type OnceMark, type Outcome } from './idempotency.ts';
 import type { Call, OpenCall, Route } from './routes.ts';
 
+/** How answers that hold a secret are kept. */
+export interface Sealer {
+  seal(text: string): string;
+  open(text: string): string;
+}
+
 /** The same route; a request to it that carries a key is carried out once. */
-export function once(route: Route, requests: Idempotency): Route {
+export function once(route: Route, requests: Idempotency, sealer: Sealer): Route {
   if (route.method === 'GET' || route.repeatable) return route;
   if (route.scope === null) {
-    const handle = (call: OpenCall) => carriedOut(requests, { route, call, tenant: ownerOf(call) }, route.handle);
+    const handle = (call: OpenCall) =>
+      carriedOut(requests, { route, call, tenant: ownerOf(call), sealer }, route.handle);
     return { ...route, handle };
   }
-  const handle = (call: Call) => carriedOut(requests, { route, call, tenant: call.caller.tenant }, route.handle);
+  const handle = (call: Call) =>
+    carriedOut(requests, { route, call, tenant: call.caller.tenant, sealer }, route.handle);
   return { ...route, handle };
 }
 
@@ -22,17 +30,21 @@ interface Asked<Given extends OpenCall> {
   readonly route: Route;
   readonly call: Given;
   readonly tenant: string;
+  readonly sealer: Sealer;
 }
+
+const plain: Sealer = { seal: (text) => text, open: (text) => text };
 
 async function carriedOut<Given extends OpenCall>(
   requests: Idempotency,
-  { route, call, tenant }: Asked<Given>,
+  { route, call, tenant, sealer }: Asked<Given>,
   handle: (call: Given & { readonly once?: OnceMark }) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { request, reply } = call;
   const key = idempotencyKeyOf(request.headers['idempotency-key']);
   if (key === undefined) return handle(call);
   const { params, query, body } = request;
+  const kept = route.answersSecret ? sealer : plain;
   const {
     status,
     headers,
@@ -46,12 +58,16 @@ async function carriedOut<Given extends OpenCall>(
       content: { params, query, body: body ?? null },
       commitsOutcome: route.commitsOutcome === true,
     },
-    (mark) => outcomeOf(reply, () => handle({ ...call, once: mark })),
+    async (mark) => {
+      const outcome = await outcomeOf(reply, () => handle({ ...call, once: mark }));
+      return { ...outcome, body: kept.seal(outcome.body) };
+    },
   );
   if (reply.sent) return undefined;
   reply.code(status).headers(headers);
   if (replayed) reply.header('openwop-Idempotent-Replay', 'true');
-  if (answer !== '') return answer;
+  // Refusals hold no secret and are recorded as they are.
+  if (answer !== '') return status < 300 ? kept.open(answer) : answer;
   reply.send();
   return undefined;
 }

@@ -43,7 +43,7 @@ export interface RouteDoc {
   readonly body?: z.ZodType;
   /** The successes by status. */
   readonly responses: Readonly<Record<number, AnswerDoc>>;
-  /** Refusals of its own, beside those that any route gives (`commonErrors`). */
+  /** Refusals of its own, beside those that any route gives (`documentedErrors`). */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -56,6 +56,8 @@ interface RouteBase {
   readonly commitsOutcome?: true;
   /** Doing it again is what a second request asks for: an `Idempotency-Key` is not looked at. */
   readonly repeatable?: true;
+  /** Its answer holds a secret: recorded for an `Idempotency-Key`, it is sealed. */
+  readonly answersSecret?: true;
 }
 
 /** A route for callers whose key holds its scope. */
@@ -100,9 +102,22 @@ export function methodFinder(routes: readonly Pick<Route, 'method' | 'path'>[]):
   return (path) => known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
 
-/** What any route may refuse with. Those about keys do not concern open routes, those about bodies only routes that read one. */
-export const commonErrors = {
+/** The refusals of a route: those it describes, and those that every route of its kind has. */
+export const documentedErrors = ({ method, scope, repeatable, doc }: Route): readonly ErrorCode[] => [
+  ...new Set<ErrorCode>([
+    ...(doc.errors ?? []),
+    ...(scope === null ? [] : commonErrors.keyed),
+    ...(doc.query === undefined ? [] : commonErrors.query),
+    ...(method === 'GET' ? [] : commonErrors.body),
+    ...(method === 'GET' || repeatable ? [] : commonErrors.once),
+    ...commonErrors.all,
+  ]),
+];
+
+const commonErrors = {
   keyed: ['unauthenticated', 'forbidden'],
+  query: ['validation_error'],
   body: ['validation_error', 'payload_too_large', 'unsupported_media_type'],
+  once: ['idempotency_key_mismatch', 'idempotency_in_flight'],
   all: ['rate_limited', 'internal_error', 'service_unavailable'],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>;

@@ -32,3 +32,9 @@ export function unseal(keys: readonly Buffer[], owner: string, sealed: string): 
     hint: 'Give the key it was sealed with as masterKey.previous, or register anew.',
   });
 }
+
+/** Both directions for one owner. */
+export const sealerOf = (keys: readonly Buffer[], owner: string) => ({
+  seal: (text: string): string => seal(keys, owner, text),
+  open: (sealed: string): string => unseal(keys, owner, sealed),
+});

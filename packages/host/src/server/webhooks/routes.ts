@@ -33,6 +33,7 @@ export function webhookRoutes(surface: WebhookSurface): readonly Route[] {
       method: 'POST',
       path: '/v1/webhooks',
       scope,
+      answersSecret: true,
       handle: (call) => register(call, surface),
       doc: {
         id: 'registerWebhook',
