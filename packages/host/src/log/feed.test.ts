@@ -204,37 +204,88 @@ describe('a slow subscriber', () => {
   });
 });
 
-describe('leaving', () => {
-  it('writes nothing after a close, and lets go of log and rings with the last', async () => {
+describe('a young run', () => {
+  it('is followed from its first event without a read of the log', async () => {
     const store = memoryStore();
-    let followers = 0;
-    const follow: Store['log']['follow'] = (listener) => {
-      followers += 1;
-      const stop = store.log.follow(listener);
-      return () => {
-        followers -= 1;
-        stop();
-      };
-    };
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
     await store.log.append(creation(runA));
-    const other = { tenant: 't', contextId: 'ctx_b' as ContextId, originRunId: runB };
-    await store.log.append(creation(runB, { create: other }));
-    const feed = new LiveFeed({ ...store.log, follow });
-    const sinks = [collector(), collector()];
-    const [a, b] = [runA, runB].map((runId, i) => feed.subscribe({ runId, after: -1 }, sinks[i]!));
+    await fact(store);
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
     await settled();
-    expect(followers).toBe(1);
-    a!.close();
-    a!.close();
-    expect(followers).toBe(1);
-    b!.close();
-    expect(followers).toBe(0);
     await fact(store);
     await settled();
-    expect(sinks.map((sink) => [sink.chunks.length, sink.ended])).toEqual([
-      [1, 0],
-      [1, 0],
-    ]);
+    expect(sink.seqs()).toEqual([0, 1, 2]);
+    expect(reads).toEqual([]);
+  });
+
+  it('is read from the log when another run of its context was followed meanwhile', async () => {
+    const store = memoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    await store.log.append(creation(runB));
+    const passing = feed.subscribe({ runId: runB, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    expect(reads.at(-1)?.runId).toBe(runA);
+  });
+
+  it('is read from the log once it has many rows, or large ones', async () => {
+    for (const rows of [
+      Array.from({ length: 60 }, () => row('x')),
+      [row('x', { payload: `"${'x'.repeat(40_000)}"` })],
+    ]) {
+      const store = memoryStore();
+      const { reads, log } = counted(store);
+      const feed = new LiveFeed(log);
+      await store.log.append(creation(runA));
+      await store.log.append({ runId: runA, rows });
+      const sink = collector();
+      feed.subscribe({ runId: runA, after: -1 }, sink);
+      await settled();
+      expect(sink.seqs()).toHaveLength(rows.length + 1);
+      expect(reads.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('is forgotten when many younger ones have begun', async () => {
+    const store = memoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    for (let i = 0; i < 128; i += 1) {
+      const runId = `run_young_${i}` as RunId;
+      const create = { tenant: 't', contextId: `ctx_young_${i}` as ContextId, originRunId: runId };
+      await store.log.append(creation(runId, { create }));
+    }
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0]);
+    expect(reads).toHaveLength(1);
+  });
+});
+
+describe('leaving', () => {
+  it('writes nothing after a close', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const sink = collector();
+    const subscription = feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    subscription.close();
+    subscription.close();
+    await fact(store);
+    await settled();
+    expect([sink.chunks.length, sink.ended]).toEqual([1, 0]);
   });
 
   it('before the run was found leaves nothing behind', async () => {

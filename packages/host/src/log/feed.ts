@@ -1,5 +1,6 @@
 /** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
+import { Beginnings } from './beginnings.ts';
 import { type Shown, shownOf } from './frame.ts';
 import { everything, type Lens } from './lens.ts';
 import type { Commit, EventLog, Row, RunRows } from './port.ts';
@@ -52,11 +53,12 @@ export class LiveFeed {
   readonly #contexts = new Map<ContextId, Followed>();
   /** Contexts with events that their readers have not been offered. */
   readonly #fresh = new Set<Followed>();
-  #unfollow: (() => void) | null = null;
+  readonly #beginnings = new Beginnings();
 
   constructor(log: EventLog, limits: FeedLimits = defaults) {
     this.#log = log;
     this.#limits = limits;
+    log.follow((commit) => this.#told(commit));
   }
 
   /** Writes the run's events after a seq, then those that follow, and ends after the terminal one. */
@@ -72,19 +74,21 @@ export class LiveFeed {
       if (reader.closed) return;
       if (head === null) return reader.finish();
       const { contextId } = head.record;
-      const followed = this.#follow(contextId);
+      const known = this.#contexts.get(contextId);
+      const followed = known ?? this.#follow(contextId);
+      // Only into a new ring: what it is told next is what comes next.
+      const beginning = known === undefined ? this.#beginnings.take(reader.runId, contextId) : null;
+      const place = beginning === null ? null : followed.ring.end;
+      if (beginning !== null) followed.ring.push(beginning);
       followed.readers.add(reader);
       reader.onClose = () => this.#leave(contextId, followed, reader);
-      reader.begin(followed.ring, head.record.endedAt !== null);
+      reader.begin(followed.ring, place, head.record.endedAt !== null);
     } catch (fault) {
       reader.finish(fault);
     }
   }
 
   #follow(contextId: ContextId): Followed {
-    this.#unfollow ??= this.#log.follow((commit) => this.#told(commit));
-    const known = this.#contexts.get(contextId);
-    if (known !== undefined) return known;
     const followed: Followed = { ring: new Ring(this.#limits.ring), readers: new Set() };
     this.#contexts.set(contextId, followed);
     return followed;
@@ -94,16 +98,16 @@ export class LiveFeed {
     followed.readers.delete(reader);
     if (followed.readers.size > 0) return;
     this.#contexts.delete(contextId);
-    if (this.#contexts.size > 0) return;
-    this.#unfollow?.();
-    this.#unfollow = null;
   }
 
   /** The commits of one transaction are told in one go, so what they bring goes out as one write a reader. */
-  #told({ contextId, rows }: Commit): void {
-    const followed = this.#contexts.get(contextId);
-    if (followed === undefined) return;
-    followed.ring.push(rows);
+  #told(commit: Commit): void {
+    const followed = this.#contexts.get(commit.contextId);
+    if (followed === undefined) {
+      this.#beginnings.note(commit);
+      return;
+    }
+    followed.ring.push(commit.rows);
     if (this.#fresh.size === 0) queueMicrotask(() => this.#offer());
     this.#fresh.add(followed);
   }
@@ -159,9 +163,13 @@ class Reader implements Subscription {
     return this.closed ? Number.POSITIVE_INFINITY : (this.#place ?? this.#joinAt);
   }
 
-  /** `over`: the run had ended, so that the end of the log is the end of the feed. */
-  begin(ring: Ring, over: boolean): void {
+  /**
+   * `place`: where in the ring the run begins, if it does. `over`: the run had ended, so that the end of the log is the
+   * end of the feed.
+   */
+  begin(ring: Ring, place: number | null, over: boolean): void {
     this.#ring = ring;
+    this.#place = place;
     this.#over = over;
     this.pump();
   }

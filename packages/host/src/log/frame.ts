@@ -1,5 +1,6 @@
 /** A stored row as an OpenWOP client gets it: text spliced from columns around the payload, which is never parsed. */
 import { isoTime } from '@cairn/protocol';
+import { jsonText } from './json-text.ts';
 import type { Lens } from './lens.ts';
 import type { Row } from './port.ts';
 import { endsRun } from './run-index.ts';
@@ -74,10 +75,11 @@ function lineOf(row: ShownRow, timestamp: string, name: string): string {
 }
 
 function spliced({ runId, seq, nodeId, cause }: ShownRow, payload: string, timestamp: string, type: string): string {
-  const node = nodeId === null ? '' : `,"nodeId":${JSON.stringify(nodeId)}`;
-  const causation = typeof cause === 'number' ? `${runId}:${cause}` : cause;
-  const caused = causation === null ? '' : `,"causationId":${JSON.stringify(causation)}`;
-  return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${JSON.stringify(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;
+  const node = nodeId === null ? '' : `,"nodeId":${jsonText(nodeId)}`;
+  // Run ids need no escaping; a cause elsewhere is another host's text.
+  const causation = typeof cause === 'number' ? `"${runId}:${cause}"` : cause === null ? null : JSON.stringify(cause);
+  const caused = causation === null ? '' : `,"causationId":${causation}`;
+  return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${jsonText(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;
 }
 
 const lineBreak = /[\r\n]/;
