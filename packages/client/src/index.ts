@@ -10,6 +10,6 @@ export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
 export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';
-export { type Delivery, type SignedDelivery, verifyWebhook } from './webhook-signature.ts';
+export { type Delivery, type SignedDelivery, verifyCallback, verifyWebhook } from './webhook-signature.ts';
 export type { Webhooks } from './webhooks.ts';
 export type { WorkflowList, Workflows } from './workflows.ts';

@@ -7,7 +7,7 @@ import type {
   OpenInterrupts,
   PendingInterrupts,
 } from '@cairn/protocol';
-import { asked, type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
+import { type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
 import type { Connection } from './connection.ts';
 
 export interface InterruptPage {
@@ -26,8 +26,8 @@ export interface Interrupts {
   token(runId: string, nodeId: string, token?: MintInterruptToken, options?: ChangeOptions): Promise<InterruptToken>;
   /** The question of a token. Needs no key. */
   get(token: string, options?: CallOptions): Promise<OpenInterrupt>;
-  /** Answers the question of a token. Needs no key. Is sent once: whether a lost answer arrived, `get` tells. */
-  resolve(token: string, value: Json, options?: CallOptions): Promise<void>;
+  /** Answers the question of a token. Needs no key. */
+  resolve(token: string, value: Json, options?: ChangeOptions): Promise<void>;
 }
 
 export function interruptCalls(connection: Connection): Interrupts {
@@ -47,12 +47,7 @@ export function interruptCalls(connection: Connection): Interrupts {
       ),
     get: (token, options) => read(connection, `/v1/interrupts/${segment(token)}`, options),
     async resolve(token, value, options) {
-      await connection.call({
-        method: 'POST',
-        path: `/v1/interrupts/${segment(token)}`,
-        body: { resumeValue: value },
-        ...asked(options),
-      });
+      await change(connection, { path: `/v1/interrupts/${segment(token)}`, body: { resumeValue: value } }, options);
     },
   };
 }

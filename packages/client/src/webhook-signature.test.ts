@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type SignedDelivery, verifyWebhook } from './webhook-signature.ts';
+import { type SignedDelivery, verifyCallback, verifyWebhook } from './webhook-signature.ts';
 
 const secret = 'a-secret-of-this-test';
 const event = { eventId: 'run_a:3', type: 'run.completed', sequence: 3, payload: { text: 'ünïcode 🪨' } };
@@ -69,6 +69,18 @@ test.each([
 ])('refuses a delivery whose %s is %j', async (name, value, why) => {
   const headers = { ...headersOf('1800000000'), [`x-openwop-${name}`]: value };
   await expect(verifyWebhook(signed({ headers }))).rejects.toThrow(why);
+});
+
+test('gives a callback as it was posted, and refuses it like a delivery', async () => {
+  const callback = JSON.stringify({ runId: 'run_a', token: 't', url: 'http://host/v1/interrupts/t' });
+  const headers = { ...headersOf('1800000000'), 'x-openwop-signature': signature('1800000000', callback) };
+  expect(await verifyCallback(signed({ headers, body: callback }))).toEqual(JSON.parse(callback));
+  await expect(verifyCallback(signed({ headers, body }))).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
+test('refuses a signed body that is no JSON', async () => {
+  const headers = { ...headersOf('1800000000'), 'x-openwop-signature': signature('1800000000', 'text') };
+  await expect(verifyWebhook(signed({ headers, body: 'text' }))).rejects.toThrow('its body is not JSON');
 });
 
 test('takes a delivery up to the edge of the tolerance, by the clock of the machine when none is given', async () => {

@@ -1,9 +1,9 @@
-/** Tells whether a webhook's delivery is from the host that holds the secret, is fresh, and what it says. */
-import { quoted, type RunEventDoc, TerminalError } from '@cairn/protocol';
+/** Tells whether what was posted to a webhook or a callback is from the host that holds the secret, is fresh, and what it says. */
+import { type InterruptCallback, quoted, type RunEventDoc, TerminalError } from '@cairn/protocol';
 import { now } from './timers.ts';
 
 export interface SignedDelivery {
-  /** The secret that the host gave when the webhook was registered. */
+  /** The one the host gave: when the webhook was registered, or for callbacks. */
   readonly secret: string;
   /** Of the request: `Headers`, or the plain object of a Node request. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -24,10 +24,24 @@ export interface Delivery {
 }
 
 /**
- * The delivery if its signature is right and fresh; else throws `unauthenticated`. Within the tolerance a delivery can
- * come twice, from the host or from who listened: keep the `eventId`s you have acted on.
+ * The delivery of a webhook if its signature is right and fresh; else throws `unauthenticated`. Within the tolerance a
+ * delivery can come twice, from the host or from who listened: keep the `eventId`s you have acted on.
  */
 export async function verifyWebhook(signed: SignedDelivery): Promise<Delivery> {
+  const body = await verified(signed);
+  return {
+    ...(body as Omit<Delivery, 'webhookId' | 'eventType'>),
+    webhookId: header(signed, 'webhook-id'),
+    eventType: header(signed, 'event-type'),
+  };
+}
+
+/** The same for what is posted to the `callbackUrl` of a run; its secret is that of `webhooks.callbackSecret`. */
+export async function verifyCallback(signed: SignedDelivery): Promise<InterruptCallback> {
+  return (await verified(signed)) as InterruptCallback;
+}
+
+async function verified(signed: SignedDelivery): Promise<unknown> {
   const timestamp = header(signed, 'timestamp');
   checkAge(timestamp, signed);
   const algorithm = header(signed, 'signature-algorithm');
@@ -35,17 +49,16 @@ export async function verifyWebhook(signed: SignedDelivery): Promise<Delivery> {
   const signature = /^sha256=([0-9a-f]{64})$/.exec(header(signed, 'signature'))?.[1];
   if (signature === undefined) throw refused('its signature is not sha256= and 64 hex digits');
   const body = typeof signed.body === 'string' ? utf8(signed.body) : signed.body;
-  const key = await crypto.subtle.importKey('raw', utf8(signed.secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'verify',
-  ]);
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', utf8(signed.secret), hmac, false, ['verify']);
   // Compares in constant time.
   const isRight = await crypto.subtle.verify('HMAC', key, bytesOf(signature), joined(`${timestamp}.`, body));
   if (!isRight) throw refused('its signature is not that of the secret over its timestamp and body');
-  return {
-    ...(JSON.parse(new TextDecoder().decode(body)) as Omit<Delivery, 'webhookId' | 'eventType'>),
-    webhookId: header(signed, 'webhook-id'),
-    eventType: header(signed, 'event-type'),
-  };
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw refused('its body is not JSON');
+  }
 }
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);

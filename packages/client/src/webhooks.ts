@@ -1,5 +1,5 @@
 /** Webhooks: who is told of a tenant's events. */
-import type { RegisterWebhook, Webhook, WebhookList, WebhookRegistered } from '@cairn/protocol';
+import type { CallbackSecret, RegisterWebhook, Webhook, WebhookList, WebhookRegistered } from '@cairn/protocol';
 import { type CallOptions, type ChangeOptions, change, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';
 
@@ -8,6 +8,8 @@ export interface Webhooks {
   register(webhook: RegisterWebhook, options?: ChangeOptions): Promise<WebhookRegistered>;
   list(options?: CallOptions): Promise<readonly Webhook[]>;
   delete(webhookId: string, options?: ChangeOptions): Promise<void>;
+  /** What the posts to the `callbackUrl`s of the tenant's runs are signed with. */
+  callbackSecret(options?: CallOptions): Promise<CallbackSecret>;
 }
 
 export function webhookCalls(connection: Connection): Webhooks {
@@ -18,5 +20,6 @@ export function webhookCalls(connection: Connection): Webhooks {
     },
     delete: (webhookId, options) =>
       change(connection, { method: 'DELETE', path: `/v1/webhooks/${segment(webhookId)}` }, options),
+    callbackSecret: (options) => read(connection, '/v1/host/cairn/callback-secret', options),
   };
 }

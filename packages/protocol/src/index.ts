@@ -165,6 +165,7 @@ export { taskFace } from './views/task-face.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';
 export {
+  type CallbackSecret,
   callbackSecret,
   type DeadLetter,
   type RegisterWebhook,

@@ -84,3 +84,4 @@ export type DeadLetter = z.infer<typeof deadLetter>;
 export type Webhook = z.infer<typeof webhook>;
 export type WebhookList = z.infer<typeof webhookList>;
 export type WebhookDelivery = z.infer<typeof webhookDelivery>;
+export type CallbackSecret = z.infer<typeof callbackSecret>;
