@@ -7,6 +7,7 @@ const facts = {
   version: '1.2.3',
   hostId: 'test',
   limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
+  exportsTelemetry: false,
   fixtures: null,
 };
 
@@ -21,17 +22,50 @@ test('is a discovery document, and says the limits that are kept', () => {
   });
 });
 
-test('promises no family that is not wired', () => {
+/** What each family of the document promises, as the operations it stands on. A family that is not here fails the test. */
+const stands: Readonly<Record<string, readonly string[]>> = {
+  protocolVersion: ['getDiscovery', 'getOpenApi'],
+  implementation: [],
+  engineVersion: [],
+  eventLogSchemaVersion: ['getEvents', 'pollEvents'],
+  supportedTransports: ['createRun', 'getRun'],
+  supportedEnvelopes: ['answerInterrupt'],
+  schemaVersions: [],
+  limits: [],
+  configurable: ['createRun'],
+  runs: ['pauseRun', 'resumeRun'],
+  webhooks: ['registerWebhook', 'deleteWebhook'],
+  debugBundle: ['getDebugBundle'],
+  extensions: ['inspectInterruptToken', 'resolveInterruptToken'],
+  restTransport: ['getRun'],
+  idempotency: ['createRun'],
+  cairn: [],
+};
+
+test('promises only what is served', async () => {
+  const served = await operations();
   const families = Object.keys(discoveryDocument(facts));
-  for (const absent of ['agents', 'replay', 'webhooks', 'dispatch', 'mcp', 'a2a', 'fixtures', 'capabilities']) {
-    expect(families).not.toContain(absent);
-  }
+  expect(families.sort()).toEqual(Object.keys(stands).sort());
+  for (const family of families)
+    for (const id of stands[family] ?? []) expect([family, served]).toEqual([family, expect.arrayContaining([id])]);
+});
+
+const operations = async (): Promise<readonly string[]> => {
+  const host = await served();
+  return host.server.routes.map(({ doc }) => doc.id);
+};
+
+test('says that telemetry is exported only where it is', () => {
+  expect(discoveryDocument(facts).observability).toBeUndefined();
+  const { observability } = discoveryDocument({ ...facts, exportsTelemetry: true });
+  expect(observability).toEqual({ otel: { exportProtocols: ['http/protobuf', 'http/json'] } });
 });
 
 test('lists fixtures and mirrors the families in conformance mode', () => {
   const document = discoveryDocument({ ...facts, fixtures: ['conformance-noop'] });
   expect(document.fixtures).toEqual(['conformance-noop']);
-  expect(document.capabilities).toMatchObject({ limits: document.limits, configurable: document.configurable });
+  const { fixtures: _, capabilities, ...families } = document;
+  expect(capabilities).toEqual(families);
 });
 
 test('needs no key, can be cached, and is not sent again unchanged', async () => {
