@@ -237,6 +237,20 @@ describe('a young run', () => {
     expect(reads.at(-1)?.runId).toBe(runA);
   });
 
+  it('is read from the log by who comes after all others have left', async () => {
+    const store = memoryStore();
+    const feed = new LiveFeed(store.log);
+    await store.log.append(creation(runA));
+    const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+  });
+
   it('is read from the log once it has many rows, or large ones', async () => {
     for (const rows of [
       Array.from({ length: 60 }, () => row('x')),
