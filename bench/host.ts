@@ -6,6 +6,7 @@ import type { Commit } from '../packages/host/src/log/port.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
+import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
 import type { Target } from './watched-run.ts';
 import { STEP_NAME, workflows } from './workflows.ts';
 
@@ -60,9 +61,63 @@ function hostCommands() {
       return process.memoryUsage().heapUsed;
     },
 
+    /** A run that waits for a person, so that nothing is written to it but what the benchmark writes. */
+    waitingRun: async () => {
+      const { engine, store } = running!;
+      const { runId } = await engine.start({ tenant: TENANT, workflowId: 'bench-gate', inputs: {}, options: {} });
+      return { runId, lastSeq: (await store.log.head(runId))!.seq };
+    },
+
+    emit: ({ runId, count, everyMs }: StreamLoad & { readonly everyMs: number }) =>
+      emitted(running!.store, runId, (append) => paced(count, everyMs, () => append(1))),
+
+    /** As fast as it goes: several appends of a step's size under way, as from a run with many branches. */
+    burst: ({ runId, count }: StreamLoad) =>
+      emitted(running!.store, runId, async (append) => {
+        for (let made = 0; made < count; made += BURST_ROWS * BURST_APPENDS) {
+          await Promise.all(Array.from({ length: BURST_APPENDS }, () => append(BURST_ROWS)));
+        }
+      }),
+
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(running!.engine, running!.store, workflowId),
   };
+}
+
+interface StreamLoad {
+  readonly runId: RunId;
+  readonly count: number;
+}
+
+/** Rows of one append and appends under way in a burst. */
+const BURST_ROWS = 4;
+const BURST_APPENDS = 16;
+
+/** Appends rows to a run and gives the instant at which each was committed. */
+async function emitted(
+  { log }: SqliteStore,
+  runId: RunId,
+  work: (append: (rows: number) => Promise<unknown>) => Promise<void>,
+): Promise<Emitted> {
+  const at: number[] = [];
+  let firstSeq = -1;
+  // Followers are told in the order in which they came: this one before the feed, which follows once it has a reader.
+  const stop = log.follow((commit) => {
+    if (commit.runId !== runId) return;
+    if (firstSeq < 0) firstSeq = commit.rows[0]!.seq;
+    const now = machineMs();
+    for (let row = 0; row < commit.rows.length; row++) at.push(now);
+  });
+  const appends: Promise<unknown>[] = [];
+  await work((rows) => {
+    const row = { at: Date.now(), type: STREAM_TYPE, nodeId: 'gate', audience: 'client' as const, task: null };
+    const done = log.append({ runId, rows: Array.from({ length: rows }, () => ({ ...row, payload: STREAM_PAYLOAD })) });
+    appends.push(done);
+    return done;
+  });
+  await Promise.all(appends);
+  stop();
+  return { firstSeq, at };
 }
 
 async function timeRun(engine: Engine, store: SqliteStore, workflowId: string): Promise<TimedRun> {

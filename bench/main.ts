@@ -10,9 +10,10 @@ import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
 import type { Group, Plan } from './plan.ts';
 import { runGroup } from './run-figures.ts';
+import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
 
-const groups: readonly Group[] = [logGroup, runGroup, longRunGroup, suspendedGroup];
+const groups: readonly Group[] = [logGroup, runGroup, longRunGroup, suspendedGroup, streamGroup];
 
 const help = `npm run bench [-- name...] [--quick] [--json]
 
