@@ -153,17 +153,7 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = [
-        'agents',
-        'orchestrator',
-        'dispatch',
-        'conversationPrimitive',
-        'memory',
-        'replay',
-        'webhooks',
-        'mcp',
-        'a2a',
-      ];
+      const later = ['agents', 'orchestrator', 'dispatch', 'conversationPrimitive', 'memory', 'replay', 'mcp', 'a2a'];
       for (const family of later) expect(body).not.toHaveProperty(family);
       expect(body.supportedTransports).toEqual(['rest']);
     });

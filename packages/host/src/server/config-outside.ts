@@ -118,9 +118,12 @@ export const visibilitySchema = z.strictObject({
     .describe('Thoughts with less confidence than this are for operators only.'),
 });
 
+/** Both ways that OTLP is spoken over HTTP. */
+export const otlpProtocols = ['http/protobuf', 'http/json'] as const;
+
 export const otelSchema = z.strictObject({
   endpoint: address.describe('The address of an OTLP collector, without `/v1/traces`.'),
-  protocol: z.enum(['http/protobuf', 'http/json']).default('http/protobuf').describe('How to speak to it.'),
+  protocol: z.enum(otlpProtocols).default('http/protobuf').describe('How to speak to it.'),
   headers: headers.default({}).describe('Headers to send with each export: text, or `{ "secret": "<name>" }`.'),
   sampling: z.number().min(0).max(1).default(1).describe('The share of runs whose spans are exported.'),
   metricsEveryMs: z.int().min(1000).default(60_000).describe('How often metrics are exported.'),

@@ -36,7 +36,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   runs: ['pauseRun', 'resumeRun'],
   webhooks: ['registerWebhook', 'deleteWebhook'],
   debugBundle: ['getDebugBundle'],
-  extensions: ['inspectInterruptToken', 'resolveInterruptToken'],
+  extensions: ['inspectInterrupt', 'resolveInterrupt'],
   restTransport: ['getRun'],
   idempotency: ['createRun'],
   cairn: [],

@@ -1,6 +1,7 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
 import { type Discovery, discovery, drainPolicies } from '@cairn/protocol';
 import type { HostLimits } from './config.ts';
+import { otlpProtocols } from './config-outside.ts';
 import { serveFixed } from './fixed-document.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
 import type { Route } from './routes.ts';
@@ -9,6 +10,8 @@ export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
   readonly limits: Pick<HostLimits, 'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes'>;
+  /** Whether spans and metrics leave by OTLP. */
+  readonly exportsTelemetry: boolean;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }
@@ -47,6 +50,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       layer1RetentionSeconds: IDEMPOTENCY_RETENTION_MS / 1000,
       crossRegion: 'single-region',
     },
+    ...(facts.exportsTelemetry ? { observability: { otel: { exportProtocols: [...otlpProtocols] } } } : {}),
     cairn: { hostId: facts.hostId },
   };
   if (facts.fixtures === null) return families;

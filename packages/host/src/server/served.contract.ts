@@ -128,7 +128,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       },
       { now: options.now ?? Date.now, report },
     ),
-    discovery: discoveryDocument({ version: '1.2.3', hostId: 'test', limits, fixtures: null }),
+    discovery: discoveryDocument({
+      version: '1.2.3',
+      hostId: 'test',
+      limits,
+      exportsTelemetry: false,
+      fixtures: null,
+    }),
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     hostId: 'test',
     version: '1.2.3',
@@ -228,6 +234,11 @@ export class ManualTimers implements Timers {
 
   get size(): number {
     return this.#waiting.size;
+  }
+
+  /** How many wait for this span. */
+  waiting(ms: number): number {
+    return [...this.#waiting].filter((entry) => entry.ms === ms).length;
   }
 
   /** Wakes all who wait for this span now. */
