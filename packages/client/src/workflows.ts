@@ -16,7 +16,7 @@ export interface Workflows {
   register(definition: WorkflowDefinition, options?: ChangeOptions): Promise<WorkflowRegistered>;
   /** The newest version, or the one named. */
   get(workflowId: string, options?: CallOptions & { readonly version?: string }): Promise<WorkflowDefinition>;
-  /** Every registered version. */
+  /** Each workflow with its newest version. */
   list(options?: CallOptions): Promise<WorkflowList>;
 }
 

@@ -33,7 +33,7 @@ export function workflowRoutes({ engine, records }: WorkflowSurface): readonly R
       doc: {
         id: 'listWorkflows',
         summary: "List the tenant's workflows",
-        responses: { 200: { description: 'Every registered version.', shape: workflowList } },
+        responses: { 200: { description: 'Each workflow with its newest version.', shape: workflowList } },
       },
     },
     {
