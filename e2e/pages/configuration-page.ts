@@ -1,9 +1,9 @@
 /** Renders the page of the configuration from the shape that the host checks with. */
 import { z } from 'zod';
-import { configShape } from '../../packages/host/src/server/config-shape.ts';
-import { unusedYet } from '../../packages/host/src/server/config-unused.ts';
-import { variableOf } from '../../packages/host/src/server/config-variables.ts';
-import { bare, configKeys } from '../../packages/host/src/server/config-walk.ts';
+import { configShape } from '../../packages/host/src/server/config/shape.ts';
+import { unusedYet } from '../../packages/host/src/server/config/unused.ts';
+import { variableOf } from '../../packages/host/src/server/config/variables.ts';
+import { bare, configKeys } from '../../packages/host/src/server/config/walk.ts';
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 

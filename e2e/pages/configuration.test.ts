@@ -1,11 +1,12 @@
 /** Keeps the configuration page and the JSON Schema of the file true: both are made from the shape the host checks with. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { configJsonSchema } from '../../packages/host/src/server/config/json-schema.ts';
+import { configShape } from '../../packages/host/src/server/config/shape.ts';
 import { parseConfig } from '../../packages/host/src/server/config.ts';
-import { configJsonSchema } from '../../packages/host/src/server/config-json-schema.ts';
-import { configShape } from '../../packages/host/src/server/config-shape.ts';
 import { configurationPage, flags } from './configuration-page.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -73,8 +74,10 @@ test('the JSON Schema refuses what the host refuses', () => {
 });
 
 test('the flags that the page names are those of the command', () => {
-  const program = readFileSync(join(root, 'packages/host/src/cli/program.ts'), 'utf8');
-  for (const flag of Object.values(flags)) expect(program).toContain(`${flag} <`);
+  const help = execFileSync(process.execPath, [join(root, 'packages/host/bin/cairn.mjs'), 'start', '--help'], {
+    encoding: 'utf8',
+  });
+  for (const flag of Object.values(flags)) expect(help).toContain(`${flag} <`);
 });
 
 test('the JSON Schema ships with the package, under the name that the page gives', () => {

@@ -1,7 +1,7 @@
 /** `npm run docs:configuration`: writes the page of the configuration and the JSON Schema of the file. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configJsonSchema } from '../../packages/host/src/server/config-json-schema.ts';
+import { configJsonSchema } from '../../packages/host/src/server/config/json-schema.ts';
 import { configurationPage } from './configuration-page.ts';
 
 const root = join(import.meta.dirname, '../..');

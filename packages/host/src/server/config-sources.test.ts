@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { variableOf } from './config/variables.ts';
+import { configKeys } from './config/walk.ts';
 import { readConfig } from './config-sources.ts';
-import { variableOf } from './config-variables.ts';
-import { configKeys } from './config-walk.ts';
 
 const key = 'a-key-of-16-characters';
 

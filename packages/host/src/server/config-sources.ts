@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
+import { parseConfigJson } from './config/json.ts';
+import { fromEnvironment, strayVariables } from './config/variables.ts';
+import { type ConfigKey, configKeys } from './config/walk.ts';
 import { type Environment, type HostConfig, parseConfig } from './config.ts';
-import { parseConfigJson } from './config-json.ts';
-import { fromEnvironment, strayVariables } from './config-variables.ts';
-import { type ConfigKey, configKeys } from './config-walk.ts';
 
 export interface ConfigSources {
   /** Path of `cairn.json`; without one only environment and flags count. */

@@ -2,9 +2,9 @@
 import { TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { type AccessKey, keyHash } from './auth.ts';
-import type { JwtConfig } from './config-access.ts';
-import type { Environment } from './config-fields.ts';
-import { configInvalid } from './config-refusal.ts';
+import type { JwtConfig } from './config/access.ts';
+import type { Environment } from './config/fields.ts';
+import { configInvalid } from './config/refusal.ts';
 import {
   checkSecretNames,
   type MasterKey,
@@ -12,15 +12,15 @@ import {
   readMasterKey,
   resolveHeaders,
   resolveSecrets,
-} from './config-secrets.ts';
-import { configShape, type ParsedConfig } from './config-shape.ts';
-import { unusedKeys } from './config-unused.ts';
+} from './config/secrets.ts';
+import { configShape, type ParsedConfig } from './config/shape.ts';
+import { unusedKeys } from './config/unused.ts';
 import type { SecretText } from './secret-text.ts';
 
 /** The configuration as written in `cairn.json`. */
 export type ConfigInput = z.input<typeof configShape>;
-export type { HostLimits, JwtConfig } from './config-access.ts';
-export type { Environment } from './config-fields.ts';
+export type { HostLimits, JwtConfig } from './config/access.ts';
+export type { Environment } from './config/fields.ts';
 
 export interface OtelConfig extends Omit<NonNullable<ParsedConfig['otel']>, 'headers'> {
   readonly headers: Readonly<Record<string, SecretText>>;

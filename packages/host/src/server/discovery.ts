@@ -1,7 +1,7 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
 import { type Discovery, discovery, drainPolicies } from '@cairn/protocol';
+import { otlpProtocols } from './config/outside.ts';
 import type { HostLimits } from './config.ts';
-import { otlpProtocols } from './config-outside.ts';
 import { serveFixed } from './fixed-document.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
 import type { Route } from './routes.ts';

@@ -3,7 +3,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
-import type { MasterKey } from './config-secrets.ts';
+import type { MasterKey } from './config/secrets.ts';
 
 /** Gives the keys for a purpose: the first signs and seals, all of them verify and open. */
 export type DeriveKeys = (purpose: string) => readonly Buffer[];

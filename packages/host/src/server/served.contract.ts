@@ -13,7 +13,7 @@ import { createGate } from './access/gate.ts';
 import type { AccessLimits } from './access/limits.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './auth.ts';
 import { systemClock, systemTimers } from './compose.ts';
-import type { JwtConfig } from './config-access.ts';
+import type { JwtConfig } from './config/access.ts';
 import { discoveryDocument } from './discovery.ts';
 import { createEgress } from './egress/egress.ts';
 import { hostSecret } from './host-secret.ts';

@@ -2,7 +2,7 @@
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { audienceFor, type Caller, type Scope, scopes } from '../auth.ts';
-import type { JwtConfig } from '../config-access.ts';
+import type { JwtConfig } from '../config/access.ts';
 import type { IssuerKeys } from './jwks.ts';
 
 export interface TokenWorld {

@@ -2,7 +2,7 @@
 import { RetryableError } from '@cairn/protocol';
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../auth.ts';
-import type { HostLimits } from '../config-access.ts';
+import type { HostLimits } from '../config/access.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export type AccessLimits = Pick<

@@ -1,9 +1,9 @@
 /** Every key of the configuration as a variable of the environment, named and read by one rule. */
 import { delimiter } from 'node:path';
-import type { Environment } from './config-fields.ts';
-import { parseConfigJson } from './config-json.ts';
-import type { ConfigKey, Written } from './config-walk.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../nearest.ts';
+import type { Environment } from './fields.ts';
+import { parseConfigJson } from './json.ts';
+import type { ConfigKey, Written } from './walk.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

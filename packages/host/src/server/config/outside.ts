@@ -1,7 +1,7 @@
 /** The keys of the configuration that name what lies outside the host: packs, models, other servers and hosts, telemetry. */
 import { modelClasses } from '@cairn/protocol';
 import { z } from 'zod';
-import { address, headers, label, name, path } from './config-fields.ts';
+import { address, headers, label, name, path } from './fields.ts';
 
 const folders = z.array(path);
 

@@ -1,10 +1,10 @@
 /** What the configuration keeps elsewhere: secrets in the environment, the master key in the environment or a file of its owner. */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { TerminalError } from '@cairn/protocol';
-import type { Environment, HeadersInput } from './config-fields.ts';
-import type { ParsedConfig } from './config-shape.ts';
-import { nearest } from './nearest.ts';
-import { SecretText } from './secret-text.ts';
+import { nearest } from '../nearest.ts';
+import { SecretText } from '../secret-text.ts';
+import type { Environment, HeadersInput } from './fields.ts';
+import type { ParsedConfig } from './shape.ts';
 
 export interface MasterKey {
   /** Seals and opens: 32 bytes, base64url. */

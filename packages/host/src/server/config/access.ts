@@ -1,7 +1,7 @@
 /** The keys of the configuration that say who may call, how often, and which pages and addresses are let in or out. */
 import { z } from 'zod';
-import { scopes } from './auth.ts';
-import { address, label, name, origin, path, variable } from './config-fields.ts';
+import { scopes } from '../auth.ts';
+import { address, label, name, origin, path, variable } from './fields.ts';
 
 const given = (values: readonly unknown[]): number => values.filter((value) => value !== undefined).length;
 const exactlyOne = (...names: readonly string[]) => ({ oneOf: names.map((one) => ({ required: [one] })) });

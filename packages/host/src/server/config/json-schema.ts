@@ -1,6 +1,6 @@
 /** The JSON Schema of `cairn.json`, for editors: made from the shape that the host checks with. */
 import { z } from 'zod';
-import { configShape } from './config-shape.ts';
+import { configShape } from './shape.ts';
 
 export function configJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(configShape, {

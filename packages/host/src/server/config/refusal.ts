@@ -1,8 +1,8 @@
 /** How a wrong configuration is refused: the place, the value unless it may be secret, the reason, the nearest right name. */
 import { invariant, quoted, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
-import { namesAt } from './config-walk.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../nearest.ts';
+import { namesAt } from './walk.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,7 +1,7 @@
 /** Keys that were given and that nothing in this version uses: checked like every other, and named when the host starts. */
 import { isDeepStrictEqual } from 'node:util';
-import { secretsNamedBy } from './config-secrets.ts';
-import { configShape, type ParsedConfig } from './config-shape.ts';
+import { secretsNamedBy } from './secrets.ts';
+import { configShape, type ParsedConfig } from './shape.ts';
 
 /** Who makes one of these work takes it off the list. */
 export const unusedYet = ['packs', 'models', 'defaultAgent', 'mcp', 'a2a', 'peers', 'visibility'] as const;

@@ -1,6 +1,6 @@
 /** Walks the shape of the configuration: its keys, how each is written as text, and the names that are right at a place. */
 import { z } from 'zod';
-import { configShape } from './config-shape.ts';
+import { configShape } from './shape.ts';
 
 /** How a setting is written where only text can be given. */
 export type Written = 'text' | 'number' | 'switch' | 'list' | 'paths' | 'json';

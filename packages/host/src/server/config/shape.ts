@@ -9,8 +9,8 @@ import {
   limitsSchema,
   masterKeySchema,
   secretsSchema,
-} from './config-access.ts';
-import { address, name, path } from './config-fields.ts';
+} from './access.ts';
+import { address, name, path } from './fields.ts';
 import {
   a2aSchema,
   mcpSchema,
@@ -19,7 +19,7 @@ import {
   packsSchema,
   peersSchema,
   visibilitySchema,
-} from './config-outside.ts';
+} from './outside.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
 
