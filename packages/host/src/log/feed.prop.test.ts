@@ -1,9 +1,10 @@
-/** Whatever is appended, stalled and resumed in whatever order, every subscriber gets exactly the dense sequence. */
+/** Whatever is appended, stalled and resumed in whatever order, every subscriber gets exactly what its lens shows of the sequence. */
 import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LiveFeed, type Subscription } from './feed.ts';
 import { type Collector, collector, settled } from './feed-sink.contract.ts';
+import type { Lens } from './lens.ts';
 import { memoryStore } from './memory.ts';
 import type { Store } from './port.ts';
 import { creation, row, runA, runB } from './samples.contract.ts';
@@ -20,6 +21,7 @@ const turns = fc.oneof(
       run: fc.nat(1),
       after: fc.integer({ min: -1, max: 12 }),
       client: fc.boolean(),
+      odd: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(5) }) },
@@ -33,7 +35,11 @@ const limits = fc.record({
   page: fc.record({ events: fc.integer({ min: 1, max: 4 }), size: fc.integer({ min: 1, max: 60 }) }),
 });
 
+/** Hides every other type, as a mode of a stream does; the end of a run is hidden too. */
+const odd: Lens = { key: 'odd', nameOf: (type) => (type === 'odd' ? type : null), form: 'frames' };
+
 interface Subscriber {
+  readonly lens: Lens | undefined;
   readonly runId: RunId;
   readonly after: number;
   readonly client: boolean;
@@ -53,9 +59,9 @@ function distant(store: Store): Store['log'] {
   };
 }
 
-const expected = async (store: Store, { runId, after, client }: Subscriber): Promise<readonly number[]> => {
+const expected = async (store: Store, { runId, after, client, lens }: Subscriber): Promise<readonly number[]> => {
   const rows = await store.log.read({ runId, after, limit: 10_000, audience: client ? 'client' : undefined });
-  return rows.map((stored) => stored.seq);
+  return rows.filter(({ type }) => lens === undefined || type === 'odd').map((stored) => stored.seq);
 };
 
 describe('the live feed', () => {
@@ -70,20 +76,20 @@ describe('the live feed', () => {
         for (const runId of runs) await store.log.append(creation(runId));
         const feed = early ?? new LiveFeed(distant(store), sizes);
         const subscribers: Subscriber[] = [];
-        const subscribe = (runId: RunId, after: number, client: boolean): void => {
+        const subscribe = (runId: RunId, after: number, client: boolean, lens?: Lens): void => {
           const sink = collector();
-          const range = { runId, after, audience: client ? ('client' as const) : undefined };
-          subscribers.push({ runId, after, client, sink, subscription: feed.subscribe(range, sink) });
+          const range = { runId, after, audience: client ? ('client' as const) : undefined, ...(lens && { lens }) };
+          subscribers.push({ runId, after, client, lens, sink, subscription: feed.subscribe(range, sink) });
         };
         if (!isYoung) subscribe(runA, -1, false);
         for (const step of steps) {
           if (step.do === 'append') {
             const rows = Array.from({ length: step.rows }, (_, i) =>
-              row('x', { audience: i % 3 === 1 ? 'operator' : 'client' }),
+              row(i % 2 === 1 ? 'odd' : 'even', { audience: i % 3 === 1 ? 'operator' : 'client' }),
             );
             void store.log.append({ runId: runs[step.run]!, rows });
           } else if (step.do === 'subscribe') {
-            if (subscribers.length < 6) subscribe(runs[step.run]!, step.after, step.client);
+            if (subscribers.length < 6) subscribe(runs[step.run]!, step.after, step.client, step.odd ? odd : undefined);
           } else if (step.do === 'let time pass') {
             for (let i = 0; i < step.microtasks; i += 1) await null;
           } else if (step.do === 'leave') {

@@ -76,3 +76,33 @@ describe('a frame', () => {
     );
   });
 });
+
+describe('a lens', () => {
+  const rows = ['a', 'hidden', 'b', 'hidden'].map((type, seq) => ({ ...plain, type, seq }));
+  const nameOf = (type: string) => (type === 'hidden' ? null : type === 'a' ? 'renamed' : type);
+
+  it('hides rows and renames them, in the frame and in the document', () => {
+    const shown = shownOf(rows, { key: 'k', nameOf, form: 'frames' });
+    const frames = shown.text.split('\n\n').filter((frame) => frame !== '');
+    expect(frames.map((frame) => frame.split('\n').slice(0, 2))).toEqual([
+      ['id: 0', 'event: renamed'],
+      ['id: 2', 'event: b'],
+    ]);
+    expect(JSON.parse(frames[0]!.split('\ndata: ')[1]!)).toMatchObject({ type: 'renamed', sequence: 0 });
+    expect(shown).toMatchObject({ upTo: 2, urgent: false });
+  });
+
+  it('gives documents that make a JSON list, each on one line', () => {
+    const broken = rows.map((row) => ({ ...row, payload: '{\n"x":1}' }));
+    const { text, upTo } = shownOf(broken, { key: 'k', nameOf, form: 'documents' });
+    expect(text).not.toContain('\n');
+    expect(JSON.parse(`[${text}]`)).toMatchObject([{ type: 'renamed', payload: { x: 1 } }, { type: 'b' }]);
+    expect(upTo).toBe(2);
+  });
+
+  it('says when something shown is waited for', () => {
+    const urgent = (type: string) => shownOf([{ ...plain, type }], everything).urgent;
+    expect(['node.suspended', 'run.failed', 'node.completed'].map(urgent)).toEqual([true, true, false]);
+    expect(shownOf([], everything)).toEqual({ text: '', upTo: -1, urgent: false });
+  });
+});

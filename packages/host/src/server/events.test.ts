@@ -130,7 +130,8 @@ test.each([
     for (const known of [path, '/v1/runs/run_unknown/events']) {
       const reply = await host.ask('GET', `${known}?${query}`, { headers });
       expect([reply.status, reply.body.error]).toEqual([400, error]);
-      if (error === 'unsupported_stream_mode') expect(reply.body.details).toMatchObject({ supported: [...streamModes] });
+      if (error === 'unsupported_stream_mode')
+        expect(reply.body.details).toMatchObject({ supported: [...streamModes] });
     }
   }
 });
