@@ -39,8 +39,8 @@ export interface PumpWorld {
   readonly report: Report;
 }
 
-/** Rows looked at in one read of the log; its cost is what other requests wait for. */
-const LOOKED_AT = 1_000;
+/** Rows looked at in one read of the log: so many that a quiet log is soon read, so few that other requests hardly wait. */
+const LOOKED_AT = { least: 64, most: 1_000 };
 const PAGE_BYTES = 1_048_576;
 
 /** Reads that found nothing to tell before the position is saved all the same. */
@@ -150,7 +150,7 @@ export class Pump {
         this.#isBehind = false;
         const page = await log.changes({
           after: this.#position,
-          limit: LOOKED_AT,
+          limit: Math.min(Math.max(policy.window - this.#lanes.size, LOOKED_AT.least), LOOKED_AT.most),
           maxBytes: PAGE_BYTES,
           only: { tenant, types },
         });
@@ -214,7 +214,9 @@ export class Pump {
       report({ level: 'warn', message: `A delivery of subscription ${id} met trouble of the host's own.`, error });
     }
     this.#sending -= 1;
-    if (this.#stop.signal.aborted) return;
+    const isTaken = attempt !== null && attempt.kind !== 'failed';
+    // A receiver that took it while the host was stopping has taken it.
+    if (this.#stop.signal.aborted && !isTaken) return;
     if (attempt === null) this.#after(TROUBLE_MS, () => this.#retry(lane));
     else if (attempt.kind === 'failed') this.#failed(lane, attempt.reason);
     else this.#succeeded(lane, attempt.kind === 'delivered');
