@@ -106,13 +106,96 @@ test('carries out one of two equal requests on two nodes that share a store', as
   }
 });
 
-test('does the work again when the first attempt under a key failed', async () => {
+test('repeats a refusal that is final under its key, and does the work under another', async () => {
   const host = await served();
   const headers = { 'idempotency-key': 'later' };
-  expect((await created(host, { workflowId: 'noop' }, headers)).status).toBe(404);
+  const first = await created(host, { workflowId: 'noop' }, headers);
   await host.engine.register('t', noop);
-  const reply = await created(host, { workflowId: 'noop' }, headers);
-  expect([reply.status, reply.headers.get('openwop-idempotent-replay')]).toEqual([201, null]);
+  const second = await created(host, { workflowId: 'noop' }, headers);
+  expect([first.status, second.status, second.text]).toEqual([404, 404, first.text]);
+  expect(second.headers.get('openwop-idempotent-replay')).toBe('true');
+  expect((await created(host, { workflowId: 'noop' }, { 'idempotency-key': 'fresh' })).status).toBe(201);
+});
+
+const enforce = { 'x-dedup': 'enforce' };
+
+test('with X-Dedup one run of a scope goes on at a time, and the next one starts when it has ended', async () => {
+  const host = await withWorkflows();
+  const inScope = (scopeId: string, headers: Record<string, string> = enforce) =>
+    created(host, { workflowId: 'approval', scopeId }, headers);
+  const replies = await Promise.all(Array.from({ length: 10 }, () => inScope('order-7')));
+  const [first, ...more] = replies.toSorted((a, b) => a.status - b.status);
+  expect(first?.status).toBe(201);
+  for (const reply of more) {
+    expect(reply).toMatchObject({
+      status: 409,
+      body: {
+        error: 'run_already_active',
+        details: { activeRunId: first?.body.runId, activeHost: 'test', retryAfter: 1 },
+      },
+    });
+    expect(reply.headers.get('retry-after')).toBe('1');
+  }
+  expect((await host.ask('GET', '/v1/runs')).body.runs).toHaveLength(1);
+  expect((await inScope('order-8')).status).toBe(201);
+  expect((await inScope('order-7', {})).status).toBe(201);
+  await host.engine.register('other', approval);
+  const theirs = { body: { workflowId: 'approval', scopeId: 'order-7' }, headers: enforce, key: keys.stranger };
+  expect((await host.ask('POST', '/v1/runs', theirs)).status).toBe(201);
+  const { runs } = (await host.ask('GET', '/v1/runs')).body as { runs: readonly JsonObject[] };
+  for (const { runId } of runs) await host.ask('POST', `/v1/runs/${runId}/cancel`);
+  expect((await inScope('order-7')).status).toBe(201);
+});
+
+test('with a key too, the refusal for an active scope is not repeated once the scope is free', async () => {
+  const host = await withWorkflows();
+  const body = { workflowId: 'approval', scopeId: 's' };
+  const { runId } = (await created(host, body, enforce)).body;
+  const keyed = { ...enforce, 'idempotency-key': 'k' };
+  expect((await created(host, body, keyed)).status).toBe(409);
+  await host.ask('POST', `/v1/runs/${runId}/cancel`);
+  const started = await created(host, body, keyed);
+  const again = await created(host, body, keyed);
+  expect([started.status, again.status, again.text]).toEqual([201, 201, started.text]);
+});
+
+test.each([
+  [{ workflowId: 'noop' }, 'enforce'],
+  [{ workflowId: 'noop', scopeId: 's' }, 'on'],
+  [{ workflowId: 'noop', scopeId: '' }, 'enforce'],
+])('refuses %j with X-Dedup: %s', async (body, dedup) => {
+  const host = await withWorkflows();
+  expect((await created(host, body, { 'x-dedup': dedup })).status).toBe(400);
+  expect((await host.ask('GET', '/v1/runs')).body.runs).toEqual([]);
+});
+
+test('a run is not sent again to who has it, until something happens to it', async () => {
+  const host = await withWorkflows();
+  const { body } = await created(host, { workflowId: 'approval' });
+  const path = `/v1/runs/${body.runId}`;
+  const first = await host.ask('GET', path);
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"[^"]+"$/);
+  const read = (known: string) => host.ask('GET', path, { headers: { 'if-none-match': known } });
+  for (const known of [etag, `"x", ${etag}`, `W/${etag}`, '*']) {
+    const reply = await read(known);
+    expect([reply.status, reply.text, reply.headers.get('etag')]).toEqual([304, '', etag]);
+  }
+  expect((await read('"other"')).status).toBe(200);
+  await host.ask('POST', `${path}/cancel`);
+  const changed = await read(etag);
+  expect([changed.status, changed.body.status]).toEqual([200, 'cancelled']);
+  expect(changed.headers.get('etag')).not.toBe(etag);
+  expect((await read(changed.headers.get('etag') ?? '')).status).toBe(304);
+});
+
+test('nobody learns by If-None-Match whether another tenant has a run', async () => {
+  const host = await withWorkflows();
+  const { body } = await created(host, { workflowId: 'approval' });
+  for (const runId of [String(body.runId), 'run_unknown']) {
+    const reply = await host.ask('GET', `/v1/runs/${runId}`, { key: keys.stranger, headers: { 'if-none-match': '*' } });
+    expect([reply.status, reply.body.error, reply.headers.get('etag')]).toEqual([404, 'not_found', null]);
+  }
 });
 
 test.each(['', 'x'.repeat(256)])('refuses an idempotency key of the wrong length', async (key) => {
@@ -157,19 +240,6 @@ test.each(['limit=0', 'limit=201', 'limit=x', 'status=done', 'cursor=zzz'])(
       status: 400,
       body: { error: 'validation_error' },
     });
-  },
-);
-
-test.each(['/cancel', ':cancel'])(
-  'cancels a run that waits through %s, and leaves an ended one as it is',
-  async (verb) => {
-    const host = await withWorkflows();
-    const { body } = await created(host, { workflowId: 'approval' });
-    const path = `/v1/runs/${body.runId}${verb}`;
-    const reply = await host.ask('POST', path, { body: { reason: 'late' } });
-    expect(reply).toMatchObject({ status: 200, body: { runId: body.runId, status: 'cancelled' } });
-    expect(await host.ask('POST', path)).toMatchObject({ status: 200, body: { status: 'cancelled' } });
-    expect((await host.ask('POST', path, { body: { because: 'x' } })).status).toBe(400);
   },
 );
 
