@@ -99,22 +99,23 @@ export class MetricFeed {
     const before = (next[0] as Row).seq;
     const after = Math.max(before - READ_BACK, 0) - 1;
     const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
-    const [head, asked, rows] = await Promise.all([
-      this.#log.head(runId),
-      this.#log.interrupts(runId),
-      this.#log.read(range),
-    ]);
+    const [head, rows] = await Promise.all([this.#log.head(runId), this.#log.read(range)]);
     const { workflowId = 'unknown', tenant = 'unknown', createdAt = 0 } = head?.record ?? {};
-    const run = openRun({ workflowId, tenant, startedAt: createdAt, hasBegun: before > 1 });
+    const run = openRun({ workflowId, tenant, startedAt: createdAt, hasBegun: after >= 0 });
     for (const row of rows) countRow(run, row, silent);
+    if (after >= 0) await this.#addQuestions(run, runId, next);
+    return run;
+  }
+
+  /** Those that wait since before what was read up. */
+  async #addQuestions(run: OpenRun, runId: RunId, next: readonly Row[]): Promise<void> {
     // The inbox is of now: a question that these very rows answer is closed there, and was open before them.
     const answered = new Set(next.filter(({ type }) => type === 'interrupt.resolved').map(interruptOf));
-    for (const { interruptId, nodeId, kind, open, requestedAt } of asked) {
+    for (const { interruptId, nodeId, kind, open, requestedAt } of await this.#log.interrupts(runId)) {
       if (!open && !answered.has(interruptId)) continue;
       run.interrupts ??= new Map();
       run.interrupts.set(interruptId, { kind, nodeId, at: requestedAt });
     }
-    return run;
   }
 }
 

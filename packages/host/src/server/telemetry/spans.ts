@@ -52,6 +52,7 @@ export class SpanFold {
     this.#note(event, nodeId);
     if (nodeId !== undefined) this.#ofNode(event, nodeId, payload);
     if (event.type === 'cap.breached') this.#breached(nodeId, payload);
+    if (event.type === 'provider.usage') this.#used(nodeId, payload);
     if (isTerminalType(event.type)) this.#endRun(event, payload);
     const ended = this.#ended;
     if (ended.length > 0) this.#ended = [];
@@ -124,8 +125,6 @@ export class SpanFold {
     else if (type === 'interrupt.resolved') {
       const status: SpanStatus = payload.reason === 'timeout' ? { code: 'error', message: 'timeout' } : OK;
       this.#endOne(node.interrupts, textOf(payload.interruptId), at, status);
-    } else if (type === 'provider.usage') {
-      for (const span of [node.attempt, node.span, this.#run]) if (span !== null) usageAttributes(span, payload);
     } else this.#call(event, node, payload);
   }
 
@@ -168,6 +167,11 @@ export class SpanFold {
     } else if (callEnds.has(event.type)) {
       this.#endOne(node.calls, callId, event.at, payload.error === undefined ? OK : failure(payload.error));
     }
+  }
+
+  #used(nodeId: string | undefined, payload: JsonObject): void {
+    const node = nodeId === undefined ? undefined : this.#nodes.get(nodeId);
+    for (const span of [node?.attempt, node?.span, this.#run]) if (span != null) usageAttributes(span, payload);
   }
 
   #breached(nodeId: string | undefined, payload: JsonObject): void {

@@ -1,0 +1,72 @@
+/** Short ways to write a run's events, and random ones, for the tests of spans and metrics; not shipped. */
+import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import fc from 'fast-check';
+import type { SpanEvent } from './spans.ts';
+
+export const someRun = 'run_some' as RunId;
+export const START_AT = 1_700_000_000_000;
+
+/** One event: its type, its payload, and how many ms it comes after the one before. */
+export type Said = readonly [type: string, payload?: Json, gapMs?: number];
+
+export function eventsOf(said: readonly Said[], runId: RunId = someRun): SpanEvent[] {
+  let at = START_AT;
+  return said.map(([type, payload = {}, gapMs = 0], seq) => {
+    at += gapMs;
+    const nodeId = (payload as JsonObject | null)?.nodeId;
+    return { runId, seq, at, type, payload, nodeId: typeof nodeId === 'string' ? nodeId : undefined };
+  });
+}
+
+export const started = (more: JsonObject = {}): Said => [
+  'run.started',
+  { workflowId: 'wf', owner: { tenant: 't', principal: 'ann' }, ...more },
+];
+
+export const nodeStarted = (nodeId: string, attempt = 0, gapMs = 0): Said => [
+  'node.started',
+  { nodeId, typeId: `type.${nodeId}`, attempt, inputs: { text: CANARY } },
+  gapMs,
+];
+
+/** What a run works on: no span and no figure may show it. */
+export const CANARY = 'c4n4ry';
+
+const error = { code: 'node_timeout', message: `slow ${CANARY}` };
+
+/** One event of any kind about any of a few nodes, calls and interrupts, whether or not it makes sense there. */
+const anySaid: fc.Arbitrary<Said> = fc
+  .record({
+    kind: fc.nat(15),
+    nodeId: fc.constantFrom('a', 'b', '__proto__', 'constructor'),
+    id: fc.constantFrom('x', 'y', '__proto__'),
+    attempt: fc.nat(3),
+    gap: fc.nat(40),
+  })
+  .map(({ kind, nodeId, id, attempt, gap }): Said => {
+    const said: readonly Said[] = [
+      nodeStarted(nodeId, attempt),
+      nodeStarted(nodeId, attempt),
+      ['node.completed', { nodeId, outputs: { text: CANARY } }],
+      ['node.failed', { nodeId, error }],
+      ['node.skipped', { nodeId }],
+      ['node.cancelled', { nodeId, reason: CANARY }],
+      ['node.retried', { nodeId, attempt: attempt + 1, lastError: error }],
+      ['interrupt.requested', { nodeId, interruptId: id, kind: 'approval', key: 'k', data: { title: CANARY } }],
+      ['interrupt.resolved', { nodeId, interruptId: id, resumeValue: CANARY }],
+      ['cairn.step.requested', { nodeId, callId: id, step: 'shop.charge', attempt: 1, safety: 'read' }],
+      ['cairn.step.returned', { nodeId, callId: id, attempt: 1, outcome: { text: CANARY } }],
+      ['cairn.step.returned', { nodeId, callId: id, attempt: 1, error }],
+      ['cap.breached', { kind: 'node-executions', limit: 3, observed: 4, nodeId }],
+      ['provider.usage', { nodeId, provider: 'p', model: 'm', inputTokens: 3, outputTokens: 4, costEstimateUsd: 0.5 }],
+      ['variable.changed', { name: 'v', next: CANARY }],
+      ['later.version.said', [null, CANARY]],
+    ];
+    const [type, payload] = said[kind] as Said;
+    return [type, payload ?? {}, gap];
+  });
+
+/** Whole histories, from `run.started` to an end; what lies between need not be legal. */
+export const anyHistory: fc.Arbitrary<readonly SpanEvent[]> = fc
+  .tuple(fc.array(anySaid, { maxLength: 60 }), fc.constantFrom('run.completed', 'run.failed', 'run.cancelled'))
+  .map(([said, end]) => eventsOf([started(), ...said, [end, { error, outputs: { text: CANARY } }, 5]]));
