@@ -49,3 +49,14 @@ test('takes the deepest nesting allowed and refuses one level more', () => {
   expect(parse(nested(MAX_JSON_DEPTH))).toBeTypeOf('object');
   expect(() => parse(nested(MAX_JSON_DEPTH + 1))).toThrow(`deeper than ${MAX_JSON_DEPTH}`);
 });
+
+test.each(['"\\ud800"', '{"a":["\\udfff"]}', '{"\\uD83d":1}', '"\\udc00\\ud800"'])(
+  'refuses %s: half of a surrogate pair is no text',
+  (text) => {
+    expect(() => parseJsonBody(Buffer.from(text))).toThrow(/surrogate/);
+  },
+);
+
+test('takes whole surrogate pairs, and escapes of escapes', () => {
+  expect(parseJsonBody(Buffer.from('["\\ud83e\\uddf1","\\\\ud800"]'))).toEqual(['\u{1F9F1}', '\\ud800']);
+});

@@ -5,7 +5,7 @@ import { type Json, quoted, TerminalError } from '@cairn/protocol';
 /** Deepest nesting of arrays and objects in a request. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Gives the body's value. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys and deep nesting. */
+/** Gives the body's value. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates and deep nesting. */
 export function parseJsonBody(bytes: Buffer): Json {
   if (!isUtf8(bytes)) throw refusal('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
@@ -18,7 +18,20 @@ export function parseJsonBody(bytes: Buffer): Json {
   }
   // A repeated key leaves fewer members in the value than the text has: two counts find it without a set per object.
   if (countMembers(value) !== members) throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
+  if (SURROGATE_ESCAPE.test(text) && hasLoneSurrogate(value)) {
+    throw refusal('The body has half of a surrogate pair, which no text in UTF-8 can hold.');
+  }
   return value;
+}
+
+/** Only an escape can bring one in: the bytes themselves are UTF-8. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+function hasLoneSurrogate(value: Json): boolean {
+  if (typeof value === 'string') return !value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasLoneSurrogate);
+  return Object.entries(value).some(([key, member]) => !key.isWellFormed() || hasLoneSurrogate(member));
 }
 
 /** Counts the members of all objects in the text, and refuses text that nests too deep. Malformed text is left to the parser. */

@@ -1,9 +1,9 @@
 /** The API as an OpenAPI 3.1 document, computed from the route table, so that it describes what is served and nothing else. */
-import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
+import { errorEnvelope, errorKinds } from '@cairn/protocol';
 import type { z } from 'zod';
 import { scopes } from './auth.ts';
 import { type Components, createComponents, type JsonSchema } from './openapi-schemas.ts';
-import { type AnswerDoc, commonErrors, type Route } from './routes.ts';
+import { type AnswerDoc, documentedErrors, type Route } from './routes.ts';
 
 export interface ApiFacts {
   readonly version: string;
@@ -97,8 +97,8 @@ const queryParameters = (query: z.ZodObject | undefined, components: Components)
     return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema };
   });
 
-function headerParameters({ method, scope, doc }: Route): readonly object[] {
-  const changes = method !== 'GET' && scope !== null;
+function headerParameters({ method, repeatable, doc }: Route): readonly object[] {
+  const changes = method !== 'GET' && !repeatable;
   const streams = Object.values(doc.responses).some(({ orStream }) => orStream);
   return [
     ...(changes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
@@ -119,14 +119,8 @@ function response({ description, shape, contentType, orStream }: AnswerDoc, comp
 }
 
 /** One entry a status, which names the codes it can carry. */
-function refusals({ scope, doc }: Route, envelope: JsonSchema): Readonly<Record<string, object>> {
-  const codes = new Set<ErrorCode>([
-    ...(doc.errors ?? []),
-    ...(scope === null ? [] : commonErrors.keyed),
-    ...(doc.query === undefined ? [] : (['validation_error'] as const)),
-    ...(doc.body === undefined ? [] : commonErrors.body),
-    ...commonErrors.all,
-  ]);
+function refusals(route: Route, envelope: JsonSchema): Readonly<Record<string, object>> {
+  const codes = documentedErrors(route);
   const byStatus = Map.groupBy(codes, (code) => errorKinds[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, named]) => [

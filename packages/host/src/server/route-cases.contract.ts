@@ -104,6 +104,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getDiscovery: { request: nothing, status: 200 },
   getOpenApi: { request: nothing, status: 200 },
   getDocs: { request: nothing, status: 200 },
+  health: { request: nothing, status: 200 },
+  readiness: { request: nothing, status: 200 },
+  metrics: { request: nothing, status: 200 },
 };
 
 /** Names of the same form that nobody has. */

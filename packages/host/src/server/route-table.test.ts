@@ -3,7 +3,7 @@ import { type ErrorCode, errorEnvelope } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { scopes } from './auth.ts';
 import { asked, type Names, routeCases, unknownNames, waitingRun } from './route-cases.contract.ts';
-import { commonErrors, type KeyedRoute, type OpenRoute, type Route } from './routes.ts';
+import { documentedErrors, type KeyedRoute, type OpenRoute, type Route } from './routes.ts';
 import { keys, keyWith, type Served, served } from './served.contract.ts';
 
 const named = ({ method, path }: Route) => `${method} ${path}`;
@@ -22,17 +22,6 @@ const given = (host: Served, route: Route): Promise<Names> => (caseOf(route).giv
 async function send(host: Served, route: Route, key: string | null, names?: Names) {
   const request = asked(route.path, caseOf(route).request(names ?? (await given(host, route))));
   return host.ask(route.method, request.path, { ...request.with, key });
-}
-
-/** The refusals that a route's description lists, or that every route of its kind has. */
-function documentedErrors(route: Route): readonly ErrorCode[] {
-  const { doc, scope } = route;
-  return [
-    ...(doc.errors ?? []),
-    ...(scope === null ? [] : commonErrors.keyed),
-    ...(route.method === 'GET' ? [] : commonErrors.body),
-    ...commonErrors.all,
-  ];
 }
 
 test('every route has a case here, and every case a route', async () => {

@@ -71,6 +71,7 @@ export interface ServedOptions {
   readonly engine?: (engine: Engine) => Engine;
   readonly maxRequestBodyBytes?: number;
   readonly publicUrl?: string;
+  readonly conformance?: boolean;
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
   readonly limits?: Partial<AccessLimits>;
@@ -135,6 +136,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       exportsTelemetry: false,
       fixtures: null,
     }),
+    conformance: options.conformance ?? false,
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     hostId: 'test',
     version: '1.2.3',

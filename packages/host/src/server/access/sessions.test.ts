@@ -110,8 +110,18 @@ test('a change with only a cookie is refused on every route that changes somethi
   expect((await host.engine.snapshot('t', runId)).status).toBe('waiting-approval');
 });
 
-test('a session holds the scopes of its key and no more', async () => {
+test('a session holds those scopes of its key that read what pages show, and no more', async () => {
   const host = await served();
+  const whole = await host.ask('POST', '/v1/host/cairn/session', { key: keys.auditor });
+  const auditor = whole.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const read = host.server.routes.filter(
+    ({ method, scope, path }) => method === 'GET' && scope !== null && !path.includes('{'),
+  );
+  const open = new Set<string | null>(['runs:read', 'manifest:read', 'audit:read']);
+  for (const { path, scope } of read) {
+    const { status } = await host.ask('GET', path, { key: null, headers: { cookie: auditor } });
+    expect([path, status]).toEqual([path, open.has(scope) ? 200 : 403]);
+  }
   const refused = await host.ask('POST', '/v1/host/cairn/session', { key: 'key-with-only-runs:create' });
   expect(refused).toMatchObject({ status: 403, body: { details: { scopeRequired: 'runs:read' } } });
   const { headers } = await host.ask('POST', '/v1/host/cairn/session', { key: 'key-with-only-runs:read' });

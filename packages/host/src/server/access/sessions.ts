@@ -1,6 +1,6 @@
 /** Sessions of browsers: a random id in a cookie that scripts cannot read, so that an EventSource can show who it is. */
 import { hash, randomBytes } from 'node:crypto';
-import type { Caller } from '../auth.ts';
+import { audienceFor, type Caller, type Scope } from '../auth.ts';
 
 /** A session ends after this, and no later than the credential that opened it. */
 export const SESSION_LIFE_MS = 3_600_000;
@@ -8,6 +8,9 @@ export const SESSION_LIFE_MS = 3_600_000;
 /** Beyond these, the oldest session ends: of the credential, then of all. */
 const MAX_PER_CREDENTIAL = 64;
 const MAX_SESSIONS = 10_000;
+
+/** What a session may do, of what its credential may: read what pages show. */
+const READING: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
 
 export interface SessionWorld {
   /** Whether browsers reach the host by https: its cookie then never travels without. */
@@ -43,7 +46,7 @@ export class Sessions {
     const sessionId = randomBytes(32).toString('base64url');
     const digest = digestOf(sessionId);
     const expiresAt = Math.min(now + SESSION_LIFE_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
-    this.#sessions.set(digest, { caller, expiresAt });
+    this.#sessions.set(digest, { caller: reading(caller), expiresAt });
     const own = this.#byCredential.get(caller.credential);
     if (own === undefined) this.#byCredential.set(caller.credential, new Set([digest]));
     else own.add(digest);
@@ -97,6 +100,11 @@ const SECURE_NAME = '__Host-cairn_session';
 /** The session id in a Cookie header, or null. */
 export function readSessionId(header: string): string | null {
   return /(?:^|;)\s*(?:__Host-)?cairn_session=([\w-]{43})(?:\s*;|\s*$)/.exec(header)?.[1] ?? null;
+}
+
+function reading(caller: Caller): Caller {
+  const held = new Set(READING.filter((scope) => caller.scopes.has(scope)));
+  return { ...caller, scopes: held, audience: audienceFor(held) };
 }
 
 const digestOf = (sessionId: string): string => hash('sha256', sessionId, 'base64url');
