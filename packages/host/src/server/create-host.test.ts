@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createClient } from '@cairn/client';
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { memoryStore } from '../log/memory.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
@@ -43,6 +44,16 @@ test('exports exactly its public names', () => {
     'fixed',
     'outputOf',
     'variable',
+  ]);
+});
+
+test('says once, by name, which keys of the configuration nothing uses', async () => {
+  const notices: Parameters<Report>[0][] = [];
+  const report: Report = (notice) => void notices.push(notice);
+  const unused = { packs: ['./packs'], defaultAgent: 'local.a.b', secrets: { spare: { value: 'x' } } };
+  await host({ store: memoryStore(), config: unused, report });
+  expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+    'The configuration has keys that nothing in this version uses: packs, defaultAgent, secrets.spare.',
   ]);
 });
 

@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { debugBundle, isoTime, type Json, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
 import { docText } from '../log/frame.ts';
-import type { EventLog, Row } from '../log/port.ts';
+import type { EventLog, Row, RunHead } from '../log/port.ts';
+import type { Caller } from './auth.ts';
 import { implementation } from './discovery.ts';
 import { visibleRun } from './params.ts';
 import type { Call, Route } from './routes.ts';
@@ -40,13 +41,20 @@ export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
   ];
 }
 
-async function bundle(call: Call, { engine, log, version, now }: BundleSurface): Promise<string> {
-  const { record } = await visibleRun(call, log);
+async function bundle(call: Call, surface: BundleSurface): Promise<string> {
+  const text = await bundleText(await visibleRun(call, surface.log), call.caller, surface);
+  call.reply.header('cache-control', 'no-store');
+  return text;
+}
+
+/** The bundle of a run as this caller may see it. */
+export async function bundleText({ record }: RunHead, caller: Caller, surface: BundleSurface): Promise<string> {
+  const { engine, log, version, now } = surface;
   const { runId } = record;
-  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runId);
+  const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
   const run = shownRun(snapshot);
   const fixed = Buffer.byteLength(run.text) + FRAME_BYTES;
-  const found = await newestEvents(log, { runId, seq, audience: call.caller.audience }, MAX_BUNDLE_BYTES - fixed);
+  const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
   // Spans of a log without its beginning would be guesses.
   const spans = found.isWhole ? JSON.stringify(runSpans(found.rows.map(spanEvent))) : '[]';
@@ -69,7 +77,6 @@ async function bundle(call: Call, { engine, log, version, now }: BundleSurface):
     truncated: cut.length > 0,
     ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
   });
-  call.reply.header('cache-control', 'no-store');
   const events = found.rows.map(eventText).join();
   return `${head.slice(0, -1)},"run":${run.text},"events":[${events}],"spans":${hasSpans ? spans : '[]'},${tail.slice(1)}`;
 }

@@ -50,8 +50,8 @@ test('promises only what is served', async () => {
     for (const id of stands[family] ?? []) expect([family, served]).toEqual([family, expect.arrayContaining([id])]);
 });
 
-const operations = async (): Promise<readonly string[]> => {
-  const host = await served();
+const operations = async (conformance = false): Promise<readonly string[]> => {
+  const host = await served({ conformance });
   return host.server.routes.map(({ doc }) => doc.id);
 };
 
@@ -59,6 +59,13 @@ test('says that telemetry is exported only where it is', () => {
   expect(discoveryDocument(facts).observability).toBeUndefined();
   const { observability } = discoveryDocument({ ...facts, exportsTelemetry: true });
   expect(observability).toEqual({ otel: { exportProtocols: ['http/protobuf', 'http/json'] } });
+});
+
+test('names the seams only where they are served', async () => {
+  const { observability } = discoveryDocument({ ...facts, fixtures: [] });
+  expect(observability).toEqual({ testSeams: { otelScrape: true, debugBundleExport: true } });
+  expect(await operations(true)).toEqual(expect.arrayContaining(['testSpans', 'testDebugBundle']));
+  expect(await operations()).not.toEqual(expect.arrayContaining(['testSpans']));
 });
 
 test('lists fixtures and mirrors the families in conformance mode', () => {

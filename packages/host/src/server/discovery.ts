@@ -21,6 +21,7 @@ export const implementation = (version: string) => ({ name: 'cairn', version, ve
 
 export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
+  const observability = observabilityOf(facts);
   const families = {
     protocolVersion: '1.0',
     implementation: implementation(facts.version),
@@ -50,12 +51,21 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       layer1RetentionSeconds: IDEMPOTENCY_RETENTION_MS / 1000,
       crossRegion: 'single-region',
     },
-    ...(facts.exportsTelemetry ? { observability: { otel: { exportProtocols: [...otlpProtocols] } } } : {}),
+    ...(observability === null ? {} : { observability }),
     cairn: { hostId: facts.hostId },
   };
   if (facts.fixtures === null) return families;
   // Some suites read the families from a wrapper that the protocol has given up.
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
+}
+
+/** Which ways telemetry leaves the host; null when none does. */
+function observabilityOf({ exportsTelemetry, fixtures }: DiscoveryFacts): object | null {
+  if (!exportsTelemetry && fixtures === null) return null;
+  return {
+    ...(exportsTelemetry ? { otel: { exportProtocols: [...otlpProtocols] } } : {}),
+    ...(fixtures === null ? {} : { testSeams: { otelScrape: true, debugBundleExport: true } }),
+  };
 }
 
 /** `GET /.well-known/openwop`: for everybody. */

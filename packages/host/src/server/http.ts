@@ -27,6 +27,7 @@ import { sealerOf } from './sealed.ts';
 import { watchSilent } from './silent-connections.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import { testSeamRoutes } from './test-seams.ts';
 import type { Timers } from './timers.ts';
 import { tokenInterruptRoutes } from './token-interrupts.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -40,6 +41,8 @@ export interface ServerDeps {
   readonly feed: LiveFeed;
   readonly gate: Gate;
   readonly discovery: Discovery;
+  /** Serve what black-box suites look for. */
+  readonly conformance: boolean;
   readonly maxRequestBodyBytes: number;
   readonly hostId: string;
   /** Of this program. */
@@ -74,6 +77,7 @@ export function createServer(deps: ServerDeps): Server {
   const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
   const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl };
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
+  const bundles = { engine, log: store.log, version: deps.version, now };
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks }),
     ...runControlRoutes(engine),
@@ -82,7 +86,8 @@ export function createServer(deps: ServerDeps): Server {
     ...interruptRoutes(interrupts),
     ...tokenInterruptRoutes(interrupts),
     ...webhookRoutes({ webhooks, egress }),
-    ...debugBundleRoutes({ engine, log: store.log, version: deps.version, now }),
+    ...debugBundleRoutes(bundles),
+    ...(deps.conformance ? testSeamRoutes(bundles) : []),
     ...workflowRoutes({ engine, records: store.records }),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),

@@ -1,6 +1,7 @@
 /** Numbers and ids out of paths, queries and headers: each refused by name when it is not what the wire says. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../log/port.ts';
+import type { Caller } from './auth.ts';
 import { type Call, pathParam } from './routes.ts';
 
 export interface IntegerRule {
@@ -22,10 +23,14 @@ export function integerParam(text: string | undefined, rule: IntegerRule): numbe
 }
 
 /** The run a path names, if it exists and is the caller's; a foreign run looks like one that never was. */
-export async function visibleRun(call: Call, log: EventLog): Promise<RunHead> {
-  const runId = runIdParam(call);
-  const head = await log.head(runId);
-  if (head === null || head.record.tenant !== call.caller.tenant) throw runNotFound(runId);
+export const visibleRun = (call: Call, log: EventLog): Promise<RunHead> =>
+  runNamed(pathParam(call, 'runId'), call.caller, log);
+
+/** The same for a run that is named elsewhere. */
+export async function runNamed(text: string, caller: Caller, log: EventLog): Promise<RunHead> {
+  const runId = parseRunId(text);
+  const head = runId === null ? null : await log.head(runId);
+  if (head === null || head.record.tenant !== caller.tenant) throw runNotFound(text);
   return head;
 }
 

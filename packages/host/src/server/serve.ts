@@ -47,6 +47,7 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
       exportsTelemetry: config.otel !== undefined,
       fixtures,
     }),
+    conformance: config.conformance,
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     hostId: config.hostId,
     version: hostVersion(),
