@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../test/kit/engine-bench.ts';
-import type { Append } from '../log/port.ts';
+import type { Append, Store } from '../log/port.ts';
 
 const delay = (delayMs: number) => ({ typeId: 'core.delay', config: { delayMs } });
 const pausing = (append: Append) => append.rows.some((row) => row.type === 'cairn.pause.requested');
@@ -140,26 +140,55 @@ test("another tenant's run, and one that never was, cannot be told apart", async
   }
 });
 
+test('a timer that falls due in a paused run is recorded after the resume, not with an answer before it', async () => {
+  const { clock, node, begin, types, seen } = bench();
+  const held = heldStep('pay', 'write');
+  const engine = node('a', [held.step]);
+  const runId = await begin(engine, chain({ typeId: 'local.step.pay', settings: { timeoutMs: 5_000 } }));
+  await held.called(1);
+  await engine.pause({ tenant: 't', runId, drainPolicy: 'immediate' });
+  clock.advance(6_000);
+  await engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'use', result: 1 } });
+  expect((await types(runId)).slice(-3)).toEqual(['run.paused', 'interrupt.resolved', 'node.resumed']);
+  await engine.resume({ tenant: 't', runId });
+  await seen(runId, 'run.completed');
+  expect(await types(runId)).toContain('cairn.timer.fired');
+});
+
+/** A store at which something happens just before a fact from outside is written. */
+function overtaken(store: Store, happens: () => Promise<void>): Store {
+  const append = async (request: Append) => {
+    if (request.claim === undefined && request.fence === undefined) await happens();
+    return store.log.append(request);
+  };
+  return { ...store, log: { ...store.log, append } };
+}
+
+test('a pause that another node asks for just as the run begins to wait is refused with the wait', async () => {
+  const { store, node, begin, seen, types } = bench();
+  const held = heldStep('work');
+  const holder = node('holder', [held.step]);
+  const runId = await begin(holder, chain('local.step.work', 'core.approvalGate'));
+  const call = await held.called(1);
+  const racing = overtaken(store, async () => {
+    call.resolve('done');
+    await seen(runId, 'node.suspended');
+  });
+  const pause = node('other', [held.step], racing).pause({ tenant: 't', runId, drainPolicy: 'immediate' });
+  await expect(pause).rejects.toMatchObject({ code: 'conflict', details: { runStatus: 'waiting-approval' } });
+  expect(await types(runId)).not.toContain('cairn.pause.requested');
+});
+
 test('a cancel that another node asks for just as the run ends is answered with the end', async () => {
   const { store, node, begin, seen } = bench();
   const held = heldStep('work');
   const holder = node('holder', [held.step]);
   const runId = await begin(holder, chain('local.step.work'));
   const call = await held.called(1);
-  const late = faulty(store, () => 'pass');
-  const racing = {
-    ...late,
-    log: {
-      ...late.log,
-      append: async (append: Append) => {
-        if (append.claim === undefined) {
-          call.resolve('done');
-          await seen(runId, 'run.completed');
-        }
-        return late.log.append(append);
-      },
-    },
-  };
-  const other = node('other', [heldStep('work').step], racing);
+  const racing = overtaken(store, async () => {
+    call.resolve('done');
+    await seen(runId, 'run.completed');
+  });
+  const other = node('other', [held.step], racing);
   expect(await other.cancel({ tenant: 't', runId })).toEqual({ status: 'completed' });
 });
