@@ -117,7 +117,9 @@ test('needs no key, can be cached, and is not sent again unchanged', async () =>
 });
 
 test('tells the scope of a route, and that an open one needs no key', () => {
-  expect(operationOf(route()).security).toEqual([{ bearer: ['runs:read'] }]);
+  expect(operationOf(route()).security).toEqual([{ bearer: ['runs:read'] }, { session: [] }]);
+  expect(operationOf(route({ method: 'POST' })).security).toEqual([{ bearer: ['runs:read'] }]);
+  expect(operationOf(route({ scope: 'metrics:read' })).security).toEqual([{ bearer: ['metrics:read'] }]);
   const open = operationOf(route({ scope: null }));
   expect(open.security).toEqual([]);
   expect(Object.keys(open.responses)).not.toContain('401');

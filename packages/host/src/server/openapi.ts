@@ -1,6 +1,7 @@
 /** The API as an OpenAPI 3.1 document, computed from the route table, so that it describes what is served and nothing else. */
 import { errorEnvelope, errorKinds } from '@cairn/protocol';
 import type { z } from 'zod';
+import { sessionScopes } from './access/sessions.ts';
 import { scopes } from './auth.ts';
 import { type Components, createComponents, type JsonSchema } from './openapi-schemas.ts';
 import { type AnswerDoc, documentedErrors, type Route } from './routes.ts';
@@ -40,6 +41,13 @@ export function openApiDocument({ version, routes }: ApiFacts): object {
           scheme: 'bearer',
           description: `A key of the host, or a token of its identity provider. Scopes: ${scopes.join(', ')}.`,
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'cairn_session',
+          description:
+            'A browser session (`openSession`), good for reading. Over https its name begins with `__Host-`.',
+        },
       },
     },
   };
@@ -60,7 +68,7 @@ const lastEventId = {
 };
 
 function operation(route: Route, components: Components, envelope: JsonSchema): object {
-  const { doc, scope } = route;
+  const { doc } = route;
   const parameters = [
     ...pathParameters(route.path),
     ...queryParameters(doc.query, components),
@@ -70,7 +78,7 @@ function operation(route: Route, components: Components, envelope: JsonSchema): 
     operationId: doc.id,
     summary: doc.summary,
     tags: [tagOf(route.path)],
-    security: scope === null ? [] : [{ bearer: [scope] }],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: requestBody(doc.body, components) }),
     responses: {
@@ -80,6 +88,13 @@ function operation(route: Route, components: Components, envelope: JsonSchema): 
       ...refusals(route, envelope),
     },
   };
+}
+
+/** Any one of these is enough. */
+function securityOf({ method, scope }: Route): readonly object[] {
+  if (scope === null) return [];
+  const byCookie = method === 'GET' && sessionScopes.includes(scope);
+  return [{ bearer: [scope] }, ...(byCookie ? [{ session: [] }] : [])];
 }
 
 const pathParameters = (path: string): readonly object[] =>

@@ -10,7 +10,7 @@ const MAX_PER_CREDENTIAL = 64;
 const MAX_SESSIONS = 10_000;
 
 /** What a session may do, of what its credential may: read what pages show. */
-const READING: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
+export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
 
 export interface SessionWorld {
   /** Whether browsers reach the host by https: its cookie then never travels without. */
@@ -103,7 +103,7 @@ export function readSessionId(header: string): string | null {
 }
 
 function reading(caller: Caller): Caller {
-  const held = new Set(READING.filter((scope) => caller.scopes.has(scope)));
+  const held = new Set(sessionScopes.filter((scope) => caller.scopes.has(scope)));
   return { ...caller, scopes: held, audience: audienceFor(held) };
 }
 
