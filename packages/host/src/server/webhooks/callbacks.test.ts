@@ -1,0 +1,114 @@
+import { createHmac } from 'node:crypto';
+import type { JsonObject } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
+
+async function waitingRun({ ask }: Telling, callbackUrl: string): Promise<string> {
+  const reply = await ask('POST', '/v1/runs', { body: { workflowId: 'approval', callbackUrl } });
+  expect(reply.status, reply.text).toBe(201);
+  return String(reply.body.runId);
+}
+
+const accept = { resumeValue: { action: 'accept' } };
+
+test('the callback of a run that waits gets a token, and answers with it', async () => {
+  const outside = await receiver();
+  const host = await telling(await dataFolder(), outside.origin);
+  const runId = await waitingRun(host, `${outside.origin}/cb?secret=path`);
+  await outside.arrived(1);
+  const [told] = outside.received as [Received];
+  expect(told.path).toBe('/cb?secret=path');
+  expect(told.body).toMatchObject({
+    runId,
+    interrupt: { runId, nodeId: 'n0', interruptId: 'int_0_n0', kind: 'approval', data: { title: 'Go on?' } },
+    token: expect.any(String),
+    url: `${host.host.url}/v1/interrupts/${told.body.token}`,
+    expiresAt: expect.any(String),
+  });
+  const { secret } = (await host.ask('GET', '/v1/host/cairn/callback-secret')).body;
+  const signed = `${told.headers['x-openwop-timestamp']}.${told.text}`;
+  const mac = createHmac('sha256', String(secret)).update(signed).digest('hex');
+  expect(told.headers['x-openwop-signature']).toBe(`sha256=${mac}`);
+  const answered = await host.ask('POST', String(told.body.url), { key: null, body: accept });
+  expect([answered.status, answered.text]).toEqual([200, '{}']);
+  const { events } = (await host.ask('GET', `/v1/runs/${runId}/events`)).body;
+  const resolved = (events as readonly JsonObject[]).find(({ type }) => type === 'interrupt.resolved');
+  expect(resolved?.payload).toMatchObject({ resolvedBy: 'callback' });
+});
+
+test('the secret of callbacks is each tenant’s own', async () => {
+  const host = await telling(await dataFolder());
+  const secrets = [keyOf.alice, keyOf.stranger].map(
+    async (key) => (await host.ask('GET', '/v1/host/cairn/callback-secret', { key })).body.secret,
+  );
+  const [mine, theirs] = await Promise.all(secrets);
+  expect(mine).toMatch(/^[0-9a-f]{64}$/);
+  expect(mine).not.toBe(theirs);
+});
+
+test('the address is seen only with audit:read', async () => {
+  const outside = await receiver();
+  const host = await telling(await dataFolder(), outside.origin);
+  const runId = await waitingRun(host, `${outside.origin}/cb?secret=path`);
+  for (const [key, isSeen] of [
+    [keyOf.alice, false],
+    [keyOf.auditor, true],
+  ] as const) {
+    const texts = await Promise.all(
+      ['', '/events', '/debug-bundle'].map(
+        async (rest) => (await host.ask('GET', `/v1/runs/${runId}${rest}`, { key })).text,
+      ),
+    );
+    expect(texts.map((text) => text.includes('secret=path'))).toEqual([false, isSeen, isSeen]);
+  }
+});
+
+test('a callback that was not reached is told after a restart, unless the question was answered meanwhile', async () => {
+  let isDown = true;
+  const outside = await receiver((response) => void response.writeHead(isDown ? 503 : 204).end());
+  const data = await dataFolder();
+  const first = await telling(data, outside.origin);
+  const [waits, answered] = [
+    await waitingRun(first, `${outside.origin}/a`),
+    await waitingRun(first, `${outside.origin}/b`),
+  ];
+  await outside.arrived(2);
+  await first.ask('POST', `/v1/runs/${answered}/interrupts/n0`, { body: accept });
+  await first.host.close();
+  isDown = false;
+  const before = outside.received.length;
+  const second = await telling(data, outside.origin);
+  await outside.arrived(before + 1);
+  const again = outside.received.at(-1) as Received;
+  expect([again.path, again.body.runId]).toEqual(['/a', waits]);
+  const reply = await second.ask('POST', `${second.host.url}/v1/interrupts/${again.body.token}`, {
+    key: null,
+    body: accept,
+  });
+  expect(reply.status).toBe(200);
+  expect(outside.received.slice(before).map(({ path }) => path)).toEqual(['/a']);
+});
+
+test('a run without a callback, or of another tenant, tells nobody', async () => {
+  const outside = await receiver();
+  const host = await telling(await dataFolder(), outside.origin);
+  await host.ask('POST', '/v1/runs', { body: { workflowId: 'approval' } });
+  await host.ask('POST', '/v1/runs', { key: keyOf.stranger, body: { workflowId: 'approval' } });
+  const runId = await waitingRun(host, outside.origin);
+  await outside.arrived(1);
+  expect(outside.received.map(({ body }) => body.runId)).toEqual([runId]);
+});
+
+test.each([
+  'https://127.0.0.1/',
+  'http://example.com/',
+  'https://[::1]/',
+  'https://10.1.2.3/',
+  'ftp://example.com/',
+  'x',
+])('a run whose callback is %s is not created', async (callbackUrl) => {
+  const host = await telling(await dataFolder());
+  const reply = await host.ask('POST', '/v1/runs', { body: { workflowId: 'approval', callbackUrl } });
+  expect([reply.status, reply.body.error]).toEqual([400, 'validation_error']);
+  expect((await host.ask('GET', '/v1/runs')).body.runs).toEqual([]);
+});
