@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +47,7 @@ test("help teaches with examples, and the version is the package's", async () =>
   const cwd = await folder();
   const help = await cairn(cwd, ['--help']).ended;
   expect(help).toMatchObject({ code: 0, err: '' });
-  for (const word of ['cairn dev', 'cairn start --config cairn.json', '"keyEnv"']) expect(help.out).toContain(word);
+  for (const word of ['cairn dev', 'cairn run hello --input name=Ada', 'Exit codes:']) expect(help.out).toContain(word);
   expect(await cairn(cwd, ['--version']).ended).toMatchObject({ code: 0, out: '0.0.0\n' });
 });
 
@@ -71,12 +72,61 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
   const { code, out, err } = await host.ended;
   expect([code, out]).toEqual([0, line]);
   expect(err).toContain(`Bearer ${key}`);
+  expect(existsSync(join(cwd, '.cairn', 'host.json'))).toBe(false);
 
   const again = cairn(cwd, ['dev', '--port', '0']);
   await again.firstLine;
   expect((await readFile(file, 'utf8')).trim()).toBe(key);
   again.process.kill('SIGTERM');
   expect((await again.ended).code).toBe(0);
+});
+
+test('the other verbs find the host of dev from below its folder, and end with the code of the run', async () => {
+  const cwd = await folder();
+  const host = cairn(cwd, ['dev', '--port', '0']);
+  await host.firstLine;
+  const below = join(cwd, 'below');
+  await mkdir(below);
+  const run = await cairn(below, ['run', 'hello', '--input', 'name=Ada']).ended;
+  expect([run.code, JSON.parse(run.out)]).toEqual([0, { value: 'Hello, Ada!' }]);
+  const waiting = await cairn(below, ['run', 'review']).ended;
+  expect([waiting.code, waiting.out]).toEqual([5, '']);
+});
+
+test('who has read enough of the output ends the command quietly', async () => {
+  const cwd = await folder();
+  const child = spawn(process.execPath, [bin, '--help'], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([code, err]).toEqual([0, '']);
+});
+
+test('Ctrl-C ends a run that is watched with 130, and leaves it running', async () => {
+  const cwd = await folder();
+  const host = cairn(cwd, ['dev', '--port', '0']);
+  await host.firstLine;
+  const tail = cairn(cwd, ['tail', (await cairn(cwd, ['run', 'review', '--detach']).ended).out.trim()]);
+  await tail.firstLine;
+  tail.process.kill('SIGINT');
+  expect((await tail.ended).code).toBe(130);
+});
+
+test('every verb has help with an example', async () => {
+  const cwd = await folder();
+  const help = (await cairn(cwd, ['--help']).ended).out;
+  const verbs = help.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim()) ?? [];
+  const { typed } = await import('./noted-terminal.contract.ts');
+  expect(verbs).toContain('verify');
+  for (const verb of verbs) {
+    if (['cairn'].includes(verb)) continue;
+    const { code, out } = await typed([verb, '--help']);
+    expect([verb, code]).toEqual([verb, 0]);
+    expect(out).toMatch(/Examples:\n {2}\S/);
+  }
 });
 
 test('start serves what the file and the environment say', async () => {

@@ -23,28 +23,36 @@ export interface RunFlags extends HostFlags {
 
 export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
-    const request = await requestOf(terminal, client, name, flags);
-    const created = await client.runs.create(request).catch((error: unknown) => misspelt(client, name, error));
-    const { runId } = created;
-    if (flags.detach === true) {
-      if (flags.json === true) terminal.print(JSON.stringify(created));
-      else terminal.print(runId);
-      return exit.ok;
-    }
-    const isQuiet = flags.json === true;
-    if (!isQuiet) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${runId}`);
     const stop = new AbortController();
+    const { signal } = stop;
     terminal.onSignal(() => stop.abort());
+    let runId: string | null = null;
     try {
-      const snapshot = await watchRun(terminal, client, runId, { signal: stop.signal, isQuiet });
-      return await report(terminal, client, snapshot, isQuiet);
+      const request = await requestOf(terminal, client, name, flags);
+      const creating = client.runs.create(request, { signal });
+      const created = await creating.catch((error: unknown) => misspelt(client, name, error));
+      runId = created.runId;
+      const isJson = flags.json === true;
+      if (flags.detach === true) {
+        terminal.print(isJson ? JSON.stringify(created) : runId);
+        return exit.ok;
+      }
+      if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${runId}`);
+      return await report(
+        terminal,
+        client,
+        await watchRun(terminal, client, runId, { signal, isQuiet: isJson }),
+        isJson,
+      );
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
-      terminal.tell(`\nRun ${runId} goes on. Watch it with: cairn tail ${runId}`);
+      if (!signal.aborted) throw error;
+      terminal.tell(runId === null ? '\nInterrupted. cairn runs shows whether the run began.' : goesOn(runId));
       return exit.interrupted;
     }
   });
 }
+
+const goesOn = (runId: string): string => `\nRun ${runId} goes on. Watch it with: cairn tail ${runId}`;
 
 /** The ids of workflows have no dot and no colon; those of agents always do. */
 const isAgent = (name: string): boolean => /[.:]/.test(name);

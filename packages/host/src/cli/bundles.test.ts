@@ -1,0 +1,189 @@
+/** Runs as bundles: exported from one folder, verified anywhere, imported into another, where they are inert. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqliteStore } from '../log/sqlite/open.ts';
+import { createHost } from '../server/create-host.ts';
+import { typed } from './noted-terminal.contract.ts';
+import { key, type ServedCli, servedCli } from './served-cli.contract.ts';
+
+interface Place extends ServedCli {
+  readonly cwd: string;
+}
+
+/** A host on the data folder `data` of a folder of its own. */
+async function place(): Promise<Place> {
+  const cwd = mkdtempSync(join(tmpdir(), 'cairn-bundles-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'cairn.json'), '{"data":"data"}');
+  const served = await servedCli(await openSqliteStore({ folder: join(cwd, 'data') }));
+  return { ...served, cwd, cairn: (args, how = {}) => served.cairn(args, { cwd, ...how }) };
+}
+
+async function exported(from: Place, ...args: readonly string[]): Promise<{ runId: string; file: string }> {
+  const runId = await from.detached(...args);
+  const { out } = await from.cairn(['export', runId, '--json']);
+  return { runId, file: JSON.parse(out).file as string };
+}
+
+test('a run goes into a file and into another folder, and is the same there to the last hash', async () => {
+  const here = await place();
+  const { runId, file } = await exported(here, 'review');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const [there, checked] = [join(here.cwd, 'there'), await here.cairn(['verify', file, '--json'])];
+  const imported = await here.cairn(['import', file, '--data', there, '--json']);
+  const verdict = JSON.parse(checked.out) as { hash: string; events: number };
+  expect(JSON.parse(imported.out)).toEqual({ runId, events: verdict.events, tenant: 'dev', imported: true });
+  expect(JSON.parse((await here.cairn(['verify', runId, '--data', there, '--json'])).out)).toEqual(verdict);
+  expect(await here.cairn(['import', file, '--data', there])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/already/),
+  });
+  // Exported again from there, it is the same but for the instant of the export and the digest over it.
+  await here.cairn(['export', runId, '--data', there, '-o', 'again.jsonl']);
+  const rows = (path: string) => readFileSync(path, 'utf8').trim().split('\n').slice(1, -1);
+  expect(rows(join(here.cwd, 'again.jsonl'))).toEqual(rows(file));
+});
+
+test('an imported run can be looked at, but neither answered, cancelled, paused nor stepped', async () => {
+  const here = await place();
+  const { runId, file } = await exported(here, 'review');
+  const there = join(here.cwd, 'there');
+  await here.cairn(['import', file, '--data', there]);
+  // This host knows neither the workflow nor anything else of the one the run came from.
+  const host = await createHost({
+    config: { port: 0, data: there, keys: [{ key, tenant: 'dev' }] },
+    report: () => undefined,
+  });
+  onTestFinished(() => host.close());
+  const cairn = (...args: readonly string[]) => typed(args, { env: { CAIRN_URL: host.url ?? '', CAIRN_KEY: key } });
+  const shown = await cairn('show', runId);
+  expect(shown.out).toMatch(/waiting-approval/);
+  expect(shown.out).toMatch(/imported +just now; it never goes on here/);
+  expect(shown.out).not.toContain('answer it with');
+  expect((await cairn('runs')).out).toContain('imported');
+  expect(JSON.parse((await cairn('show', runId, '--json')).out)).toMatchObject({ importedAt: expect.any(String) });
+  expect((await cairn('tail', runId)).out.split('\n').length).toBeGreaterThan(4);
+  for (const args of [
+    ['answer', runId, 'accept'],
+    ['cancel', runId],
+    ['pause', runId],
+    ['resume', runId],
+  ]) {
+    const ended = await cairn(...args);
+    expect([args[0], ended.code]).toEqual([args[0], 4]);
+    expect(ended.err).toContain('was imported');
+  }
+  expect((await cairn('tail', runId)).out).not.toContain('interrupt.resolved');
+});
+
+test('verify finds what was changed in a data folder, and says where', async () => {
+  const here = await place();
+  const runId = await here.detached('review');
+  expect((await here.cairn(['verify', runId])).code).toBe(0);
+  const db = new DatabaseSync(join(here.cwd, 'data', 'cairn.db'));
+  onTestFinished(() => db.close());
+  const payload = db.prepare('SELECT payload FROM events WHERE seq = 3').get()?.payload as string;
+  db.prepare('UPDATE events SET payload = ? WHERE seq = 3').run(payload.replace('Publish', 'Burn'));
+  expect(await here.cairn(['verify', runId])).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('event 3 (interrupt.requested) is not what its hash says'),
+  });
+  db.prepare('UPDATE events SET payload = ? WHERE seq = 3').run(payload);
+  db.exec("UPDATE events SET hash = 'x' WHERE seq = 4");
+  expect((await here.cairn(['verify', runId])).out).toContain('event 4 does not follow');
+  db.exec('DELETE FROM events WHERE seq = 2');
+  expect(JSON.parse((await here.cairn(['verify', runId, '--json'])).out)).toMatchObject({
+    ok: false,
+    events: 2,
+    problem: 'event 2 is missing',
+  });
+});
+
+test.each<[string, (lines: string[]) => string[]]>([
+  ['a changed byte', (lines) => lines.with(3, lines[3]!.replace('"at":1', '"at":2'))],
+  ['a missing row', (lines) => lines.toSpliced(4, 1)],
+  ['rows in another order', (lines) => lines.with(4, lines[5]!).with(5, lines[4]!)],
+  ['a missing end', (lines) => lines.slice(0, -1)],
+])('%s in a bundle fails verify with 1 and import with 4, and nothing is written', async (_name, damage) => {
+  const here = await place();
+  const { file } = await exported(here, 'review');
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  writeFileSync(file, `${damage(lines).join('\n')}\n`);
+  const checked = await here.cairn(['verify', file]);
+  expect([checked.code, checked.out]).toMatchObject([1, expect.stringMatching(/Line \d+ is wrong/)]);
+  const there = join(here.cwd, 'there');
+  const refused = await here.cairn(['import', file, '--data', there]);
+  expect([refused.code, refused.out]).toEqual([4, '']);
+  expect(existsSync(there)).toBe(false);
+});
+
+test('a file that is exported over is refused, and replaced as a whole when that is asked for', async () => {
+  const here = await place();
+  const runId = await here.detached('review');
+  writeFileSync(join(here.cwd, 'x.jsonl'), 'mine');
+  expect((await here.cairn(['export', runId, '-o', 'x.jsonl'])).code).toBe(4);
+  expect(readFileSync(join(here.cwd, 'x.jsonl'), 'utf8')).toBe('mine');
+  expect((await here.cairn(['export', runId, '-o', 'x.jsonl', '--force'])).code).toBe(0);
+  expect((await here.cairn(['verify', 'x.jsonl'])).code).toBe(0);
+  expect(readdirSync(here.cwd).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+test.each([
+  ['a run that is not there', ['export', 'run_nobody'], 3, 'There is no run "run_nobody"'],
+  ['an id that is a path', ['export', '../../../etc/passwd'], 3, 'There is no run'],
+  ['a run or file that is not there', ['verify', 'nothing'], 3, 'no file nothing, and no run'],
+  ['a folder without data', ['verify', 'run_x', '--data', 'empty'], 3, 'is no data folder'],
+  ['a bundle that is not there', ['import', 'nothing.jsonl'], 3, 'cannot be opened'],
+  ['a folder as a bundle', ['import', 'data'], 4, 'not a regular file'],
+  ['a bundle into a folder that a host uses', ['import', 'fine.jsonl', '--data', 'data'], 1, 'A host runs on'],
+])('refuses %s', async (_name, args, code, message) => {
+  const here = await place();
+  const runId = await here.detached('review');
+  await here.cairn(['export', runId, '-o', 'fine.jsonl']);
+  const ended = await here.cairn(args);
+  expect([ended.code, ended.out]).toEqual([code, '']);
+  expect(ended.err).toContain(message);
+});
+
+test('a run that is here with another end is not replaced', async () => {
+  const here = await place();
+  const { runId, file } = await exported(here, 'review');
+  const there = join(here.cwd, 'there');
+  await here.cairn(['import', file, '--data', there]);
+  await here.cairn(['answer', runId, 'accept']);
+  await here.cairn(['export', runId, '-o', 'later.jsonl']);
+  expect(await here.cairn(['import', 'later.jsonl', '--data', there])).toMatchObject({ code: 4 });
+});
+
+test('an import asks whose run it becomes when there are several tenants', async () => {
+  const here = await place();
+  const { file } = await exported(here, 'review');
+  const there = join(here.cwd, 'there');
+  await here.cairn(['import', file, '--data', there, '--tenant', 'acme']);
+  const other = await exported(here, 'review');
+  expect(JSON.parse((await here.cairn(['import', other.file, '--data', there, '--json'])).out).tenant).toBe('acme');
+  const third = await exported(here, 'review');
+  await here.cairn(['import', third.file, '--data', there, '--tenant', 'beta']);
+  const fourth = await exported(here, 'review');
+  expect((await here.cairn(['import', fourth.file, '--data', there])).err).toContain('several tenants: acme, beta');
+});
+
+test('a file that never ends a line is refused without being held in memory', async () => {
+  const here = await place();
+  const file = join(here.cwd, 'long.jsonl');
+  const piece = 'x'.repeat(1_048_576);
+  for (let i = 0; i < 12; i += 1) appendFileSync(file, piece);
+  expect((await here.cairn(['verify', file])).out).toContain('Line 1 is wrong: it is longer than 8388608 bytes.');
+});

@@ -1,0 +1,103 @@
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqliteStore } from '../log/sqlite/open.ts';
+import type { Finding } from './doctor-finding.ts';
+import { typed } from './noted-terminal.contract.ts';
+import { servedCli } from './served-cli.contract.ts';
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'cairn-doctor-'));
+  onTestFinished(() => {
+    chmodSync(path, 0o700);
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
+/** The states and texts by subject, and the exit code. */
+async function findings(cwd: string, ...args: readonly string[]) {
+  const { code, out } = await typed(['doctor', '--json', ...args], { cwd });
+  const all = (JSON.parse(out) as { findings: readonly Finding[] }).findings;
+  return { code, ...Object.fromEntries(all.map(({ subject, state, text }) => [subject, `${state}: ${text}`])) };
+}
+
+test('a folder in which nothing was started yet is doubtful, not bad', async () => {
+  expect(await findings(folder())).toMatchObject({
+    code: 0,
+    Node: `good: ${process.version}`,
+    'data folder': expect.stringMatching(/^doubtful: No data folder is known/),
+  });
+});
+
+test('a healthy folder is told, while a host runs on it and after', async () => {
+  const cwd = folder();
+  const store = await openSqliteStore({ folder: join(cwd, '.cairn') });
+  const { cairn, detached } = await servedCli(store);
+  await cairn(['tail', await detached('sum', '-i', 'n=1')]);
+  const running = await findings(cwd);
+  expect(running).toMatchObject({ code: 0, lock: 'good: a host runs on the folder' });
+  expect(running).toMatchObject({ database: expect.stringMatching(/^good: undamaged; runs: 1, events: \d+$/) });
+  const rebuild = await findings(cwd, '--rebuild');
+  expect(rebuild).toMatchObject({ code: 1, index: expect.stringMatching(/^bad: .* in use by another process/) });
+});
+
+test('an index that is wrong is made again', async () => {
+  const cwd = folder();
+  const data = join(cwd, 'data');
+  const store = await openSqliteStore({ folder: data });
+  const { cairn, detached } = await servedCli(store);
+  await cairn(['tail', await detached('sum', '-i', 'n=1')]);
+  await store.close();
+  const db = new DatabaseSync(join(data, 'cairn.db'));
+  db.exec("UPDATE runs SET status = 'failed'");
+  db.close();
+  const mended = await findings(cwd, '--data', 'data', '--rebuild');
+  expect(mended).toMatchObject({ code: 0, index: 'good: right now; runs: 1, of which 1 had been wrong' });
+  expect(await findings(cwd, '--data', 'data', '--rebuild')).toMatchObject({ index: 'good: right; runs: 1' });
+});
+
+test('a crash, a damaged file and a later version are found', async () => {
+  const cwd = folder();
+  const data = join(cwd, 'data');
+  await (await openSqliteStore({ folder: data })).close();
+  writeFileSync(join(data, 'cairn.running'), '');
+  expect(await findings(cwd, '--data', 'data')).toMatchObject({ lock: expect.stringMatching(/did not stop cleanly/) });
+  const db = new DatabaseSync(join(data, 'cairn.db'));
+  db.exec('PRAGMA user_version = 999');
+  db.close();
+  expect(await findings(cwd, '--data', 'data')).toMatchObject({
+    code: 1,
+    database: expect.stringMatching(/version 999/),
+  });
+  writeFileSync(join(data, 'cairn.db'), 'this is no database');
+  appendFileSync(join(data, 'cairn.db'), 'x'.repeat(4096));
+  expect(await findings(cwd, '--data', 'data')).toMatchObject({ code: 1, database: expect.stringMatching(/^bad: /) });
+});
+
+test('a wrong configuration is named, and no secret of it is repeated', async () => {
+  const cwd = folder();
+  writeFileSync(join(cwd, 'cairn.json'), '{"keys":[{"key":"a-very-secret-key-1","tenant":"t"}],"prot":1}');
+  const { code, out } = await typed(['doctor'], { cwd });
+  expect(code).toBe(1);
+  expect(out).toContain('✗ configuration');
+  expect(out).toContain('"prot"');
+  expect(out).not.toContain('a-very-secret-key-1');
+});
+
+test('a port that another program uses is bad; one that a host serves is not', async () => {
+  const cwd = folder();
+  const { url } = await servedCli();
+  const config = (port: number) => ({ port, data: 'data', keys: [{ key: 'a-key-of-16-characters', tenant: 't' }] });
+  writeFileSync(join(cwd, 'cairn.json'), JSON.stringify(config(Number(new URL(url).port))));
+  expect(await findings(cwd)).toMatchObject({ port: expect.stringMatching(/^good: .* is served by a host$/) });
+  const stranger = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void stranger.close());
+  const { port } = stranger.address() as { readonly port: number };
+  writeFileSync(join(cwd, 'cairn.json'), JSON.stringify(config(port)));
+  expect(await findings(cwd)).toMatchObject({ code: 1, port: expect.stringMatching(/another program uses it/) });
+});

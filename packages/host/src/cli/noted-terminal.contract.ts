@@ -1,0 +1,59 @@
+/** A terminal in the hands of a test: what was typed, what came out, and Ctrl-C when the test says so; not shipped. */
+import { program } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Typed {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The person at the terminal; left out, there is none. */
+  readonly person?: (question: string, signal: AbortSignal) => Promise<string | null>;
+  readonly columns?: number;
+  readonly colours?: boolean;
+  /** Given the way to press Ctrl-C. */
+  readonly onStart?: (interrupt: () => void) => void;
+  /** Told of each line as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs one command line in this process. The code is null while a verb keeps serving. */
+export async function typed(args: readonly string[], how: Typed = {}): Promise<Ended> {
+  const out: string[] = [];
+  const err: string[] = [];
+  let code: number | null = null;
+  const handles: (() => void)[] = [];
+  const { colours = false, onLine = () => undefined } = how;
+  const terminal: Terminal = {
+    version: '1.2.3',
+    argv: ['node', 'cairn', ...args],
+    env: how.env ?? {},
+    cwd: how.cwd ?? '/',
+    columns: how.columns ?? null,
+    colours: { out: colours, err: colours },
+    isInteractive: how.person !== undefined,
+    now: () => Date.now(),
+    print: (line) => {
+      out.push(line);
+      onLine(line);
+    },
+    tell: (line) => {
+      err.push(line);
+      onLine(line);
+    },
+    ask: how.person ?? (() => Promise.resolve(null)),
+    exit: (given) => {
+      code ??= given;
+    },
+    onSignal: (handle) => handles.push(handle),
+  };
+  how.onStart?.(() => {
+    for (const handle of handles) handle();
+  });
+  await program(terminal);
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}

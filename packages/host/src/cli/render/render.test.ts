@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { oneLine, safe, styleOf } from './style.ts';
+import { cut, table, widthOf } from './table.ts';
+import { ago, span } from './time.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+test.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [1_250, '1.2 s'],
+  [59_999, '59.9 s'],
+  [MINUTE, '1 min'],
+  [3 * MINUTE + 4 * SECOND, '3 min 4 s'],
+  [2 * HOUR + 5 * MINUTE, '2 h 5 min'],
+  [4 * DAY + HOUR, '4 d 1 h'],
+])('a span of %d ms is %s', (ms, text) => {
+  expect(span(ms)).toBe(text);
+});
+
+test.each([
+  [0, 'just now'],
+  [-5_000, 'just now'],
+  [12 * SECOND, '12 s ago'],
+  [59 * MINUTE, '59 min ago'],
+  [5 * HOUR, '5 h ago'],
+  [30 * DAY, '30 d ago'],
+  [31 * DAY, '2026-10-15'],
+])('an instant %d ms back is %s', (passed, text) => {
+  const now = Date.parse('2026-11-15T12:00:00Z');
+  expect(ago(now - passed, now)).toBe(text);
+});
+
+test('columns line up by the cells they take, not by the characters they have', () => {
+  const style = styleOf(false);
+  const lines = table(
+    [
+      ['東京', 'a'],
+      ['e\u0301', 'b'],
+      ['🗻', 'c'],
+    ],
+    { style, columns: null },
+  );
+  expect(lines).toEqual(['東京  a', 'e\u0301     b', '🗻    c']);
+});
+
+test('a line is cut to the screen, whatever is in it, and its colours are closed', () => {
+  const { red } = styleOf(true);
+  expect(cut(red('abcdef'), 4)).toBe('\u001b[31mabc…\u001b[0m');
+  expect(cut(red('abc'), 3)).toBe(red('abc'));
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, columns) => {
+      expect(widthOf(cut(safe(text), columns))).toBeLessThanOrEqual(columns);
+    }),
+  );
+});
+
+test('no text from outside can hold a control character once it is printed', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
+      expect(safe(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      expect(oneLine(text)).not.toContain('\n');
+    }),
+  );
+  expect(safe('Zürich\t€')).toBe('Zürich €');
+});
