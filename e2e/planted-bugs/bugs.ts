@@ -134,8 +134,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'interrupted-write-runs-again-unasked',
     file: 'packages/host/src/engine/recover.ts',
-    find: `    if (call.safety === 'write') {`,
-    replace: `    if (call.safety === 'pure') {`,
+    find: `    if (call.asked !== undefined || call.safety === 'write' || underWay(call.callId)) continue;
+`,
+    replace: `    if (call.asked !== undefined || underWay(call.callId)) continue;
+`,
     suite: simulation,
     why: 'A payment whose outcome is unknown is made again without anybody having said so.',
   },
@@ -146,6 +148,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: `cause: call.requestedSeq + 1,`,
     suite: simulation,
     why: 'A result names itself, or an unrelated event, as its cause.',
+  },
+  {
+    name: 'paused-run-goes-on',
+    file: 'packages/host/src/engine/decide.ts',
+    find: `  if (state.pause !== null) return pauseRun(state, state.pause);
+`,
+    replace: `  if (state.pause?.pausedAt === null) return pauseRun(state, state.pause);
+`,
+    suite: simulation,
+    why: 'A run that an operator has paused starts its next node.',
   },
   {
     name: 'lost-answer-counts-as-a-failure',
