@@ -61,19 +61,25 @@ interface Exporters {
   readonly OTLPMetricExporter: typeof OTLPMetricExporter;
 }
 
-async function loadExporters(protocol: OtelConfig['protocol']): Promise<Exporters> {
+function loadExporters(protocol: OtelConfig['protocol']): Promise<Exporters> {
+  return loaded(() =>
+    protocol === 'http/json'
+      ? Promise.all([
+          import('@opentelemetry/exporter-trace-otlp-http'),
+          import('@opentelemetry/exporter-metrics-otlp-http'),
+        ])
+      : Promise.all([
+          import('@opentelemetry/exporter-trace-otlp-proto'),
+          import('@opentelemetry/exporter-metrics-otlp-proto'),
+        ]),
+  );
+}
+
+/** What `load` imports, or a refusal that says what to do when it is not installed. */
+export async function loaded(load: () => Promise<readonly [object, object]>): Promise<Exporters> {
   try {
-    const [traces, metrics] =
-      protocol === 'http/json'
-        ? await Promise.all([
-            import('@opentelemetry/exporter-trace-otlp-http'),
-            import('@opentelemetry/exporter-metrics-otlp-http'),
-          ])
-        : await Promise.all([
-            import('@opentelemetry/exporter-trace-otlp-proto'),
-            import('@opentelemetry/exporter-metrics-otlp-proto'),
-          ]);
-    return { ...traces, ...metrics } as unknown as Exporters;
+    const [traces, metrics] = await load();
+    return { ...traces, ...metrics } as Exporters;
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new TerminalError('config_invalid', {

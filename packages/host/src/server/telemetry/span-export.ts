@@ -52,6 +52,7 @@ export class SpanExport {
   #news = true;
   #closing = false;
   #abandoned = false;
+  #closed: Promise<void> | null = null;
   #oldestAt: number | null = null;
 
   constructor(parts: SpanExportParts) {
@@ -70,7 +71,12 @@ export class SpanExport {
   }
 
   /** Exports what there is if the collector takes it soon; the rest goes out after the next start. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing = true;
     this.#unfollow();
     this.#onNews();
