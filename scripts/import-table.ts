@@ -124,6 +124,15 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
+  // Runs in the browser of whoever reads the docs page.
+  {
+    name: 'host/assets',
+    path: 'packages/host/assets',
+    imports: [],
+    packages: [],
+    builtins: [],
+    world: ['network', 'timer'],
+  },
   {
     name: 'kit',
     path: 'packages/host/test/kit',
