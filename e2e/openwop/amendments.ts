@@ -1,6 +1,6 @@
 /** Where the published schemas are behind the protocol's own text, what the text says instead; applied before validating. */
 import { fail } from 'node:assert/strict';
-import type { Json, JsonObject } from '@cairn/protocol';
+import { type Json, type JsonObject, runStatuses } from '@cairn/protocol';
 
 export interface Amendment {
   /** The statement that overrules the schema: a row of the table of disagreements, or a section. */
@@ -41,6 +41,14 @@ export const amendments: readonly Amendment[] = [
     was: '^(replace|append|merge|counter|votes|feedback|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
     now: '^(replace|append|merge|counter|votes|feedback|message|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
     why: 'a channel may declare the message reducer; the event that records its writes forgot it',
+  },
+  {
+    source: 'row 24',
+    schema: 'debug-bundle.schema.json',
+    at: ['properties', 'run', 'properties', 'status', 'enum'],
+    was: ['pending', 'running', 'completed', 'failed', 'cancelled', 'waiting-approval', 'waiting-clarification'],
+    now: [...runStatuses],
+    why: 'the run of a bundle is its snapshot, whose statuses this list does not have',
   },
   identity('runId', text),
   identity('nodeId', text),

@@ -13,6 +13,7 @@ export interface WireSchemas {
   checkError(body: unknown): void;
   checkDiscovery(body: unknown): void;
   checkDefinition(body: unknown): void;
+  checkBundle(body: unknown): void;
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
@@ -32,6 +33,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const error = named('error-envelope.schema.json');
   const discovery = named('capabilities.schema.json');
   const definition = named('workflow-definition.schema.json');
+  const bundle = named('debug-bundle.schema.json');
   const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
 
   return {
@@ -46,6 +48,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
     checkSnapshot: (body) => check(snapshot, body, 'snapshot'),
     checkError: (body) => check(error, body, 'error body'),
     checkDiscovery: (body) => check(discovery, body, 'discovery document'),
+    checkBundle: (body) => check(bundle, body, 'debug bundle'),
     checkDefinition: (body) => check(definition, body, 'workflow definition'),
   };
 }

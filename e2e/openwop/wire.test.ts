@@ -199,6 +199,23 @@ function compared(data: OpenwopData): void {
     expect(rows.map((row) => row.runId)).toEqual([runId, finished]);
   });
 
+  test('the debug bundle of a run fits its schema, at rest and at its end, whoever reads it', async () => {
+    const { runId } = await host.start('conformance-approval');
+    for (const [id, as] of [
+      [runId, 'ann'],
+      [finished, 'ann'],
+      [finished, 'bob'],
+    ] as const) {
+      const { status, headers, body } = await host.call('GET', `/v1/runs/${id}/debug-bundle`, { as });
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+      schemas.checkBundle(body);
+      schemas.checkSnapshot(body.run);
+      const events = body.events as unknown as readonly RunEventDoc[];
+      for (const event of events) schemas.checkEvent(event);
+      expect(body.metrics).toMatchObject({ eventCount: events.length });
+    }
+  });
+
   test('a payload that its schema does not allow is found', () => {
     const event = { eventId: 'run_x:0', runId: 'run_x', timestamp: '2026-01-01T00:00:00.000Z', sequence: 0 };
     const wrong = { ...event, type: 'node.started', payload: { nodeId: 'a' } };
