@@ -45,7 +45,7 @@ function hostCommands() {
         config: {
           port: 0,
           keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }],
-          limits: { maxNodeExecutions: 1_000_000 },
+          limits: { maxNodeExecutions: 1_000_000, maxOpenStreamsPerKey: 4_000 },
         },
       });
       running = { store, engine: host.engine };

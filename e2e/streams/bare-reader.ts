@@ -1,0 +1,53 @@
+/** What a browser's EventSource does, and no more: reads frames, remembers the last id, connects again with it when cut. */
+import { request } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { isTerminalType, type RunEventDoc } from '@cairn/protocol';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { KEY } from './stream-host.ts';
+
+export interface BareReader {
+  readonly port: number;
+  readonly path: string;
+  /** Told each event as it comes, with everything that a repeat or a gap would show. */
+  readonly seen: (event: RunEventDoc) => void;
+}
+
+/** Resolves once a connection was ended in order after the terminal event. */
+export async function readBare({ port, path, seen }: BareReader): Promise<void> {
+  let lastId = '';
+  let over = false;
+  const take = ({ id, event, data }: EventSourceMessage) => {
+    if (id !== undefined) lastId = id;
+    const events = event === 'batch' ? (JSON.parse(data) as RunEventDoc[]) : [JSON.parse(data) as RunEventDoc];
+    for (const one of events) {
+      seen(one);
+      over ||= isTerminalType(one.type);
+    }
+  };
+  while (!over) await oneConnection(port, path, lastId, take);
+}
+
+/** Ends however the connection does; what is left of a frame that was not whole is forgotten, as the standard says. */
+function oneConnection(
+  port: number,
+  path: string,
+  lastId: string,
+  take: (message: EventSourceMessage) => void,
+): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${KEY}`,
+    accept: 'text/event-stream',
+    ...(lastId === '' ? {} : { 'last-event-id': lastId }),
+  };
+  return new Promise((resolve) => {
+    const asked = request({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+      const parser = createParser({ onEvent: take });
+      const decoder = new StringDecoder('utf8');
+      response.on('data', (bytes: Buffer) => parser.feed(decoder.write(bytes)));
+      response.on('error', () => undefined);
+      response.on('close', resolve);
+    });
+    asked.on('error', () => resolve());
+    asked.end();
+  });
+}

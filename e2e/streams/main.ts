@@ -1,0 +1,43 @@
+/** `npm run e2e:streams`: the proofs about streams at full size, with figures; ends with 1 when one fails. */
+import { parseArgs } from 'node:util';
+import { type ChaosWish, chaosCampaign } from './chaos.ts';
+import { stalledCampaign } from './stalled.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    events: { type: 'string', default: '200000' },
+    cuts: { type: 'string', default: '2000' },
+  },
+});
+const seed = Number(values.seed);
+const cuts = Number(values.cuts);
+process.stdout.write(`seed ${seed}\n`);
+
+const stalled = await stalledCampaign(Number(values.events));
+const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
+process.stdout.write(
+  `${stalled.events} events: alone ${Math.round(stalled.aloneMs)} ms, beside a stalled reader ${Math.round(stalled.besideMs)} ms; ` +
+    `memory ${megabytes(stalled.early)} MB at a quarter, ${megabytes(stalled.late)} MB at the end; ` +
+    `the stalled one had ${stalled.asleep} frames asleep, ${stalled.awake} awake\n`,
+);
+
+const readers: readonly ChaosWish['reader'][] = [
+  'client',
+  { query: '?streamMode=debug' },
+  { query: '?streamMode=updates' },
+  { query: '?streamMode=debug&bufferMs=1' },
+];
+let failed = 0;
+for (const reader of readers) {
+  const begin = performance.now();
+  const result = await chaosCampaign({ seed, cuts, reader });
+  const isExact = JSON.stringify(result.seen) === JSON.stringify(result.expected);
+  if (!isExact) failed += 1;
+  const name = reader === 'client' ? 'the client' : `a bare reader of ${reader.query}`;
+  process.stdout.write(
+    `${result.cuts} cuts, ${result.connections} connections, ${name}: ${result.seen.length} of ${result.expected.length} events, ` +
+      `${isExact ? 'none missing, none twice' : 'NOT what the log has'}, ${Math.round(performance.now() - begin)} ms\n`,
+  );
+}
+process.exitCode = failed === 0 ? 0 : 1;

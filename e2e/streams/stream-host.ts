@@ -1,0 +1,84 @@
+/** A real host over SQLite with one run that waits, to which a test writes whatever it wants to see streamed. */
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunId } from '@cairn/protocol';
+import { defineWorkflow } from '../../packages/host/src/engine/define-workflow.ts';
+import type { NewRow, Store } from '../../packages/host/src/log/port.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { createHost, type Host } from '../../packages/host/src/server/create-host.ts';
+
+export const KEY = 'streams-test-key-0001';
+
+const waiting = defineWorkflow({
+  id: 'waiting',
+  version: '1',
+  nodes: { gate: { type: 'core.approvalGate', config: { title: 'Go on?' } } },
+});
+
+export class StreamHost implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #store: Store;
+  readonly #folder: string;
+  readonly runId: RunId;
+  readonly port: number;
+  /** seq of the last row of the run. */
+  last: number;
+
+  private constructor(host: Host, store: Store, folder: string, run: { readonly runId: RunId; readonly last: number }) {
+    this.#host = host;
+    this.#store = store;
+    this.#folder = folder;
+    this.runId = run.runId;
+    this.last = run.last;
+    this.port = Number(new URL(host.url!).port);
+  }
+
+  static async open(): Promise<StreamHost> {
+    const folder = mkdtempSync(join(tmpdir(), 'cairn-streams-'));
+    const fault = (error: unknown) => {
+      throw error;
+    };
+    const store = await openSqliteStore({ folder, onFault: fault });
+    const host = await createHost({
+      store,
+      workflows: [waiting],
+      config: { port: 0, keys: [{ key: KEY, tenant: 't' }] },
+      report: ({ level, message, error }) => level === 'error' && fault(error ?? new Error(message)),
+    });
+    const { runId } = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
+    return new StreamHost(host, store, folder, { runId, last: (await store.log.head(runId))!.seq });
+  }
+
+  get url(): string {
+    return this.#host.url!;
+  }
+
+  /** Resolves once they are durable. */
+  async write(rows: readonly NewRow[]): Promise<void> {
+    const { seq } = await this.#store.log.append({ runId: this.runId, rows });
+    this.last = Math.max(this.last, seq + rows.length - 1);
+  }
+
+  /** Ends the run, and with it its streams. */
+  finish(): Promise<void> {
+    return this.write([{ at: 0, type: 'run.cancelled', audience: 'client', payload: '{}', task: null }]);
+  }
+
+  /** What a client of this key is to see: the sequences of every row that is not the operator's. */
+  async visible(shows: (type: string) => boolean = () => true): Promise<readonly number[]> {
+    const seqs: number[] = [];
+    for (let after = -1; ; ) {
+      const rows = await this.#store.log.read({ runId: this.runId, after, limit: 1_000, audience: 'client' });
+      if (rows.length === 0) return seqs;
+      for (const { seq, type } of rows) if (shows(type)) seqs.push(seq);
+      after = rows.at(-1)!.seq;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
