@@ -45,6 +45,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
           'interrupt_already_resolved',
           'interrupt_expired',
           'interrupt_cancelled',
+          'run_imported',
         ],
       },
     },

@@ -107,7 +107,6 @@ export const documentedErrors = ({ method, scope, repeatable, doc }: Route): rea
   ...new Set<ErrorCode>([
     ...(doc.errors ?? []),
     ...(scope === null ? [] : commonErrors.keyed),
-    ...(doc.query === undefined ? [] : commonErrors.query),
     ...(method === 'GET' ? [] : commonErrors.body),
     ...(method === 'GET' || repeatable ? [] : commonErrors.once),
     ...commonErrors.all,
@@ -116,7 +115,6 @@ export const documentedErrors = ({ method, scope, repeatable, doc }: Route): rea
 
 const commonErrors = {
   keyed: ['unauthenticated', 'forbidden'],
-  query: ['validation_error'],
   body: ['validation_error', 'payload_too_large', 'unsupported_media_type'],
   once: ['idempotency_key_mismatch', 'idempotency_in_flight'],
   all: ['rate_limited', 'internal_error', 'service_unavailable'],

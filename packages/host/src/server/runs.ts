@@ -186,11 +186,26 @@ const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' 
 /** What of a closed body the options of the run are; absent ones stay absent. */
 function runOptions(body: CreateRun): RunOptions {
   const { configurable, tags, metadata } = body;
+  checkMetadata(metadata);
   return {
     ...(configurable === undefined ? {} : { configurable }),
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata }),
   };
+}
+
+/** Facts to keep with a run are read with every snapshot of it. */
+const MAX_METADATA_BYTES = 8_192;
+
+function checkMetadata(metadata: CreateRun['metadata']): void {
+  if (metadata === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(metadata));
+  if (bytes <= MAX_METADATA_BYTES) return;
+  throw new TerminalError('validation_error', {
+    message: `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA_BYTES} are kept with a run.`,
+    hint: 'Keep the facts elsewhere and a reference to them here.',
+    details: { field: 'metadata', maxBytes: MAX_METADATA_BYTES },
+  });
 }
 
 /** The wire has no terminal status here: a run that is over by the time of the answer was running when it was created. */

@@ -98,7 +98,7 @@ test('an expired token is told apart, with the tolerance of the configuration fo
   expect(await ask(host, token)).toMatchObject({ status: 401, body: { error: 'key_expired' } });
 });
 
-test.each([
+test.each<[string, Record<string, unknown>]>([
   ['another issuer', { iss: 'https://evil.example' }],
   ['another audience', { aud: 'somebody-else' }],
   ['no expiry', { exp: undefined }],

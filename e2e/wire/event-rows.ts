@@ -1,0 +1,167 @@
+/** Sections 2.8 and 4.9: events as JSON, as a stream and by polling. */
+import { given, type WireRow } from './wire-row.ts';
+
+const sse = { accept: 'text/event-stream' };
+
+export const eventRows: readonly WireRow[] = [
+  {
+    at: '4.9, 11.2 row 16',
+    says: 'without asking for a stream, events are JSON',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events' },
+    answer: {
+      status: 200,
+      headers: { 'content-type': /^application\/json/ },
+      body: { events: [{ type: 'run.started' }] },
+    },
+  },
+  {
+    at: '4.9',
+    says: 'a stream ends after the terminal event, labelled by type, with the sequence as id',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events', headers: sse },
+    answer: {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+      text: /id: \d+\nevent: run\.completed\ndata: \{[^\n]*\}\n\n$/,
+    },
+  },
+  {
+    at: '4.9',
+    says: 'an unknown mode is 400 and the modes are listed',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=quantum', headers: sse },
+    answer: {
+      status: 400,
+      error: 'unsupported_stream_mode',
+      details: { supported: ['updates', 'values', 'messages', 'debug'] },
+    },
+  },
+  {
+    at: '4.9',
+    says: 'one bad name refuses the whole list',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=updates,quantum', headers: sse },
+    answer: { status: 400, error: 'unsupported_stream_mode' },
+  },
+  {
+    at: '4.9',
+    says: 'values go with nothing else',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=values,updates', headers: sse },
+    answer: { status: 400, error: 'unsupported_stream_mode' },
+  },
+  {
+    at: '4.9',
+    says: 'a mixed list is the union',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=updates,messages', headers: sse },
+    answer: { status: 200, text: /event: run\.completed/ },
+  },
+  {
+    at: '4.9',
+    says: 'values are snapshots',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=values', headers: sse },
+    answer: { status: 200, text: /event: state\.snapshot/ },
+  },
+  {
+    at: '4.9',
+    says: 'a bufferMs above 5000 is 400, before the form is negotiated',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?bufferMs=99999' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '4.9',
+    says: 'a buffered stream has batches and ends at the terminal event',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?bufferMs=5000', headers: sse },
+    answer: { status: 200, text: /event: batch\n/ },
+  },
+  {
+    at: '4.9',
+    says: 'bufferMs=0 has no batches',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?bufferMs=0', headers: sse },
+    answer: { status: 200, text: /^(?![\s\S]*event: batch)[\s\S]*event: run\.completed/ },
+  },
+  {
+    at: '4.9',
+    says: 'Last-Event-ID goes on after that event',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events?streamMode=debug', headers: { ...sse, 'last-event-id': '0' } },
+    answer: { status: 200, text: /^(?![\s\S]*event: run\.started)id: 1\n/ },
+  },
+  {
+    at: '4.9',
+    says: 'a Last-Event-ID that is no number is 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events', headers: { ...sse, 'last-event-id': 'x' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '4.9',
+    says: 'the events of an unknown run are 404',
+    ask: { to: 'GET /v1/runs/run_unknown/events', headers: sse },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '2.8',
+    says: 'a poll without a position starts at the beginning',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?timeout=1' },
+    answer: {
+      status: 200,
+      body: { runId: '{run}', isComplete: true, isTerminal: true, runStatus: 'completed', events: [{ sequence: 0 }] },
+    },
+  },
+  {
+    at: '2.8',
+    says: 'a poll of a finished run after its first event has at least one',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?lastSequence=0&timeout=1' },
+    answer: { status: 200, body: { events: [{ sequence: 1 }] } },
+  },
+  {
+    at: '2.8',
+    says: 'since is an alias of lastSequence',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?since=0&timeout=1' },
+    answer: { status: 200, body: { events: [{ sequence: 1 }] } },
+  },
+  {
+    at: '2.8',
+    says: 'a position past the end is an empty 200',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?lastSequence=999999&timeout=1' },
+    answer: { status: 200, body: { events: [] } },
+  },
+  {
+    at: '2.8',
+    says: 'a negative position is 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?lastSequence=-5' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.8',
+    says: 'a position that is no number is 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?lastSequence=x' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.8, 2.21',
+    says: 'a timeout of 61 seconds is 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events/poll?timeout=61' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.8',
+    says: 'a poll of an unknown run is 404',
+    ask: { to: 'GET /v1/runs/run_unknown/events/poll' },
+    answer: { status: 404, error: 'not_found' },
+  },
+];

@@ -1,0 +1,176 @@
+/** Sections 2.6, 2.7, 2.13 and 2.20: creating runs, reading them, and doing so once. */
+import { given, type WireRow } from './wire-row.ts';
+
+const create = 'POST /v1/runs';
+const done = { workflowId: 'done' };
+
+export const runRows: readonly WireRow[] = [
+  {
+    at: '2.6',
+    says: 'a run is created and tells where it is',
+    ask: { to: create, body: { ...done, inputs: { a: 1 }, tags: ['x'], metadata: { who: 'me' } } },
+    answer: { status: 201, body: { workflowId: 'done' } },
+  },
+  {
+    at: '2.6',
+    says: 'malformed JSON is 400',
+    ask: { to: create, raw: '{"workflowId":' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6',
+    says: 'an undeclared property is 400',
+    ask: { to: create, body: { ...done, colour: 'red' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6',
+    says: 'neither workflow nor agent is 400',
+    ask: { to: create, body: { inputs: {} } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6',
+    says: 'a recursionLimit out of range is 400 at create',
+    ask: { to: create, body: { ...done, configurable: { recursionLimit: 0 } } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6',
+    says: 'a runTimeoutMs out of range is 400 at create',
+    ask: { to: create, body: { ...done, configurable: { runTimeoutMs: -1 } } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6, 2.21',
+    says: '101 tags are 400',
+    ask: { to: create, body: { ...done, tags: Array.from({ length: 101 }, (_, i) => `t${i}`) } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6, 2.21',
+    says: 'a tag of 257 characters is 400',
+    ask: { to: create, body: { ...done, tags: ['x'.repeat(257)] } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6, 2.21',
+    says: 'metadata above its size is 400',
+    ask: { to: create, body: { ...done, metadata: { a: 'x'.repeat(9_000) } } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.6, 11.2 row 18',
+    says: 'an unknown workflow is 404 and is named in the details',
+    ask: { to: create, body: { workflowId: 'nothing' } },
+    answer: { status: 404, error: 'not_found', details: { workflowId: 'nothing' } },
+  },
+  {
+    at: '2.6',
+    says: 'a residency that is not offered is refused, not ignored',
+    ask: { to: create, body: { ...done, residency: { region: 'eu' } } },
+    answer: { status: 400, error: 'capability_required', details: { requiredCapability: 'dataResidency' } },
+  },
+  {
+    at: '2.6',
+    says: 'evaluations that are not offered are 501',
+    ask: { to: create, body: { mode: 'eval' } },
+    answer: { status: 501, error: 'capability_not_provided' },
+  },
+  {
+    at: '2.6',
+    says: 'a second run of a scope with X-Dedup is 409, with the active run and when to come back',
+    given: async (stage) => {
+      const { runId } = await stage.told({
+        to: create,
+        body: { workflowId: 'asks', scopeId: 'order-1' },
+        headers: { 'x-dedup': 'enforce' },
+      });
+      return { active: String(runId) };
+    },
+    ask: { to: create, body: { workflowId: 'asks', scopeId: 'order-1' }, headers: { 'x-dedup': 'enforce' } },
+    answer: {
+      status: 409,
+      error: 'run_already_active',
+      details: { activeRunId: '{active}', activeHost: 'wire-host' },
+      headers: { 'retry-after': /^\d+$/ },
+    },
+  },
+  {
+    at: '2.20',
+    says: 'the same request with the same key is answered again, and says so',
+    given: async (stage) => {
+      const { runId } = await stage.told({ to: create, body: done, headers: { 'idempotency-key': 'again' } });
+      return { first: String(runId) };
+    },
+    ask: { to: create, body: done, headers: { 'idempotency-key': 'again' } },
+    answer: { status: 201, body: { runId: '{first}' }, headers: { 'openwop-idempotent-replay': 'true' } },
+  },
+  {
+    at: '2.20',
+    says: 'another request with the same key is 409, never the recorded answer',
+    given: async (stage) => {
+      await stage.told({ to: create, body: done, headers: { 'idempotency-key': 'other' } });
+      return {};
+    },
+    ask: { to: create, body: { ...done, tags: ['x'] }, headers: { 'idempotency-key': 'other' } },
+    answer: { status: 409, error: 'idempotency_key_mismatch' },
+  },
+  {
+    at: '2.20',
+    says: 'keys of another tenant are other keys',
+    given: async (stage) => {
+      await stage.told({ to: create, body: done, headers: { 'idempotency-key': 'shared' } });
+      return {};
+    },
+    ask: { to: create, as: 'zoe', body: done, headers: { 'idempotency-key': 'shared' } },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '2.20',
+    says: 'a key of 256 characters is 400',
+    ask: { to: create, body: done, headers: { 'idempotency-key': 'k'.repeat(256) } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.20',
+    says: 'GET does not look at the key',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}', headers: { 'idempotency-key': 'k'.repeat(256) } },
+    answer: { status: 200 },
+  },
+  {
+    at: '2.7',
+    says: 'a run is read, with a strong ETag',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}' },
+    answer: { status: 200, body: { runId: '{run}', status: 'completed' }, headers: { etag: /^"[^"]+"$/ } },
+  },
+  {
+    at: '2.7',
+    says: 'a run that the caller has is 304 and empty',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}', headers: { 'if-none-match': '*' } },
+    answer: { status: 304, text: /^$/ },
+  },
+  {
+    at: '2.7',
+    says: 'an unknown run is 404',
+    ask: { to: 'GET /v1/runs/run_unknown' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '2.13',
+    says: 'a debug bundle is read and not kept by caches',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/debug-bundle' },
+    answer: { status: 200, body: { bundleVersion: '1.0' }, headers: { 'cache-control': 'no-store' } },
+  },
+  {
+    at: '2.13',
+    says: 'a debug bundle of another tenant is 404',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/debug-bundle', as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+];

@@ -1,0 +1,112 @@
+/** Section 2 of the wire as a table of tests, against a host as its users start it; every refusal must be the closed envelope. */
+import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controlRows } from './control-rows.ts';
+import { eventRows } from './event-rows.ts';
+import { generalRows } from './general-rows.ts';
+import { interruptRows } from './interrupt-rows.ts';
+import { runRows } from './run-rows.ts';
+import type { Answer, WireRow } from './wire-row.ts';
+import { filled, type Reply, WireStage } from './wire-stage.ts';
+
+const rows: readonly WireRow[] = [...generalRows, ...runRows, ...eventRows, ...controlRows, ...interruptRows];
+
+let stage: WireStage;
+beforeAll(async () => {
+  stage = await WireStage.open();
+});
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+for (const row of rows) {
+  test(`${row.at}: ${row.says} (${row.answer.status})`, () => play(row));
+}
+
+async function play({ given, ask, answer }: WireRow): Promise<void> {
+  const names = (await given?.(stage)) ?? {};
+  const reply = await stage.send(ask, names);
+  expect([reply.status, reply.status === answer.status ? '' : reply.text]).toEqual([answer.status, '']);
+  const expected = JSON.parse(filled(JSON.stringify(answer), names)) as Answer;
+  checkBody(reply, expected);
+  if (answer.text !== undefined) expect(reply.text).toMatch(answer.text);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    if (typeof value === 'string') expect([name, reply.headers.get(name)]).toEqual([name, value]);
+    else expect(reply.headers.get(name) ?? '').toMatch(value);
+  }
+}
+
+function checkBody({ status, text }: Reply, { error, details, body }: Answer): void {
+  if (status >= 400) {
+    const envelope = errorEnvelope.parse(JSON.parse(text));
+    expect(envelope.error).toBe(error);
+    expect(errorKinds[envelope.error as ErrorCode].status).toBe(status);
+    if (details !== undefined) expect(envelope.details).toMatchObject(details);
+  }
+  if (body !== undefined) expect(begins(JSON.parse(text), body)).toMatchObject(body);
+}
+
+/** Lists may be longer than what a row says about their beginning. */
+function begins(actual: unknown, expected: unknown): unknown {
+  if (Array.isArray(actual)) {
+    if (!Array.isArray(expected) || expected.length === 0) return actual;
+    return expected.map((item, i) => begins(actual[i], item));
+  }
+  if (typeof actual !== 'object' || actual === null || typeof expected !== 'object' || expected === null) return actual;
+  const wanted = expected as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(actual).map(([name, value]) => [name, begins(value, wanted[name])]));
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
+/** Codes that every route of its kind has; they are tested over the route table. */
+const everywhere = [
+  'unauthenticated',
+  'forbidden',
+  'unsupported_media_type',
+  'payload_too_large',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+  'idempotency_key_mismatch',
+  'idempotency_in_flight',
+];
+
+/** What no single request brings about, and the tests that do. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'answerInterrupt conflict': 'packages/host/src/engine/answers.test.ts',
+  'mintInterruptToken interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
+  'inspectInterrupt interrupt_not_found': 'packages/host/src/server/token-interrupts.test.ts',
+  'inspectInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
+  'resolveInterrupt interrupt_not_found': 'packages/host/src/server/token-interrupts.test.ts',
+  'resolveInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
+  'resolveInterrupt conflict': 'packages/host/src/server/token-interrupts.test.ts',
+  'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
+};
+
+test('every answer that the host describes has a row here', async () => {
+  const { text } = await stage.send({ to: 'GET /v1/openapi.json', as: 'nobody' });
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
+  const missing: string[] = [];
+  for (const [path, operations] of Object.entries(paths)) {
+    const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/:]+')}(\\?.*)?$`);
+    for (const [method, { operationId, responses }] of Object.entries(operations)) {
+      const own = rows.filter(({ ask }) => {
+        const [verb = '', target = ''] = ask.to.split(' ');
+        return verb.toLowerCase() === method && pattern.test(target);
+      });
+      for (const [status, { description }] of Object.entries(responses)) {
+        const codes =
+          Number(status) < 400 ? [status] : [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
+        for (const code of codes.filter(
+          (one) => !everywhere.includes(one) && elsewhere[`${operationId} ${one}`] === undefined,
+        )) {
+          const shown = own.some(({ answer }) => (answer.error ?? String(answer.status)) === code);
+          if (!shown) missing.push(`${operationId} ${code}`);
+        }
+      }
+    }
+  }
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,93 @@
+/** A line of the protocol as data: what is there, what is asked, what must be answered. */
+import type { Json, JsonObject } from '@cairn/protocol';
+
+/** Who calls: two tenants, and in the first somebody who may do everything, another like that, and some who may do less. */
+export type Who = 'ann' | 'bob' | 'zoe' | 'reader' | 'operator' | 'nobody' | 'unknown';
+
+export interface Ask {
+  /** `METHOD /path`; `{name}` stands for what `given` found. */
+  readonly to: string;
+  /** Default `ann`; `nobody` sends no key. */
+  readonly as?: Who;
+  /** JSON, in which text may hold `{name}`; `raw` goes out as it is. */
+  readonly body?: Json;
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly error?: string;
+  /** Parts of `details`. */
+  readonly details?: object;
+  /** Parts of the body. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string | RegExp>>;
+  /** For bodies that are not JSON. */
+  readonly text?: RegExp;
+}
+
+export type Names = Readonly<Record<string, string>>;
+
+/** What a row may prepare by. */
+export interface Stage {
+  /** Sends a request and gives the answer's body; throws unless it succeeds. */
+  told(ask: Ask): Promise<Readonly<Record<string, unknown>>>;
+  /** Creates a run of one of the workflows and waits until it has the status. */
+  run(workflow: 'done' | 'asks' | 'sleeps' | 'expires', status: string): Promise<string>;
+  /** Takes over a run that waits on another host. */
+  imported(): Promise<string>;
+  /** Waits until the run has the status. */
+  reaches(run: string, status: string): Promise<void>;
+}
+
+export interface WireRow {
+  /** The section of the wire reference. */
+  readonly at: string;
+  readonly says: string;
+  readonly given?: (stage: Stage) => Promise<Names>;
+  readonly ask: Ask;
+  readonly answer: Answer;
+}
+
+/** A workflow of one node, `n0`. */
+export function definition(id: string, typeId: string, config: JsonObject): JsonObject {
+  const node = { id: 'n0', typeId, name: 'n0', position: { x: 0, y: 0 }, config, inputs: {} };
+  const rest = { edges: [], triggers: [], variables: [], metadata: {}, settings: {} };
+  return { id, name: id, version: '1', nodes: [node], ...rest };
+}
+
+/** Runs of each kind, for the rows that need one. */
+export const given = {
+  done: async (stage: Stage): Promise<Names> => ({ run: await stage.run('done', 'completed') }),
+  waiting: async (stage: Stage): Promise<Names> => ({ run: await stage.run('asks', 'waiting-approval') }),
+  expired: async (stage: Stage): Promise<Names> => ({ run: await stage.run('expires', 'failed') }),
+  sleeping: async (stage: Stage): Promise<Names> => ({ run: await stage.run('sleeps', 'running') }),
+  imported: async (stage: Stage): Promise<Names> => ({ run: await stage.imported() }),
+  async cancelled(stage: Stage): Promise<Names> {
+    const names = await given.waiting(stage);
+    await stage.told({ to: `POST /v1/runs/${names.run}/cancel` });
+    await stage.reaches(names.run ?? '', 'cancelled');
+    return names;
+  },
+  async paused(stage: Stage): Promise<Names> {
+    const names = await given.sleeping(stage);
+    await stage.told({ to: `POST /v1/runs/${names.run}:pause`, body: { drainPolicy: 'immediate' } });
+    await stage.reaches(names.run ?? '', 'paused');
+    return names;
+  },
+  async answered(stage: Stage): Promise<Names> {
+    const names = await given.waiting(stage);
+    await stage.told({ to: `POST /v1/runs/${names.run}/interrupts/n0`, body: { resumeValue: { action: 'accept' } } });
+    await stage.reaches(names.run ?? '', 'completed');
+    return names;
+  },
+  token: (intent: 'resolve' | 'inspect') => async (stage: Stage) => {
+    const names = await given.waiting(stage);
+    const { token } = await stage.told({
+      to: `POST /v1/host/cairn/runs/${names.run}/interrupts/n0/token`,
+      body: { intent },
+    });
+    return { ...names, token: String(token) };
+  },
+};

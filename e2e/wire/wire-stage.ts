@@ -1,0 +1,120 @@
+/** The host that the rows are played on, and how they are played. */
+import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
+import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import type { Store } from '../../packages/host/src/log/port.ts';
+import { type Ask, definition, type Names, type Stage, type Who } from './wire-row.ts';
+
+const key = (who: string) => `wire-table-key-of-${who}`;
+
+const config = {
+  port: 0,
+  hostId: 'wire-host',
+  keys: [
+    { key: key('ann'), tenant: 'acme', principal: 'ann' },
+    { key: key('bob'), tenant: 'acme', principal: 'bob' },
+    { key: key('zoe'), tenant: 'globex', principal: 'zoe' },
+    { key: key('operator'), tenant: 'acme', scopes: ['metrics:read' as const] },
+    { key: key('reader'), tenant: 'acme', scopes: ['runs:read' as const] },
+  ],
+  limits: { maxRequestBodyBytes: 262_144 },
+  egress: { allow: ['http://127.0.0.1:9'] },
+};
+
+const workflows = {
+  done: definition('done', 'core.noop', {}),
+  asks: definition('asks', 'core.approvalGate', { title: 'Go on?' }),
+  expires: definition('expires', 'core.approvalGate', { title: 'Quick?', timeoutMs: 1 }),
+  sleeps: definition('sleeps', 'core.delay', { delayMs: 3_600_000 }),
+};
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export class WireStage implements Stage, AsyncDisposable {
+  readonly #host: Host;
+  readonly #store: Store;
+
+  private constructor(host: Host, store: Store) {
+    this.#host = host;
+    this.#store = store;
+  }
+
+  static async open(): Promise<WireStage> {
+    const store = memoryStore();
+    const host = await createHost({ config, store, report: () => undefined });
+    for (const body of Object.values(workflows)) await host.engine.register('acme', parseWorkflowDefinition(body));
+    return new WireStage(host, store);
+  }
+
+  /** Sends what a row asks, with what it prepared put in. */
+  async send({ to, as = 'ann', body, raw, headers }: Ask, names: Names = {}): Promise<Reply> {
+    const [method = '', path = ''] = filled(to, names).split(' ');
+    const content = raw ?? (body === undefined ? undefined : filled(JSON.stringify(body), names));
+    const response = await fetch(`${this.#host.url}${path}`, {
+      method,
+      headers: {
+        ...credential(as),
+        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  async told(ask: Ask): Promise<Readonly<Record<string, unknown>>> {
+    const { status, text } = await this.send(ask);
+    if (status >= 300) throw new Error(`${ask.to} was answered ${status}: ${text}`);
+    return text === '' ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+  }
+
+  async run(workflowId: keyof typeof workflows, status: string): Promise<string> {
+    const { runId } = await this.told({ to: 'POST /v1/runs', body: { workflowId } });
+    await this.reaches(String(runId), status);
+    return String(runId);
+  }
+
+  async imported(): Promise<string> {
+    await using other = await WireStage.open();
+    const runId = parseRunId(await other.run('asks', 'waiting-approval'));
+    const head = runId === null ? null : await other.#store.log.head(runId);
+    if (runId === null || head === null) throw new Error('the other host lost its run');
+    const { tenant, contextId, originRunId } = head.record;
+    const { seq, hash } = head;
+    const rows = await other.#store.log.read({ runId, after: -1, limit: 1_000 });
+    const given = rows.map(({ nodeId, cause, ...row }) => ({
+      ...row,
+      nodeId: nodeId ?? undefined,
+      cause: cause ?? undefined,
+    }));
+    await this.#store.log.importRun({ runId, tenant, contextId, originRunId, importedAt: 1, seq, hash }, given);
+    return runId;
+  }
+
+  /** Follows the run by polling: each poll ends with the next event. */
+  async reaches(run: string, status: string): Promise<void> {
+    for (let last = 0; ; ) {
+      const { status: now } = await this.told({ to: `GET /v1/runs/${run}` });
+      if (now === status) return;
+      const poll = await this.told({ to: `GET /v1/runs/${run}/events/poll?lastSequence=${last}&timeout=5` });
+      if (poll.isComplete === true && poll.runStatus !== status)
+        throw new Error(`${run} is ${poll.runStatus}, not ${status}`);
+      last = Number(poll.lastEventSeq ?? last);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#host.close();
+  }
+}
+
+const credential = (who: Who): Readonly<Record<string, string>> =>
+  who === 'nobody' ? {} : { authorization: `Bearer ${key(who)}` };
+
+/** `{name}` of a row, and only those: paths and JSON have braces of their own. */
+export const filled = (text: string, names: Names): string =>
+  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => names[name] ?? whole);
