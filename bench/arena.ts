@@ -23,12 +23,14 @@ export interface Arena extends AsyncDisposable {
 }
 
 export async function openArena(plan: Plan): Promise<Arena> {
-  const stack = new AsyncDisposableStack();
-  const host = stack.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url)));
-  const load = stack.use(new Child<LoadCommands>(new URL('./load.ts', import.meta.url)));
+  // Ends both when the host does not come up: a process that is left would keep the benchmark from ending.
+  await using starting = new AsyncDisposableStack();
+  const host = starting.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url)));
+  const load = starting.use(new Child<LoadCommands>(new URL('./load.ts', import.meta.url)));
   const hostFolder = freshFolder(plan, 'host');
   const hostTarget = await host.ask('serve', { folder: hostFolder });
-  return { host, hostTarget, hostFolder, load, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const started = starting.move();
+  return { host, hostTarget, hostFolder, load, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
 export interface Hollow extends AsyncDisposable {

@@ -27,6 +27,7 @@ function feeding(store: Store): { readonly meter: Meter; readonly feed: MetricFe
     throw error;
   });
   onTestFinished(() => feed.close());
+  feed.lookClosely();
   return { meter, feed };
 }
 
@@ -53,6 +54,36 @@ async function measured(...said: readonly Said[]): Promise<Record<string, unknow
 }
 
 describe('the metrics of runs', () => {
+  it('leave out nodes and calls until somebody looks, and know then what is open', async () => {
+    const store = memoryStore();
+    const meter = new Meter();
+    const feed = new MetricFeed(store.log, meter, ({ error }) => {
+      throw error;
+    });
+    onTestFinished(() => feed.close());
+    const events = eventsOf([
+      started(),
+      nodeStarted('a', 0, 20),
+      ['node.completed', { nodeId: 'a' }, 30],
+      nodeStarted('b', 0, 5),
+      ['node.completed', { nodeId: 'b' }, 40],
+      ['run.completed', {}, 5],
+    ]);
+    await append(store, events.slice(0, 4));
+    expect(figures(meter.read())).toEqual({ 'openwop.run.created wf t': 1, 'openwop.queue.enqueued t': 1 });
+    feed.lookClosely();
+    await append(store, events.slice(4));
+    await settled();
+    expect(figures(meter.read())).toEqual({
+      'openwop.run.created wf t': 1,
+      'openwop.queue.enqueued t': 1,
+      'openwop.node.completed type.b completed': 1,
+      'openwop.node.duration type.b completed': [1, 40],
+      'openwop.run.completed completed wf t': 1,
+      'openwop.run.duration completed wf t': [1, 100],
+    });
+  });
+
   it('count runs and nodes, and measure how long they took', async () => {
     const lastError = { code: 'x', message: 'm' };
     expect(

@@ -4,7 +4,7 @@ import type { Report } from '../../engine/ports.ts';
 import type { Commit, EventLog, Row } from '../../log/port.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
-import { countRow, type OpenRun, openRun, startedRun } from './run-metrics.ts';
+import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metrics.ts';
 
 /** Runs remembered. One that was forgotten, or began before this process, is read up again when it goes on. */
 const MAX_RUNS = 5_000;
@@ -25,6 +25,8 @@ export class MetricFeed {
   readonly #waiting = new Map<RunId, Row[]>();
   readonly #stop: () => void;
   #waitingRows = 0;
+  /** Nodes and calls are counted too. */
+  #isClose = false;
 
   constructor(log: EventLog, recorder: Recorder, report: Report) {
     this.#log = log;
@@ -33,13 +35,21 @@ export class MetricFeed {
     this.#stop = log.follow((commit) => this.#take(commit));
   }
 
+  /** From now on nodes and calls are counted too: for a host that nobody watches, that is a twentieth of its work for nothing. */
+  lookClosely(): void {
+    if (this.#isClose) return;
+    this.#isClose = true;
+    // What is open in them was not noted; it is read up when they go on.
+    this.#runs.clear();
+  }
+
   close(): void {
     this.#stop();
   }
 
   #take({ runId, rows }: Commit): void {
     const first = rows[0];
-    if (first === undefined) return;
+    if (first === undefined || !(this.#isClose || rows.some(isRare))) return;
     let run = this.#runs.get(runId);
     if (run === undefined) {
       if (first.seq > 0) {
@@ -54,7 +64,7 @@ export class MetricFeed {
 
   #count(runId: RunId, run: OpenRun, rows: readonly Row[]): void {
     for (const row of rows) {
-      countRow(run, row, this.#recorder);
+      if (this.#isClose || isRare(row)) countRow(run, row, this.#recorder);
       if (isTerminalType(row.type)) this.#runs.delete(runId);
     }
   }

@@ -198,3 +198,16 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['provider.usage', used],
   ['runOrchestrator.decided', decided],
 ]);
+
+/** What a run does a few times in its life; nodes and calls come by the thousand. */
+const rare: ReadonlySet<string> = new Set([
+  'run.started',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+  'interrupt.requested',
+  'interrupt.resolved',
+  'cap.breached',
+]);
+
+export const isRare = ({ type }: MetricRow): boolean => rare.has(type);

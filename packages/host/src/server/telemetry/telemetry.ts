@@ -44,13 +44,14 @@ export async function startTelemetry(otel: OtelConfig | undefined, parts: Teleme
   const store: Store = { ...parts.store, log: measured.log };
   let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
   let behindMs = (): number => 0;
-  const collect = async (): Promise<readonly Family[]> => [
-    ...meter.read(),
-    ...(await hostFigures(parts, { connections, behindMs })),
-  ];
+  const feed = new MetricFeed(store.log, meter, report);
+  const collect = async (): Promise<readonly Family[]> => {
+    feed.lookClosely();
+    return [...meter.read(), ...(await hostFigures(parts, { connections, behindMs }))];
+  };
+  if (otel !== undefined) feed.lookClosely();
   const exporting = otel === undefined ? null : await startExport(otel, { ...parts, store, meter, collect });
   if (exporting !== null) behindMs = () => exporting.behindMs;
-  const feed = new MetricFeed(store.log, meter, report);
   const readiness = createReadiness({ records: store.records, measured, timers, now });
   return {
     store,
