@@ -1,0 +1,171 @@
+/** The page of the command line: prose for each verb, and what the verb really prints when a new user tries it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { program } from '../../packages/host/src/cli/program.ts';
+import { cut } from '../../packages/host/src/cli/render/table.ts';
+import type { Terminal } from '../../packages/host/src/cli/terminal.ts';
+import { type Section, sections } from './cli-sections.ts';
+import { Normaliser } from './normalise.ts';
+
+const bin = join(import.meta.dirname, '../../packages/host/bin/cairn.mjs');
+
+/** Runs every command of the page in a new folder, against a host that `cairn dev` serves there, and writes the page. */
+export async function cliPage(): Promise<string> {
+  const cwd = mkdtempSync(join(tmpdir(), 'cairn-page-'));
+  const newcomer = new Newcomer(cwd);
+  try {
+    const parts: string[] = [];
+    for (const section of sections) parts.push(await newcomer.section(section));
+    return `${HEAD}\n${parts.join('\n')}`;
+  } finally {
+    await newcomer.leave();
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+/** The width of the screen on the page. */
+const COLUMNS = 110;
+
+/** One line that a command said; `isForScreen` when it would be cut to the width of a screen. */
+interface Said {
+  readonly text: string;
+  readonly isForScreen: boolean;
+}
+
+interface Outcome {
+  readonly said: readonly Said[];
+  readonly code: number;
+}
+
+/** Somebody who types what the page says, in one folder. */
+class Newcomer {
+  readonly #cwd: string;
+  readonly #normal: Normaliser;
+  readonly #hosts: ChildProcess[] = [];
+  /** Names that later commands use for what earlier ones printed. */
+  readonly #names = new Map<string, string>();
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+    this.#normal = new Normaliser(cwd);
+  }
+
+  async section({ verb, prose, steps }: Section): Promise<string> {
+    const lines: string[] = [];
+    for (const { command, says = [], files = {}, names, head } of steps) {
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#cwd, name), text);
+      const typed = this.#filled(command);
+      const [, ...args] = words(typed);
+      const isServing = verb === 'dev' || verb === 'start';
+      const { said, code } = isServing ? await this.#serve(args) : await this.#type(args, says);
+      if (names !== undefined) this.#names.set(names, runIdIn(said) ?? '');
+      const shown = said.map((line) => this.#shown(line));
+      lines.push(`$ ${this.#normal.text(typed)}`, ...(head === undefined ? shown : [...shown.slice(0, head), '…']));
+      lines.push(...(code === 0 ? [] : [`(exit code ${code})`]), '');
+    }
+    const help = (await this.#type([verb, '--help'], [])).said.map(({ text }) => text).join('\n');
+    const transcript = lines.join('\n').trimEnd();
+    return `## ${verb}\n\n${prose}\n\n\`\`\`console\n${transcript}\n\`\`\`\n\n\`\`\`text\n${help}\n\`\`\`\n`;
+  }
+
+  /** Cut as a screen of this width would have it, but after what differs from run to run was made the same. */
+  #shown({ text, isForScreen }: Said): string {
+    const same = this.#normal.text(text);
+    return isForScreen ? cut(same, COLUMNS) : same;
+  }
+
+  async leave(): Promise<void> {
+    await Promise.all(this.#hosts.map(stopped));
+  }
+
+  #filled(command: string): string {
+    return command.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = this.#names.get(name);
+      if (value === undefined) throw new Error(`Nothing on the page is called ${name} yet.`);
+      return value;
+    });
+  }
+
+  /** A verb in this process, over the same program that the command runs. `says` is what the person types when asked. */
+  async #type(args: readonly string[], says: readonly string[]): Promise<Outcome> {
+    const said: Said[] = [];
+    const note = (isForScreen: boolean) => (text: string) => {
+      for (const line of text.split('\n')) said.push({ text: line, isForScreen });
+    };
+    const answers = [...says];
+    let code = 0;
+    const terminal: Terminal = {
+      version: '0.0.0',
+      argv: ['node', 'cairn', ...args],
+      env: {},
+      cwd: this.#cwd,
+      columns: null,
+      colours: { out: false, err: false },
+      isInteractive: says.length > 0,
+      // Long before anything happened, so that everything is "just now".
+      now: () => 0,
+      print: note(!args.includes('--json') && args[0] !== 'completion'),
+      tell: note(false),
+      ask: async (question) => {
+        const answer = answers.shift() ?? null;
+        if (answer !== null) note(false)(`${question}${answer}`);
+        return answer;
+      },
+      exit: (given) => {
+        code ||= given;
+      },
+      onSignal: () => undefined,
+    };
+    await program(terminal);
+    return { said, code };
+  }
+
+  /** A verb that serves: a process of its own, until the page is done. On the page it has the usual port. */
+  async #serve(args: readonly string[]): Promise<Outcome> {
+    const env = { PATH: process.env.PATH ?? '', CAIRN_PORT: '0', CAIRN_KEY: 'a-key-for-this-page-only' };
+    const host = spawn(process.execPath, [bin, ...args], { cwd: this.#cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#hosts.push(host);
+    let out = '';
+    let err = '';
+    const isDone = () => out.includes('\n') && (args[0] !== 'dev' || err.endsWith("}'\n\n"));
+    await new Promise<void>((resolve, reject) => {
+      host.stdout.on('data', (chunk) => {
+        out += String(chunk);
+        if (isDone()) resolve();
+      });
+      host.stderr.on('data', (chunk) => {
+        err += String(chunk);
+        if (isDone()) resolve();
+      });
+      host.once('close', (code) => reject(new Error(`cairn ${args.join(' ')} ended with ${code}: ${err}`)));
+    });
+    const lines = `${out}${err}`.trimEnd().split('\n');
+    return { said: lines.map((text) => ({ text, isForScreen: false })), code: 0 };
+  }
+}
+
+async function stopped(host: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => host.once('close', resolve));
+  host.kill('SIGTERM');
+  await ended;
+}
+
+/** The words of a command line, as a shell splits them. */
+const words = (line: string): readonly string[] =>
+  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
+
+const runIdIn = (said: readonly Said[]): string | undefined =>
+  /run_[0-9a-f-]{36}/.exec(said.map(({ text }) => text).join('\n'))?.[0];
+
+const HEAD = `# The command line
+
+With this page you can start a host, start runs, watch and answer them, and hand a run to somebody else, all from a terminal. What the commands print here is what they printed when a test typed them; ids, times and sizes are made the same in every run of it.
+
+In a checkout, \`npx cairn\` is the command; \`npm start\` is \`cairn dev\`.
+
+- **Which host.** \`--url\` and \`--key\`, else \`CAIRN_URL\` and \`CAIRN_KEY\`, else the \`cairn dev\` that runs in this folder or above it, else the host that \`cairn.json\` describes. A key that is found in a file is sent only to the host of that file.
+- **Output.** Results go to stdout, everything else to stderr. \`--json\` makes the result one JSON document; \`tail --json\` prints one event on each line. With \`--json\` a failure is an [error envelope](../errors/README.md) on stderr. Colours appear only on a screen, and not with \`NO_COLOR\`.
+- **Exit codes.** 0 fine, 1 the run failed or was cancelled (or the host did not answer), 2 usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.
+`;

@@ -1,0 +1,38 @@
+/** Makes what a run prints the same every time: ids, times, sizes and places become examples of themselves. */
+
+const HASH = '0123456789abcdef'.repeat(4);
+
+export class Normaliser {
+  readonly #folder: string;
+  readonly #runs = new Map<string, string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  text(text: string): string {
+    return text
+      .replaceAll(this.#folder, '/home/ada/try')
+      .replace(/run_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => this.#run(id))
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-01-01T12:00:00.000Z')
+      .replace(/\b\d\d:\d\d:\d\d\.\d{3}(?!Z)/g, '12:00:00.000')
+      .replace(/\b[0-9a-f]{64}\b/g, HASH)
+      .replace(/"durationMs":\d+/g, '"durationMs":12')
+      .replace(/\b(\d+ ms|\d+\.\d s)\b/g, '12 ms')
+      .replace(/12 ms {2,}/g, '12 ms  ')
+      .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4700')
+      .replace(/cairn_dev_[\w-]{32}/g, 'cairn_dev_0123456789abcdefghijklmnopqrstuv')
+      .replace(/\b\d+ bytes/g, '4321 bytes')
+      .replace(/events: \d+/g, 'events: 80')
+      .replace(/v\d+\.\d+\.\d+/g, 'v24.0.0')
+      .replace(/\d+\.\d [GM]iB free/g, '42.0 GiB free')
+      .replace(/\d+\.\d MiB/g, '0.5 MiB');
+  }
+
+  /** The first run that is seen is 1, the next is 2: as long as the real ids, so that columns stay as they were. */
+  #run(id: string): string {
+    const known = this.#runs.get(id) ?? `run_00000000-0000-7000-8000-${String(this.#runs.size + 1).padStart(12, '0')}`;
+    this.#runs.set(id, known);
+    return known;
+  }
+}
