@@ -101,7 +101,7 @@ async function emitted(
 ): Promise<Emitted> {
   const at: number[] = [];
   let firstSeq = -1;
-  // Followers are told in the order in which they came: this one before the feed, which follows once it has a reader.
+  // The feed sends what it was told in a microtask: once every follower, this one too, has been told.
   const stop = log.follow((commit) => {
     if (commit.runId !== runId) return;
     if (firstSeq < 0) firstSeq = commit.rows[0]!.seq;

@@ -18,7 +18,7 @@ test('is a discovery document, and says the limits that are kept', () => {
     implementation: { name: 'cairn', version: '1.2.3' },
     limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
     configurable: { recursionLimit: { min: 1 }, runTimeoutMs: { min: 1 } },
-    cairn: { hostId: 'test' },
+    cairn: { hostId: 'test', streams: { modes: ['updates', 'values', 'messages', 'debug'], maxBufferMs: 5_000 } },
   });
 });
 
@@ -39,7 +39,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   extensions: ['inspectInterrupt', 'resolveInterrupt'],
   restTransport: ['getRun'],
   idempotency: ['createRun'],
-  cairn: [],
+  cairn: ['getEvents'],
 };
 
 test('promises only what is served', async () => {

@@ -1,5 +1,5 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
-import { type Discovery, discovery, drainPolicies } from '@cairn/protocol';
+import { type Discovery, discovery, drainPolicies, MAX_BUFFER_MS, streamModes } from '@cairn/protocol';
 import { otlpProtocols } from './config/outside.ts';
 import type { HostLimits } from './config.ts';
 import { serveFixed } from './fixed-document.ts';
@@ -52,7 +52,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       crossRegion: 'single-region',
     },
     ...(observability === null ? {} : { observability }),
-    cairn: { hostId: facts.hostId },
+    cairn: { hostId: facts.hostId, streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS } },
   };
   if (facts.fixtures === null) return families;
   // Some suites read the families from a wrapper that the protocol has given up.

@@ -34,8 +34,19 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
         id: 'getEvents',
         summary: "Stream a run's events, or read them as JSON",
         query: z.object({
-          streamMode: z.string().optional(),
-          bufferMs: z.coerce.number().int().min(0).max(MAX_BUFFER_MS).optional(),
+          streamMode: z
+            .string()
+            .optional()
+            .describe(
+              'updates (the default), values, messages or debug; or several of them but values, with commas between.',
+            ),
+          bufferMs: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .max(MAX_BUFFER_MS)
+            .optional()
+            .describe('How long events may be held back to be sent as one batch, in milliseconds.'),
         }),
         responses: {
           200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer, orStream: true },

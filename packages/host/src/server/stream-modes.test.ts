@@ -285,3 +285,12 @@ test('a client of HTTP/1.0, which knows no chunks, gets plain frames', async () 
   expect(body).not.toContain('\r');
   expect(shown(messagesOf(body))).toEqual(['0 run.started', '1 node.completed', '2 run.completed']);
 });
+
+test('what was set for every answer goes out with a stream too', async () => {
+  const host = await withRun(row('run.completed'));
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = { accept: 'text/event-stream', traceparent };
+  const reply = await host.ask('GET', path, { headers });
+  expect(reply.headers.get('traceparent')).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/);
+  expect(reply.headers.get('content-type')).toBe('text/event-stream');
+});
