@@ -16,13 +16,14 @@ export interface FuzzRequest {
 
 export interface FuzzWorld {
   readonly routes: readonly Route[];
-  /** Things that exist, for requests that come near to success. */
-  readonly names: readonly Names[];
+  /** Things that exist, by the operation they are for: requests come near to success. */
+  readonly names: ReadonlyMap<string, Names>;
 }
 
 export function drawRequest(random: Random, world: FuzzWorld): FuzzRequest {
   const drawn = random.pick(world.routes);
-  const names = random.pick(world.names);
+  const own = world.names.get(drawn.doc.id);
+  const names = own !== undefined && random.chance(0.6) ? own : random.pick([...world.names.values()]);
   const request = routeCases[drawn.doc.id]?.request(names) ?? {};
   const isWild = random.chance(0.1);
   const method = random.chance(0.06) ? random.pick(methods) : drawn.method;
@@ -168,6 +169,7 @@ const headerValues = [
 
 function headersOf(random: Random): readonly string[] {
   const headers = random.chance(0.97) ? [`Authorization: ${random.pick(authorizations)}`] : [];
+  if (random.chance(0.03)) headers.push('If-None-Match: *');
   while (random.chance(0.35)) {
     const value = random.chance(0.8)
       ? random.pick(headerValues)

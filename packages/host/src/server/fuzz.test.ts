@@ -34,22 +34,30 @@ const anywhere: readonly ErrorCode[] = [
   'payload_too_large',
 ];
 
+/** Inputs for one host; then a fresh one, before all that is worth asking for has been cancelled or answered. */
+const BATCH = 2_000;
+
 test(`${inputs} requests that make no sense are all answered (seed ${seed})`, { timeout: 120_000 }, async () => {
-  const host = await served({ timers: hasty, limits: { maxFailedAuthPerMinute: 1_000_000 } });
-  const names = await arranged(host);
-  const world = { routes: host.server.routes, names };
-  let connection = await RawConnection.open(host.port);
   const seen = new Map<number, number>();
-  for (let i = 0; i < inputs; i += 1) {
+  for (let from = 0; from < inputs; from += BATCH) await batch(from, Math.min(from + BATCH, inputs), seen);
+  // A fuzz that only ever meets the same wall proves nothing.
+  const missing = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 415].filter((status) => !seen.has(status));
+  expect(inputs < 20_000 ? [] : missing).toEqual([]);
+});
+
+async function batch(from: number, to: number, seen: Map<number, number>): Promise<void> {
+  const host = await served({ timers: hasty, limits: { maxFailedAuthPerMinute: 1_000_000 } });
+  const world = { routes: host.server.routes, names: await arranged(host) };
+  let connection = await RawConnection.open(host.port);
+  for (let i = from; i < to; i += 1) {
     const request = drawRequest(createRandom(`${seed}:${i}`), world);
     if (connection.isClosed) connection = await RawConnection.open(host.port);
     connection.send(request.bytes);
     const response = await answered(connection, request.method);
     const problem = response === 'hang' ? 'no answer' : problemWith(request, response, host);
-    if (problem !== null) {
+    if (response === 'hang' || response === null || problem !== null) {
       throw new Error(`seed ${seed}, input ${i}: ${problem}\n${request.bytes.toString('latin1').slice(0, 3_000)}`);
     }
-    if (response === 'hang' || response === null) continue;
     seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
     if (response.isStream || request.isMangled || response.headers.connection === 'close') {
       connection.close();
@@ -57,19 +65,16 @@ test(`${inputs} requests that make no sense are all answered (seed ${seed})`, { 
     }
   }
   connection.close();
-  // A fuzz that only ever meets the same wall proves nothing.
-  for (const status of [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 415]) {
-    expect([status, (seen.get(status) ?? 0) > 0 || inputs < 20_000]).toEqual([status, true]);
-  }
-});
+  await host.stop();
+}
 
-async function arranged(host: Served): Promise<readonly Names[]> {
-  const waiting = await waitingRun(host);
+/** Fresh things for every operation: what was cancelled or answered meanwhile is of little use. */
+async function arranged(host: Served): Promise<ReadonlyMap<string, Names>> {
+  const names = new Map<string, Names>();
+  for (const [id, { given = waitingRun }] of Object.entries(routeCases)) names.set(id, await given(host));
   await host.engine.register('t', noop);
   const { runId } = await host.engine.start({ tenant: 't', workflowId: 'noop', inputs: {}, options: {} });
-  await expect.poll(async () => (await host.engine.snapshot('t', runId)).status).toBe('completed');
-  const cases = await Promise.all(Object.values(routeCases).map(({ given }) => given?.(host) ?? waiting));
-  return [waiting, { runId, nodeId: 'n0', workflowId: 'noop' }, ...cases];
+  return names.set('a finished run', { runId, nodeId: 'n0', workflowId: 'noop' });
 }
 
 async function answered(connection: RawConnection, method: string): Promise<RawResponse | null | 'hang'> {
