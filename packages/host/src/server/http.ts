@@ -117,6 +117,9 @@ export function createServer(deps: ServerDeps): Server {
     },
     async close(withinMs) {
       deps.gate.drain();
+      // Connections are kept for no further request: those that fall idle from now on end at once.
+      app.server.keepAliveTimeout = 1;
+      app.server.keepAliveTimeoutBuffer = 0;
       const cut = deps.timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
