@@ -208,7 +208,9 @@ describe('a collector that is away', () => {
       },
     });
     await settled();
-    await happens(store, whole.slice(0, 3));
+    await happens(store, whole.slice(0, 2));
+    await gathered(one);
+    await happens(store, whole.slice(0, 3), 'run_a', 2);
     await gathered(one);
     one.timers.pass(1_000);
     await settled();
