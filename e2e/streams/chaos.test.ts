@@ -3,12 +3,11 @@ import { type ChaosWish, chaosCampaign } from './chaos.ts';
 
 const seed = Number(process.env.STREAMS_SEED ?? Math.floor(Math.random() * 1_000_000));
 
-// `npm run e2e:streams` does the same with 2,000 cuts each.
 const readers: readonly { readonly name: string; readonly reader: ChaosWish['reader']; readonly cuts: number }[] = [
-  { name: "the project's client", reader: 'client', cuts: 150 },
-  { name: 'a bare reader of every event', reader: { query: '?streamMode=debug' }, cuts: 150 },
-  { name: 'a bare reader of updates', reader: { query: '' }, cuts: 80 },
-  { name: 'a bare reader of batches', reader: { query: '?streamMode=debug&bufferMs=1' }, cuts: 50 },
+  { name: "the project's client", reader: 'client', cuts: 2_000 },
+  { name: 'a bare reader of every event', reader: { query: '?streamMode=debug' }, cuts: 2_000 },
+  { name: 'a bare reader of updates', reader: { query: '' }, cuts: 300 },
+  { name: 'a bare reader of batches', reader: { query: '?streamMode=debug&bufferMs=1' }, cuts: 200 },
 ];
 
 test.for(readers)(
@@ -19,4 +18,5 @@ test.for(readers)(
     expect(connections).toBeGreaterThan(wanted);
     expect(seen).toEqual(expected);
   },
+  120_000,
 );

@@ -1,7 +1,7 @@
 /** `npm run e2e:streams`: the proofs about streams at full size, with figures; ends with 1 when one fails. */
 import { parseArgs } from 'node:util';
 import { type ChaosWish, chaosCampaign } from './chaos.ts';
-import { stalledCampaign } from './stalled.ts';
+import { aloneMs, stalledCampaign } from './stalled.ts';
 
 const { values } = parseArgs({
   options: {
@@ -14,10 +14,11 @@ const seed = Number(values.seed);
 const cuts = Number(values.cuts);
 process.stdout.write(`seed ${seed}\n`);
 
+const alone = await aloneMs(Number(values.events));
 const stalled = await stalledCampaign(Number(values.events));
 const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
 process.stdout.write(
-  `${stalled.events} events: alone ${Math.round(stalled.aloneMs)} ms, beside a stalled reader ${Math.round(stalled.besideMs)} ms; ` +
+  `${stalled.events} events: alone ${Math.round(alone)} ms, beside a stalled reader ${Math.round(stalled.besideMs)} ms; ` +
     `memory ${megabytes(stalled.early)} MB at a quarter, ${megabytes(stalled.late)} MB at the end; ` +
     `the stalled one had ${stalled.asleep} frames asleep, ${stalled.awake} awake\n`,
 );
@@ -28,7 +29,8 @@ const readers: readonly ChaosWish['reader'][] = [
   { query: '?streamMode=updates' },
   { query: '?streamMode=debug&bufferMs=1' },
 ];
-let failed = 0;
+// On a machine that does nothing else; a busy one may need a second attempt.
+let failed = stalled.besideMs > 1.5 * alone ? 1 : 0;
 for (const reader of readers) {
   const begin = performance.now();
   const result = await chaosCampaign({ seed, cuts, reader });

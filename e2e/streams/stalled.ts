@@ -7,8 +7,7 @@ import { StreamHost } from './stream-host.ts';
 
 export interface StalledResult {
   readonly events: number;
-  /** Milliseconds to write and to receive everything, beside nobody and beside one that stalls. */
-  readonly aloneMs: number;
+  /** Milliseconds to write everything and to receive it beside one that stalls. */
   readonly besideMs: number;
   /** Bytes of heap and of buffers after collection, at a quarter of the way and at its end. */
   readonly early: number;
@@ -31,7 +30,6 @@ const rows: readonly NewRow[] = Array.from({ length: APPEND }, (_, i) => ({
 }));
 
 export async function stalledCampaign(events: number): Promise<StalledResult> {
-  const aloneMs = await alone(events);
   await using host = await StreamHost.open();
   const fast = new FrameReader(host);
   const stalled = new FrameReader(host);
@@ -55,11 +53,11 @@ export async function stalledCampaign(events: number): Promise<StalledResult> {
   await host.finish();
   await Promise.all([fast, stalled].map((reader) => reader.until(() => reader.last === host.last)));
   for (const { fault } of [fast, stalled]) if (fault !== null) throw new Error(fault);
-  return { events, aloneMs, besideMs, early, late, asleep, awake: stalled.frames };
+  return { events, besideMs, early, late, asleep, awake: stalled.frames };
 }
 
-/** The same with the fast one only. */
-async function alone(events: number): Promise<number> {
+/** Milliseconds of the same with the fast one only. */
+export async function aloneMs(events: number): Promise<number> {
   await using host = await StreamHost.open();
   const fast = new FrameReader(host);
   await fast.until(() => fast.last >= host.last);
