@@ -12,7 +12,7 @@ export class Normaliser {
 
   text(text: string): string {
     return text
-      .replaceAll(this.#folder, '/home/ada/try')
+      .replaceAll(this.#folder, '/srv/try')
       .replace(/run_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => this.#run(id))
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-01-01T12:00:00.000Z')
       .replace(/\b\d\d:\d\d:\d\d\.\d{3}(?!Z)/g, '12:00:00.000')

@@ -74,7 +74,7 @@ function clarification({ data }: Question, words: readonly string[]): Json {
 }
 
 /** The type a question's schema asks for; text, unless it says otherwise. */
-export function answerType(
+function answerType(
   questions: readonly { readonly id: string; readonly schema?: JsonObject }[],
   id: string,
 ): string {

@@ -6,7 +6,7 @@ import type { NewRow } from './port.ts';
 import { context, creation, row, rowsOf, runA, started } from './samples.contract.ts';
 
 export const definition = '{"id":"wf"}';
-export const definitionHash = hash('sha256', definition, 'hex');
+const definitionHash = hash('sha256', definition, 'hex');
 
 /** A run of three events, the middle one for operators, with text that takes more than one byte a character. */
 export const sampleRows: readonly NewRow[] = [

@@ -1,4 +1,4 @@
-import { client } from '@cairn/client';
+import { client } from '@cairn/client'; // refused
 import { chain } from '../log/chain.ts';
 import { step } from '../engine/step.ts'; // refused
 import { reply } from '../server/runs.ts'; // refused
