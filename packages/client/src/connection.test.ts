@@ -229,9 +229,13 @@ test('sends no key when it has none', async () => {
 });
 
 test('never follows a redirect, which could carry the key elsewhere', async () => {
-  const { client, requests } = await meeting([says(302, '', { location: 'http://127.0.0.1:9/' })], { retries: 0 });
+  const elsewhere = await meeting([ok]);
+  await elsewhere.client.discovery();
+  const location = `http://${elsewhere.requests[0]?.headers.host}/`;
+  const { client, requests } = await meeting([says(302, '', { location })], { retries: 0 });
   await expect(client.runs.get('run_a')).rejects.toMatchObject({ code: 'service_unavailable' });
   expect(requests).toHaveLength(1);
+  expect(elsewhere.requests).toHaveLength(1);
 });
 
 test.each(['127.0.0.1:4700', 'ftp://host', 'http://user:pw@host', 'http://host/?a=1', ''])(

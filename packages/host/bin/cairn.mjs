@@ -5,7 +5,9 @@ import * as nodeModule from 'node:module';
 
 const [major] = process.versions.node.split('.');
 if (Number(major) < 24) {
-  process.stderr.write(`cairn needs Node 24 or newer; this is ${process.version}.\n`);
+  process.stderr.write(
+    `cairn needs Node 24 or newer; this is ${process.version}. In a checkout, npx cairn brings its own.\n`,
+  );
   process.exit(1);
 }
 
