@@ -148,6 +148,10 @@ const migrations: readonly Migration[] = [
       ALTER TABLE idempotency ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
     `,
   },
+  {
+    name: 'runs that run although no lease and no timer leads to them',
+    sql: "CREATE INDEX runs_adrift ON runs (tenant) WHERE status = 'running' AND owner IS NULL AND wake_at IS NULL;",
+  },
 ];
 
 /** The version of a database; one that a later program wrote is refused. */

@@ -1,5 +1,5 @@
 /** Reads of the log: a run by its index, a context by merging its runs, the run list and the inbox. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type {
   Changes,
@@ -13,19 +13,15 @@ import type {
   RunQuery,
   RunRows,
 } from '../port.ts';
-import { parseListCursor } from '../refusals.ts';
 import { ChosenReader } from './chosen-rows.ts';
-import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
+import { EVENT_COLUMNS, interruptOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';
+import { RunList } from './run-list.ts';
 import type { Slots } from './slots.ts';
 
 type Columns = readonly unknown[];
 
-/** Says what the index by status is limited to, so that it can be used. */
-const INDEXED = "AND runs.status <> 'running'";
-
 export class Reader {
-  readonly #db: DatabaseSync;
   readonly #slots: Slots;
   readonly #run: StatementSync;
   readonly #clientRun: StatementSync;
@@ -36,11 +32,9 @@ export class Reader {
   readonly #changes: StatementSync;
   readonly #end: StatementSync;
   readonly #chosen: ChosenReader;
-  /** The statements of the run list, by their text: one for each set of filters. */
-  readonly #lists = new Map<string, StatementSync>();
+  readonly #list: RunList;
 
   constructor(db: DatabaseSync, slots: Slots) {
-    this.#db = db;
     this.#slots = slots;
     const select = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
     const shown = `SELECT ${SHOWN_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
@@ -52,6 +46,7 @@ export class Reader {
     this.#inbox = arrays(
       db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
     );
+    this.#list = new RunList(db);
     this.#merge = new ContextMerge(db);
     this.#chosen = new ChosenReader(db);
     this.#changes = arrays(
@@ -117,32 +112,7 @@ export class Reader {
   }
 
   list(query: RunQuery): RunPage {
-    const { tenant, status, workflowId, tag, limit } = query;
-    const before = parseListCursor(query.cursor);
-    const filters: [string, SQLInputValue][] = [['runs.tenant = ?', tenant]];
-    if (status !== undefined) filters.push([`runs.status = ? ${status === 'running' ? '' : INDEXED}`, status]);
-    if (workflowId !== undefined) filters.push(['runs.workflow = ?', workflowId]);
-    if (tag !== undefined) filters.push(['run_tags.tag = ?', tag]);
-    if (before !== null) filters.push(['runs.key < ?', before]);
-    const tags = tag === undefined ? '' : 'JOIN run_tags ON run_tags.tenant = runs.tenant AND run_tags.run = runs.key';
-    const statement = this.#list(`${tags} WHERE ${filters.map(([text]) => text).join(' AND ')}`);
-    const found = statement.all(...filters.map(([, value]) => value), limit + 1) as unknown as Columns[];
-    const page = found.slice(0, limit);
-    const nextCursor = found.length > limit ? String(page.at(-1)![0]) : null;
-    return { runs: page.map(recordOf), nextCursor };
-  }
-
-  #list(filters: string): StatementSync {
-    const known = this.#lists.get(filters);
-    if (known !== undefined) return known;
-    const statement = arrays(
-      this.#db.prepare(
-        `SELECT ${RUN_COLUMNS} FROM runs ${filters}
-         ORDER BY runs.key DESC LIMIT ?`,
-      ),
-    );
-    this.#lists.set(filters, statement);
-    return statement;
+    return this.#list.page(query);
   }
 }
 
