@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type JsonObject, runPaused, runResumed, runsCancelled } from '@cairn/protocol';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqliteStore } from '../log/sqlite/open.ts';
 import { approval, chain, keys, noop, type Served, served } from './served.contract.ts';
 
 const slow = chain('slow', { typeId: 'core.delay', config: { delayMs: 3_600_000 } }, { typeId: 'core.noop' });
@@ -93,6 +97,38 @@ test.for([
   const { host, ids } = await running('slow');
   expect((await host.ask('POST', `/v1/runs/${ids[0]}:pause`, { body })).status).toBe(400);
   expect(await statusOf(host, ids[0]!)).toBe('running');
+});
+
+test('a paused run, a run that drains, and a scope that is taken survive the end of the host', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-paused-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const before = await served({ store: await openSqliteStore({ folder }) });
+  await before.engine.register('t', slow);
+  const start = (host: Served, scopeId: string) =>
+    host.ask('POST', '/v1/runs', { body: { workflowId: 'slow', scopeId }, headers: { 'x-dedup': 'enforce' } });
+  const [paused, draining] = [(await start(before, 'a')).body.runId, (await start(before, 'b')).body.runId];
+  await before.ask('POST', `/v1/runs/${paused}:pause`, { body: { drainPolicy: 'immediate' } });
+  await before.ask('POST', `/v1/runs/${draining}:pause`);
+  await before.stop();
+  const after = await served({ store: await openSqliteStore({ folder }) });
+  expect(await statusOf(after, String(paused))).toBe('paused');
+  expect((await start(after, 'a')).body).toMatchObject({
+    error: 'run_already_active',
+    details: { activeRunId: paused },
+  });
+  expect((await after.ask('POST', `/v1/runs/${paused}:resume`)).status).toBe(202);
+  expect(await after.ask('POST', `/v1/runs/${draining}:pause`)).toMatchObject({ status: 409 });
+  const hurried = await after.ask('POST', `/v1/runs/${draining}:pause`, { body: { drainPolicy: 'immediate' } });
+  expect(hurried.body).toHaveProperty('pausedAt');
+});
+
+test('discovery says what is offered', async () => {
+  const { body } = await (await served()).ask('GET', '/.well-known/openwop', { key: null });
+  expect(body).toMatchObject({
+    runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
+    restTransport: { conditionalRunGet: true },
+    idempotency: { supported: true, layer1RetentionSeconds: 86_400 },
+  });
 });
 
 test('a paused run can be cancelled', async () => {
