@@ -20,7 +20,9 @@ export const keySchema = z
     scopes: z
       .array(z.enum(scopes))
       .optional()
-      .describe('What it may do. Left out: all but `audit:read`, which shows the rows of the operator, and `metrics:read`.'),
+      .describe(
+        'What it may do. Left out: all but `audit:read`, which shows the rows of the operator, and `metrics:read`.',
+      ),
   })
   .refine((key) => given([key.key, key.keyEnv, key.sha256]) === 1, {
     message: 'needs exactly one of key, keyEnv and sha256',
