@@ -11,11 +11,12 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * The wanted members of the object, of a repeated one the first. Stops once all are found, or at the member `until`.
- * The text is as `JSON.stringify` writes it; members of what is not an object, or is written otherwise, are not found.
+ * The values of the wanted members, in the order they are wanted; undefined for one that is not there, and of a repeated
+ * one the first. Stops once all are found, or at the member `until`. The text is as `JSON.stringify` writes it; members of
+ * what is not an object, or is written otherwise, are not found.
  */
-export function readMembers(text: string, wanted: readonly string[], until?: string): Readonly<Record<string, Json>> {
-  const found: Record<string, Json> = Object.create(null);
+export function readMembers(text: string, wanted: readonly string[], until?: string): readonly (Json | undefined)[] {
+  const found = new Array<Json | undefined>(wanted.length).fill(undefined);
   if (text.charCodeAt(0) !== OPEN_BRACE) return found;
   let left = wanted.length;
   let at = 1;
@@ -26,8 +27,10 @@ export function readMembers(text: string, wanted: readonly string[], until?: str
     if (key === until) break;
     const end = valueEnd(text, keyEnd + 1);
     if (end === -1) break;
-    if (wanted.includes(key) && !(key in found)) {
-      found[key] = JSON.parse(text.slice(keyEnd + 1, end)) as Json;
+    const place = wanted.indexOf(key);
+    if (place !== -1 && found[place] === undefined) {
+      // Parsed, not cut out: a piece of the text would keep all of it in memory.
+      found[place] = JSON.parse(text.slice(keyEnd + 1, end)) as Json;
       left -= 1;
     }
     if (text.charCodeAt(end) !== COMMA) break;

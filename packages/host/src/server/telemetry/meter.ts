@@ -31,7 +31,6 @@ export interface Family {
 
 /** As many as OpenTelemetry keeps by default. What comes after shares one point that says so. */
 const MAX_POINTS = 2_000;
-const OVERFLOW = '\0overflow';
 
 interface Series {
   readonly attributes: Readonly<Record<string, AttributeValue>>;
@@ -40,8 +39,18 @@ interface Series {
   readonly buckets: number[];
 }
 
+/** Points of one instrument: found value by value, which spares making a key of them each time. */
+interface Points {
+  readonly first: Map<AttributeValue, Branch>;
+  readonly all: Series[];
+  overflow: Series | null;
+}
+
+/** The next value leads to a branch, the last to a series. */
+type Branch = Map<AttributeValue, Branch> | Series;
+
 export class Meter implements Recorder {
-  readonly #families = new Map<Instrument, Map<string, Series>>();
+  readonly #instruments = new Map<Instrument, Points>();
 
   add(instrument: Instrument, values: readonly AttributeValue[], amount = 1): void {
     this.#series(instrument, values).sum += amount;
@@ -59,9 +68,9 @@ export class Meter implements Recorder {
 
   /** All that was measured so far. */
   read(): readonly Family[] {
-    return [...this.#families].map(([instrument, series]) => ({
+    return [...this.#instruments].map(([instrument, { all, overflow }]) => ({
       instrument,
-      points: [...series.values()].map(({ attributes, count, sum, buckets }) => ({
+      points: (overflow === null ? all : [...all, overflow]).map(({ attributes, count, sum, buckets }) => ({
         attributes,
         value: instrument.kind === 'histogram' ? { count, sum, buckets: [...buckets] } : sum,
       })),
@@ -69,24 +78,45 @@ export class Meter implements Recorder {
   }
 
   #series(instrument: Instrument, values: readonly AttributeValue[]): Series {
-    let family = this.#families.get(instrument);
-    if (family === undefined) {
-      family = new Map();
-      this.#families.set(instrument, family);
+    let points = this.#instruments.get(instrument);
+    if (points === undefined) {
+      points = { first: new Map(), all: [], overflow: null };
+      this.#instruments.set(instrument, points);
     }
-    const key = values.length === 1 ? String(values[0]) : values.join('\0');
-    const known = family.get(key);
+    let branch = points.first;
+    const last = instrument.attributes.length - 1;
+    for (let i = 0; i < last; i += 1) {
+      const value = values[i] ?? '';
+      let next = branch.get(value) as Map<AttributeValue, Branch> | undefined;
+      if (next === undefined) {
+        if (points.all.length >= MAX_POINTS) return overflowOf(points, instrument);
+        next = new Map();
+        branch.set(value, next);
+      }
+      branch = next;
+    }
+    const value = last < 0 ? '' : (values[last] ?? '');
+    const known = branch.get(value) as Series | undefined;
     if (known !== undefined) return known;
-    const isFull = family.size >= MAX_POINTS;
-    const overflow = isFull ? family.get(OVERFLOW) : undefined;
-    if (overflow !== undefined) return overflow;
-    const attributes = isFull ? { 'otel.metric.overflow': true } : named(instrument, values);
-    const buckets = new Array<number>((instrument.bounds?.length ?? -1) + 1).fill(0);
-    const series: Series = { attributes, count: 0, sum: 0, buckets };
-    family.set(isFull ? OVERFLOW : key, series);
+    if (points.all.length >= MAX_POINTS) return overflowOf(points, instrument);
+    const series = newSeries(instrument, named(instrument, values));
+    branch.set(value, series);
+    points.all.push(series);
     return series;
   }
 }
+
+function overflowOf(points: Points, instrument: Instrument): Series {
+  points.overflow ??= newSeries(instrument, { 'otel.metric.overflow': true });
+  return points.overflow;
+}
+
+const newSeries = (instrument: Instrument, attributes: Series['attributes']): Series => ({
+  attributes,
+  count: 0,
+  sum: 0,
+  buckets: new Array<number>((instrument.bounds?.length ?? -1) + 1).fill(0),
+});
 
 const named = (instrument: Instrument, values: readonly AttributeValue[]): Record<string, AttributeValue> =>
   Object.fromEntries(instrument.attributes.map((name, i) => [name, values[i] ?? '']));

@@ -39,10 +39,20 @@ export const openRun = (run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt'
 
 /** What a run's first row tells about it. */
 export function startedRun({ at, payload }: MetricRow): OpenRun {
-  const { workflowId, owner } = readMembers(payload, ['workflowId', 'owner']);
+  const [workflowId, owner] = readMembers(payload, START);
   const tenant = textOf((owner as JsonObject | undefined)?.tenant);
   return openRun({ workflowId: textOf(workflowId), tenant, startedAt: at, hasBegun: false });
 }
+
+/** What is read of a payload. */
+const START = ['workflowId', 'owner'];
+const NODE = ['typeId', 'attempt'];
+const CALL_END = ['callId', 'error'];
+const QUESTION = ['interruptId', 'kind'];
+const ANSWER = ['interruptId', 'reason'];
+const CAP = ['kind'];
+const USAGE = ['provider', 'inputTokens', 'outputTokens', 'costEstimateUsd', 'currency'];
+const DECISION = ['decision'];
 
 type Handler = (run: OpenRun, row: MetricRow, recorder: Recorder) => void;
 
@@ -69,7 +79,7 @@ const runEnded: Handler = (run, { type, at }, recorder) => {
 };
 
 const nodeStarted: Handler = (run, { at, nodeId, payload }, recorder) => {
-  const { typeId, attempt } = readMembers(payload, ['typeId', 'attempt']);
+  const [typeId, attempt] = readMembers(payload, NODE);
   const kind = textOf(typeId);
   if (!run.hasBegun) {
     run.hasBegun = true;
@@ -110,19 +120,19 @@ const nodeRetried: Handler = (run, { at, nodeId }, recorder) => {
 
 /** A call that is asked for again was interrupted. */
 const callStarted =
-  (field: string): Handler =>
+  (fields: readonly [callId: string, provider: string]): Handler =>
   (run, { at, nodeId, payload }, recorder) => {
-    const members = readMembers(payload, ['callId', field]);
-    const callId = textOf(members.callId);
+    const [id, provider] = readMembers(payload, fields);
+    const callId = textOf(id);
     run.calls ??= new Map();
     const before = run.calls.get(callId);
     if (before !== undefined) callOver(before, 'error', at, recorder);
-    run.calls.set(callId, { kind: textOf(members[field]) || 'unknown', nodeId: nodeId ?? '', at });
+    run.calls.set(callId, { kind: textOf(provider) || 'unknown', nodeId: nodeId ?? '', at });
   };
 
 /** An outcome may be large and an error is not: whichever comes first says which it is. */
 const callEnded: Handler = (run, { at, payload }, recorder) => {
-  const { callId, error } = readMembers(payload, ['callId', 'error'], 'outcome');
+  const [callId, error] = readMembers(payload, CALL_END, 'outcome');
   const call = run.calls?.get(textOf(callId));
   if (call === undefined) return;
   run.calls?.delete(textOf(callId));
@@ -135,14 +145,14 @@ function callOver({ kind, at: since }: Since, outcome: string, at: number, recor
 }
 
 const asked: Handler = (run, { at, nodeId, payload }, recorder) => {
-  const { interruptId, kind } = readMembers(payload, ['interruptId', 'kind']);
+  const [interruptId, kind] = readMembers(payload, QUESTION);
   recorder.add(instruments.asked, [textOf(kind)]);
   run.interrupts ??= new Map();
   run.interrupts.set(textOf(interruptId), { kind: textOf(kind), nodeId: nodeId ?? '', at });
 };
 
 const answered: Handler = (run, { at, payload }, recorder) => {
-  const { interruptId, reason } = readMembers(payload, ['interruptId', 'reason']);
+  const [interruptId, reason] = readMembers(payload, ANSWER);
   const interrupt = run.interrupts?.get(textOf(interruptId));
   if (interrupt === undefined) return;
   run.interrupts?.delete(textOf(interruptId));
@@ -153,22 +163,21 @@ const askedOver = ({ kind, at: since }: Since, outcome: string, at: number, reco
   recorder.record(instruments.askedDuration, [kind, outcome], seconds(at - since));
 
 const capBreached: Handler = (run, { payload }, recorder) =>
-  recorder.add(instruments.capExceeded, [textOf(readMembers(payload, ['kind']).kind), run.workflowId]);
+  recorder.add(instruments.capExceeded, [textOf(readMembers(payload, CAP)[0]), run.workflowId]);
 
 const used: Handler = (_, { payload }, recorder) => {
-  const usage = readMembers(payload, ['provider', 'inputTokens', 'outputTokens', 'costEstimateUsd', 'currency']);
-  const provider = textOf(usage.provider);
-  if (typeof usage.inputTokens === 'number') recorder.add(instruments.tokens, [provider, 'input'], usage.inputTokens);
-  if (typeof usage.outputTokens === 'number')
-    recorder.add(instruments.tokens, [provider, 'output'], usage.outputTokens);
-  const isUsd = usage.currency === undefined || usage.currency === 'USD';
-  if (isUsd && typeof usage.costEstimateUsd === 'number') {
-    recorder.add(instruments.cost, [provider, true], usage.costEstimateUsd);
+  const [by, inputTokens, outputTokens, usd, currency] = readMembers(payload, USAGE);
+  const provider = textOf(by);
+  if (typeof inputTokens === 'number') recorder.add(instruments.tokens, [provider, 'input'], inputTokens);
+  if (typeof outputTokens === 'number') recorder.add(instruments.tokens, [provider, 'output'], outputTokens);
+  const isUsd = currency === undefined || currency === 'USD';
+  if (isUsd && typeof usd === 'number') {
+    recorder.add(instruments.cost, [provider, true], usd);
   }
 };
 
 const decided: Handler = (run, { payload }, recorder) => {
-  const { decision } = readMembers(payload, ['decision']);
+  const [decision] = readMembers(payload, DECISION);
   run.decisions += 1;
   const kind = textOf((decision as JsonObject | undefined)?.kind);
   recorder.add(instruments.decisions, [kind, run.workflowId, run.tenant]);
@@ -185,9 +194,9 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['node.skipped', nodeEnded],
   ['node.cancelled', nodeEnded],
   ['node.retried', nodeRetried],
-  ['cairn.step.requested', callStarted('step')],
-  ['cairn.model.requested', callStarted('model')],
-  ['agent.toolCalled', callStarted('toolName')],
+  ['cairn.step.requested', callStarted(['callId', 'step'])],
+  ['cairn.model.requested', callStarted(['callId', 'model'])],
+  ['agent.toolCalled', callStarted(['callId', 'toolName'])],
   ['cairn.step.returned', callEnded],
   ['cairn.model.returned', callEnded],
   ['cairn.model.abandoned', callEnded],

@@ -181,7 +181,7 @@ export class SpanExport {
     const read = (after: number, limit: number) =>
       log.read({ runId, after, limit, maxBytes: PAGE_BYTES, isForFrames: true });
     const first = before === 0 ? row : (await read(-1, 1))[0];
-    const { traceparent } = readMembers(first?.payload ?? '', ['traceparent']);
+    const [traceparent] = readMembers(first?.payload ?? '', ['traceparent']);
     if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#parts.share)) return null;
     const fold = new SpanFold();
     for (let next = 0; next < before; ) {
