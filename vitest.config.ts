@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['packages/**/*.test.ts', 'e2e/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'scripts/lint-fixtures/**'],
     testTimeout: 30_000,
+    // The first browser of a fresh checkout is unpacked in a hook, perhaps by two workers at once.
+    hookTimeout: 60_000,
     maxWorkers: 2,
     coverage: {
       provider: 'v8',
