@@ -7,7 +7,7 @@ import { type DeliveryState, newDeliveryState, parseState, renderState } from '.
 import { type Attempt, type Policy, Pump } from './pump.ts';
 
 /** Time that passes when the test says so. */
-export class TestTime implements Timers {
+class TestTime implements Timers {
   #now = 1_800_000_000_000;
   readonly #waiting = new Set<{ readonly at: number; readonly wake: () => void }>();
 
@@ -44,7 +44,7 @@ export async function turns(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export const policy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
+const policy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
 
 /** What the receiver does with a row; default: takes it. */
 export type Receive = (place: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
