@@ -12,11 +12,11 @@ const readers: readonly { readonly name: string; readonly reader: ChaosWish['rea
 
 test.for(readers)(
   `$name sees each event once and in order, however often it is cut off (seed ${seed}; repeat with STREAMS_SEED=${seed})`,
+  { timeout: 120_000 },
   async ({ reader, cuts: wanted }) => {
     const { cuts, connections, seen, expected } = await chaosCampaign({ seed, cuts: wanted, reader });
     expect(cuts).toBe(wanted);
     expect(connections).toBeGreaterThan(wanted);
     expect(seen).toEqual(expected);
   },
-  120_000,
 );
