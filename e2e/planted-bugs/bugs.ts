@@ -21,10 +21,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'engine-acknowledges-before-commit',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      const written = await this.#commit(batch);
+    find: `        const written = await this.#commit(batch);
 `,
     replace: `      for (const fact of batch.facts) fact.recorded(this.#state as RunState);
-      const written = await this.#commit(batch);
+        const written = await this.#commit(batch);
 `,
     suite: simulation,
     why: 'A client is told that its run or answer is recorded before it is.',
@@ -123,10 +123,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'effect-starts-before-its-request-is-durable',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      const written = await this.#commit(batch);
+    find: `        const written = await this.#commit(batch);
 `,
     replace: `      for (const { callId } of batch.effects) this.#start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
-      const written = await this.#commit(batch);
+        const written = await this.#commit(batch);
 `,
     suite: simulation,
     why: 'A crash after the call and before the commit leaves an effect that nothing in the log asked for.',

@@ -95,11 +95,20 @@ class Flight implements StepContext {
 
   /** Starts the step. What comes of it lands once, later, unless the flight was aborted before. */
   takeOff(step: Step, input: JsonObject): void {
-    void perform(step, input, this).then((result) => {
-      if (this.#over) return;
-      this.#over = true;
-      this.#landed(result);
-    });
+    const failed = (error: unknown) => this.#land({ error: stepError(error) });
+    let running: Promise<unknown>;
+    try {
+      running = Promise.resolve(step.run(input, this));
+    } catch (error) {
+      running = Promise.reject(error);
+    }
+    running.then((outcome) => this.#land(recordable(step, outcome)), failed);
+  }
+
+  #land(result: StepResult): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#landed(result);
   }
 
   abort(reason: string): void {
@@ -121,20 +130,12 @@ class Flight implements StepContext {
   }
 }
 
-async function perform(step: Step, input: JsonObject, context: StepContext): Promise<StepResult> {
-  try {
-    return recordable(step, await step.run(input, context));
-  } catch (error) {
-    return { error: stepError(error) };
-  }
-}
-
 /** What JSON cannot carry must not be believed to be recorded: it is an error, now, and not a hole in the history. */
 function recordable(step: Step, outcome: unknown): StepResult {
-  const plain = plainJsonCopy(outcome ?? null);
-  if (plain !== undefined) return { outcome: plain };
   let text: string | undefined;
   try {
+    const plain = plainJsonCopy(outcome ?? null);
+    if (plain !== undefined) return { outcome: plain };
     text = JSON.stringify(outcome ?? null);
   } catch (error) {
     return { error: unrecordable(step, `is not JSON: ${String(error)}`) };

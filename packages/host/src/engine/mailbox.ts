@@ -109,41 +109,38 @@ export class Mailbox {
     if (fence !== null) await this.#release(fence, this.#world.clock.now());
   }
 
+  /** One async function for all of it: another would cost every step of every run two promises. */
   async #run(): Promise<void> {
     try {
-      await this.#stepOn();
+      while (!this.#closed) {
+        if (this.#state === null || this.#tailStale) {
+          try {
+            await this.#refresh();
+          } catch (error) {
+            if (await this.#unreadable(error)) return;
+          }
+          continue;
+        }
+        this.#readers.serve(this.#state);
+        const batch = this.#compose();
+        if (batch.rows.length === 0) {
+          this.#takenOver = false;
+          for (const fact of batch.facts) fact.recorded(this.#state as RunState);
+          if (await this.#settleDown()) return;
+          continue;
+        }
+        const written = await this.#commit(batch);
+        if (written === 'not') continue;
+        this.#backoff.reset();
+        this.#land(batch);
+        if (!this.#tailStale) this.#readers.serve(this.#state as RunState);
+        this.#checkpoint();
+        if (written === 'acknowledged' && batch.isWhole && this.#isSeenTo()) return;
+      }
     } finally {
       this.#isBusy = false;
       if (this.#facts.length > 0 || this.#readers.areWaiting || this.#tailStale) this.nudge();
       else if (this.#fence === null) this.#forget();
-    }
-  }
-
-  async #stepOn(): Promise<void> {
-    while (!this.#closed) {
-      if (this.#state === null || this.#tailStale) {
-        try {
-          await this.#refresh();
-        } catch (error) {
-          if (await this.#unreadable(error)) return;
-        }
-        continue;
-      }
-      this.#readers.serve(this.#state);
-      const batch = this.#compose();
-      if (batch.rows.length === 0) {
-        this.#takenOver = false;
-        for (const fact of batch.facts) fact.recorded(this.#state as RunState);
-        if (await this.#settleDown()) return;
-        continue;
-      }
-      const written = await this.#commit(batch);
-      if (written === 'not') continue;
-      this.#backoff.reset();
-      this.#land(batch);
-      if (!this.#tailStale) this.#readers.serve(this.#state as RunState);
-      this.#checkpoint();
-      if (written === 'acknowledged' && batch.isWhole && this.#isSeenTo()) return;
     }
   }
 
@@ -191,39 +188,44 @@ export class Mailbox {
     });
   }
 
-  /** True when the batch is durable. Otherwise the state is gone and the facts are back, or refused. */
-  async #commit(batch: Batch): Promise<Written> {
+  /** Whether the batch is durable. When not, the state is gone and the facts are back, or refused. */
+  #commit(batch: Batch): Promise<Written> {
     const { clock, owner, leaseMs, store } = this.#world;
     const now = clock.now();
-    try {
-      const appended = await store.log.append({
-        runId: this.runId,
-        rows: batch.rows,
-        at: batch.base,
-        create: this.#creating?.run,
-        idempotency: this.#creating?.idempotency,
-        isAloneInScope: this.#creating?.isAloneInScope,
-        fence: this.#fence ?? undefined,
-        claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
-        rest: batch.rest,
-      });
-      this.#written(batch, appended.fence);
-      return 'acknowledged';
-    } catch (error) {
-      const lost = isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held');
-      if (lost && this.#nextFence === null) {
-        this.#facts.unshift(...batch.facts);
-        this.#drop(error);
-        return 'not';
-      }
-      const overtaken = lost || isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
-      if (overtaken && this.#creating === null) {
-        this.#state = null;
-        this.#facts.unshift(...batch.facts);
-        return 'not';
-      }
-      return this.#unsure(batch, error);
+    const appended = store.log.append({
+      runId: this.runId,
+      rows: batch.rows,
+      at: batch.base,
+      create: this.#creating?.run,
+      idempotency: this.#creating?.idempotency,
+      isAloneInScope: this.#creating?.isAloneInScope,
+      fence: this.#fence ?? undefined,
+      claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
+      rest: batch.rest,
+    });
+    return appended.then(
+      ({ fence }) => {
+        this.#written(batch, fence);
+        return 'acknowledged';
+      },
+      (error: unknown) => this.#notAcknowledged(batch, error),
+    );
+  }
+
+  async #notAcknowledged(batch: Batch, error: unknown): Promise<Written> {
+    const lost = isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held');
+    if (lost && this.#nextFence === null) {
+      this.#facts.unshift(...batch.facts);
+      this.#drop(error);
+      return 'not';
     }
+    const overtaken = lost || isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal');
+    if (overtaken && this.#creating === null) {
+      this.#state = null;
+      this.#facts.unshift(...batch.facts);
+      return 'not';
+    }
+    return this.#unsure(batch, error);
   }
 
   #written(batch: Batch, fence: number): void {

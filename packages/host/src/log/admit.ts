@@ -149,6 +149,8 @@ function takeLease(append: Append, slot: RunSlot, around: Surroundings): RunSlot
   return taken(slot, claim.owner);
 }
 
+const noInterrupts: readonly InterruptRecord[] = [];
+
 /** Gives the rows their place and hashes, and folds them into the index. */
 function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cursor: number): Admitted {
   const { runId } = append;
@@ -157,7 +159,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cur
   let { seq, hash, at } = slot;
   let place = cursor;
   const rows: Row[] = [];
-  const changes = new Map<string, InterruptRecord>();
+  let changes: Map<string, InterruptRecord> | null = null;
   for (const row of append.rows) {
     // A decision was made at an instant its writer knows; a fact may come from a node whose clock is behind.
     const instant = append.at === undefined ? Math.max(row.at, at) : row.at;
@@ -186,22 +188,26 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cur
     stored.hash = hash;
     rows.push(stored);
     const next = foldRunIndex(index, row);
-    // Row by row, so that a question asked and withdrawn in one append still leaves its record.
-    noteInterrupts(changes, index, next);
+    if (next.open !== index.open) {
+      // Row by row, so that a question asked and withdrawn in one append still leaves its record.
+      changes ??= new Map();
+      noteInterrupts(changes, index, next);
+    }
     index = next;
   }
   const ended = index.record.endedAt !== null;
   const { fence } = slot;
   const lease = ended ? { owner: null, wakeAt: null } : { owner: slot.owner, wakeAt: slot.wakeAt };
   const after: RunSlot = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
-  return { slot: after, rows, interrupts: [...changes.values()] };
+  return { slot: after, rows, interrupts: changes === null ? noInterrupts : [...changes.values()] };
 }
 
 function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
   const { rows, runId } = append;
   invariant(rows.length > 0, 'append-has-rows', { runId });
-  for (const [i, row] of rows.entries()) {
-    invariant(i === rows.length - 1 || !endsRun(row.type), 'terminal-row-is-last', { runId, type: row.type });
+  const last = rows.at(-1);
+  for (const row of rows) {
+    invariant(row === last || !endsRun(row.type), 'terminal-row-is-last', { runId, type: row.type });
     checkText(row, runId);
     checkSize(row, runId);
   }

@@ -81,6 +81,7 @@ export class LiveFeed {
       const place = beginning === null ? null : followed.ring.end;
       if (beginning !== null) followed.ring.push(beginning);
       followed.readers.add(reader);
+      followed.ring.isShared = followed.readers.size > 1;
       reader.onClose = () => this.#leave(contextId, followed, reader);
       reader.begin(followed.ring, place, head.record.endedAt !== null);
     } catch (fault) {
@@ -96,8 +97,8 @@ export class LiveFeed {
 
   #leave(contextId: ContextId, followed: Followed, reader: Reader): void {
     followed.readers.delete(reader);
-    if (followed.readers.size > 0) return;
-    this.#contexts.delete(contextId);
+    followed.ring.isShared = followed.readers.size > 1;
+    if (followed.readers.size === 0) this.#contexts.delete(contextId);
   }
 
   /** The commits of one transaction are told in one go, so what they bring goes out as one write a reader. */

@@ -45,6 +45,9 @@ interface Remembered {
   readonly isFull: boolean;
 }
 
+/** For all rings: runs that go on side by side share the work of a second. */
+const instants = new Instants();
+
 /** Places count from 0 for the life of the ring; those before `start` have fallen off. */
 export class Ring {
   readonly #limits: RingLimits;
@@ -53,7 +56,8 @@ export class Ring {
   #gone = 0;
   #cut = 0;
   #size = 0;
-  readonly #instants = new Instants();
+  /** More than one reader is at it, so that what one is shown is worth remembering for the others. */
+  isShared = false;
   /** The last stretch of each kind of wish: readers at the same place get the same text. */
   #last: Remembered[] = [];
 
@@ -83,9 +87,16 @@ export class Ring {
   /** What lies before this place is needed by nobody: kept on, it would only grow old in the heap. */
   trim(place: number): void {
     if (place <= this.start) return;
-    while (this.start < place) this.#letGo();
-    this.#cutAway();
     if (this.#last.length > 0) this.#last = [];
+    if (place < this.end) {
+      while (this.start < place) this.#letGo();
+      this.#cutAway();
+      return;
+    }
+    this.#cut = this.end;
+    this.#slots = [];
+    this.#gone = 0;
+    this.#size = 0;
   }
 
   #letGo(): void {
@@ -102,6 +113,7 @@ export class Ring {
 
   /** What lies from a place on, up to about `max` characters; readers at the same place share one text. */
   read(from: number, wanted: Wanted, max: number): Stretch {
+    if (!this.isShared) return this.#collect(from, wanted, max);
     const kind = this.#last.findIndex((last) => sameKind(last.wanted, wanted));
     const last = this.#last[kind];
     if (last !== undefined && isSame(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
@@ -135,7 +147,7 @@ export class Ring {
       if (text !== '' && lens.form === 'documents') text += ',';
       text += this.#textOf(slot, name, lens.form);
       upTo = seq;
-      urgent ||= isUrgent(row.type);
+      urgent ||= terminal || isUrgent(row.type);
     }
     return { text, upTo, urgent, end: place, seq, terminal };
   }
@@ -144,7 +156,7 @@ export class Ring {
     const { row } = slot;
     const isPlain = form === 'frames' && name === row.type;
     if (isPlain && slot.frame !== null) return slot.frame;
-    const text = shownText(row, name, form, this.#instants.textOf(row.at));
+    const text = shownText(row, name, form, instants.textOf(row.at));
     if (isPlain) slot.frame = text;
     return text;
   }

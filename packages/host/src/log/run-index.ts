@@ -24,7 +24,8 @@ const endStatus: Readonly<Record<string, RunStatus>> = {
 };
 
 /** Whether nothing may follow this row in its run. */
-export const endsRun = (type: string): boolean => Object.hasOwn(endStatus, type);
+export const endsRun = (type: string): boolean =>
+  type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
 
 const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
 
