@@ -5,6 +5,7 @@ import type { EventLog, Row, Store } from '../../log/port.ts';
 import type { Timers } from '../timers.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
+import { StateKeeper } from './state-keeper.ts';
 
 /** Time that passes when the test says so. */
 class TestTime implements Timers {
@@ -66,6 +67,21 @@ export class PumpWorld {
   failSaves = false;
   #pump: Pump | null = null;
   readonly #log: EventLog;
+  /** Saves with the next turn, whatever the time is. */
+  readonly #keeper = new StateKeeper({
+    save: async (_id, state) => {
+      if (this.failSaves) throw new Error('disk full');
+      this.saves += 1;
+      this.saved = state;
+    },
+    timers: {
+      after: (_ms, wake) => {
+        const turn = setImmediate(wake);
+        return () => clearImmediate(turn);
+      },
+    },
+    report: ({ message }) => void this.reports.push(message),
+  });
 
   constructor(options: { readonly policy?: Partial<Policy>; readonly log?: (log: EventLog) => EventLog } = {}) {
     this.store = memoryStore();
@@ -101,11 +117,7 @@ export class PumpWorld {
       this.saved,
       {
         log: this.#log,
-        saveState: async (_id, state) => {
-          if (this.failSaves) throw new Error('disk full');
-          this.saves += 1;
-          this.saved = state;
-        },
+        keeper: this.#keeper,
         timers: time,
         now: time.now,
         report: ({ message }) => void this.reports.push(message),

@@ -6,7 +6,7 @@ import type { Timers } from '../timers.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
 import { type Lane, Lanes } from './lanes.ts';
-import { LatestSaver } from './latest-saver.ts';
+import type { StateKeeper } from './state-keeper.ts';
 
 /** What became of one attempt. `skipped`: the row is not for this subscriber after all. */
 export type Attempt = { readonly kind: 'delivered' | 'skipped' } | { readonly kind: 'failed'; readonly reason: string };
@@ -33,7 +33,7 @@ export interface Subscription {
 
 export interface PumpWorld {
   readonly log: EventLog;
-  readonly saveState: (id: string, state: string) => Promise<void>;
+  readonly keeper: StateKeeper;
   readonly timers: Timers;
   readonly now: () => number;
   readonly report: Report;
@@ -63,7 +63,6 @@ export class Pump {
   readonly #stop = new AbortController();
   readonly #timers = new Set<() => void>();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #saver: LatestSaver;
   #sending = 0;
   #position: string;
   #circuit: Circuit;
@@ -86,12 +85,6 @@ export class Pump {
     this.#delivered = delivered;
     this.#lastError = lastError;
     this.#deadLetters = deadLetters;
-    const { saveState, report } = world;
-    this.#saver = new LatestSaver(
-      () => saveState(subscription.id, renderState(this.state)),
-      // The next change saves it; until then a restart would tell some events again.
-      (error) => report({ level: 'warn', message: `How far ${subscription.id} got could not be saved.`, error }),
-    );
   }
 
   get state(): DeliveryState {
@@ -117,8 +110,8 @@ export class Pump {
     for (const cancel of this.#timers) cancel();
     this.#timers.clear();
     await Promise.all(this.#underWay);
-    this.#saver.request();
-    await this.#saver.settled();
+    this.#save();
+    await this.#world.keeper.flush();
   }
 
   get #isStopped(): boolean {
@@ -173,7 +166,7 @@ export class Pump {
     this.#quietReads = found > 0 ? 0 : this.#quietReads + 1;
     if (found > 0 || this.#quietReads >= QUIET_READS) {
       this.#quietReads = 0;
-      this.#saver.request();
+      this.#save();
     }
   }
 
@@ -237,7 +230,7 @@ export class Pump {
       this.#circuit = afterSuccess(this.#circuit);
     }
     this.#lanes.done(lane);
-    this.#saver.request();
+    this.#save();
   }
 
   #failed(lane: Lane, reason: string): void {
@@ -250,7 +243,7 @@ export class Pump {
     if (lane.attempts >= policy.maxAttempts) this.#giveUp(lane, reason);
     else this.#after(backoffMs(lane.attempts), () => this.#retry(lane));
     this.#tellChange(before, reason);
-    this.#saver.request();
+    this.#save();
   }
 
   #retry(lane: Lane): void {
@@ -278,6 +271,10 @@ export class Pump {
     const { id } = this.#subscription;
     const what = after === 'open' ? 'is left alone for an hour' : 'is given up for good';
     this.#world.report({ level: 'warn', message: `The receiver of subscription ${id} ${what}: ${reason}` });
+  }
+
+  #save(): void {
+    this.#world.keeper.changed(this.#subscription.id, () => renderState(this.state));
   }
 
   #after(ms: number, wake: () => void): () => void {

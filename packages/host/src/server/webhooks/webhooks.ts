@@ -15,9 +15,10 @@ import type { DeriveKeys } from '../host-secret.ts';
 import type { Timers } from '../timers.ts';
 import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
-import { type Attempt, type Policy, Pump, type PumpWorld } from './pump.ts';
+import { type Attempt, type Policy, Pump } from './pump.ts';
 import { type SenderWorld, send } from './sender.ts';
 import { secretFingerprint } from './signature.ts';
+import { StateKeeper } from './state-keeper.ts';
 import {
   type Agreement,
   CALLBACKS,
@@ -56,6 +57,7 @@ export class Webhooks {
   readonly #world: WebhookWorld;
   readonly #keys: readonly Buffer[];
   readonly #callbackKeys: readonly Buffer[];
+  readonly #keeper: StateKeeper;
   readonly #entries = new Map<string, Entry>();
   /** Of the tenants that have callbacks: resolved once that is recorded. */
   readonly #callbacks = new Map<string, Promise<void>>();
@@ -68,6 +70,8 @@ export class Webhooks {
     this.#world = world;
     this.#keys = world.deriveKeys('webhook-secret');
     this.#callbackKeys = world.deriveKeys('callback-secret');
+    const { records } = world.store;
+    this.#keeper = new StateKeeper({ ...world, save: (id, state) => records.saveSubscriptionState(id, state) });
   }
 
   /** Goes on with the telling where it stopped. */
@@ -87,6 +91,7 @@ export class Webhooks {
     this.#cancelGathering?.();
     await Promise.all([...this.#entries.values()].map(({ pump }) => pump.close()));
     this.#entries.clear();
+    this.#keeper.close();
   }
 
   async register(tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
@@ -149,19 +154,18 @@ export class Webhooks {
   #start(record: SubscriptionRecord): void {
     if (this.#closed) return;
     const { store, timers, now, report } = this.#world;
-    const world: PumpWorld = {
-      log: store.log,
-      saveState: (id, state) => store.records.saveSubscriptionState(id, state),
-      timers,
-      now,
-      report,
-    };
     const agreement = record.kind === WEBHOOK ? parseAgreement(record) : null;
     const types = agreement?.events ?? callbackTypes;
     const { id, tenant, state } = record;
     const deliver = agreement === null ? this.#tellCallback(record) : this.#tellWebhook(record, agreement);
     const policy = agreement === null ? callbackPolicy : webhookPolicy;
-    const pump = new Pump({ id, tenant, types, policy, deliver }, state, world);
+    const pump = new Pump({ id, tenant, types, policy, deliver }, state, {
+      log: store.log,
+      keeper: this.#keeper,
+      timers,
+      now,
+      report,
+    });
     this.#entries.set(id, { record, types: new Set(types), agreement, pump });
     pump.nudge();
   }
