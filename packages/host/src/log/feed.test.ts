@@ -3,6 +3,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.contract.ts';
+import type { Lens } from './lens.ts';
 import { memoryStore } from './memory.ts';
 import type { RunRows, Store } from './port.ts';
 import { Ring } from './ring.ts';
@@ -42,6 +43,32 @@ describe('the live feed', () => {
     await settled();
     expect(sink.seqs()).toEqual([0, 1]);
     expect(reads).toEqual([1]);
+  });
+
+  it('shows each of many readers at one place what its own lens shows, and builds that once for each lens', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const asked: string[] = [];
+    const lens = (hidden: string, form: Lens['form']): Lens => ({
+      key: `${hidden} ${form}`,
+      form,
+      nameOf: (type) => {
+        asked.push(type);
+        return type === hidden ? null : type;
+      },
+    });
+    const wishes = [lens('a', 'frames'), lens('b', 'frames'), lens('a', 'documents'), lens('a', 'frames')];
+    const sinks = wishes.map(() => collector());
+    wishes.forEach((wish, i) => void feed.subscribe({ runId: runA, after: 0, lens: wish }, sinks[i]!));
+    await settled();
+    asked.length = 0;
+    await store.log.append({ runId: runA, rows: [row('a'), row('b'), row('b')] });
+    await settled();
+    expect([sinks[0]!.seqs(), sinks[1]!.seqs(), sinks[3]!.seqs()]).toEqual([[2, 3], [1], [2, 3]]);
+    expect(JSON.parse(`[${sinks[2]!.chunks.join('')}]`)).toMatchObject([{ sequence: 2 }, { sequence: 3 }]);
+    // Four readers, three lenses, three rows.
+    expect(asked).toHaveLength(9);
   });
 
   it('keeps nothing that every subscriber has seen, and what a stalled one has not', async () => {

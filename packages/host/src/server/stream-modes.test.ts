@@ -117,7 +117,9 @@ test('the JSON form is the whole log, whatever the mode', async () => {
   const host = await withRun(...history);
   for (const query of ['', '?streamMode=messages', '?streamMode=values&bufferMs=100']) {
     const { body } = await host.ask('GET', path + query);
-    expect((body.events as readonly RunEventDoc[]).map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3, 4, 5, 7, 8]);
+    expect((body.events as unknown as readonly RunEventDoc[]).map(({ sequence }) => sequence)).toEqual([
+      0, 1, 2, 3, 4, 5, 7, 8,
+    ]);
   }
 });
 
