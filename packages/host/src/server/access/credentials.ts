@@ -1,4 +1,5 @@
 /** Which credential a request shows, and whose it is: a key or a token in the header, or the session of a browser. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
 import type { Caller } from '../auth.ts';
 import { readSessionId, type Sessions } from './sessions.ts';
@@ -6,8 +7,7 @@ import { readSessionId, type Sessions } from './sessions.ts';
 /** What of a request tells who sent it. */
 export interface Presented {
   readonly method: string;
-  readonly authorization: string | undefined;
-  readonly cookie: string | undefined;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** Gives the caller, or throws: `unauthenticated`, `key_expired`, or `service_unavailable` when nobody can tell. */
@@ -35,7 +35,8 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
     throw unauthenticated('The bearer key is not known here.', 'Check the key, or ask for a new one.');
   };
 
-  const session = (sessionId: string, method: string): Caller => {
+  const session = (sessionId: string, { method, headers }: Presented): Caller => {
+    refuseOtherPages(headers);
     if (method !== 'GET') {
       // A page of somebody else could make a browser send the cookie, but never the header.
       throw unauthenticated(`A session is good for GET only, not for ${method}.`, SEND_KEY);
@@ -45,12 +46,22 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
     throw unauthenticated('The session is over or was never here.', 'Open a new one: POST /v1/host/cairn/session.');
   };
 
-  return ({ method, authorization, cookie }) => {
+  return (presented) => {
+    const { authorization, cookie } = presented.headers;
     if (authorization !== undefined) return bearer(authorization);
     const sessionId = cookie === undefined ? null : readSessionId(cookie);
-    if (sessionId !== null) return session(sessionId, method);
+    if (sessionId !== null) return session(sessionId, presented);
     throw unauthenticated('The request has no bearer key.', SEND_KEY);
   };
+}
+
+/** An image or a link of another page sends no Origin; where the browser tells whose page it is, that decides. */
+function refuseOtherPages({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
+  if (origin !== undefined || site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new TerminalError('forbidden', {
+    message: 'Pages of other origins may not use the session of this host.',
+    hint: 'Call it from its own pages, or add the origin to cors.origins and use fetch or EventSource.',
+  });
 }
 
 const SEND_KEY = 'Send the header "Authorization: Bearer <key>".';

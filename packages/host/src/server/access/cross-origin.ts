@@ -27,10 +27,7 @@ export function createCheckOrigin(origins: readonly string[], publicUrl: string 
     const { origin } = headers;
     // On the raw response: streams write their own head.
     if (listed.size > 0) reply.raw.setHeader('vary', 'Origin');
-    if (origin === undefined) {
-      if (headers.cookie !== undefined) refuseCrossSite(headers['sec-fetch-site']);
-      return;
-    }
+    if (origin === undefined) return;
     if (listed.has(origin)) {
       reply.raw.setHeader('access-control-allow-origin', origin);
       reply.raw.setHeader('access-control-allow-credentials', 'true');
@@ -61,12 +58,3 @@ export const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 /** A proxy may speak https for us, so that only name and port are compared. */
 const isSameHost = (origin: string, host: string | undefined): boolean =>
   host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
-
-/** An image or a script tag of another page sends no Origin; where the browser tells, a cookie is not taken from one. */
-function refuseCrossSite(site: string | readonly string[] | undefined): void {
-  if (site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new TerminalError('forbidden', {
-    message: 'Pages of other origins may not use the session of this host.',
-    hint: 'Call it from its own pages, or add the origin to cors.origins and use fetch or EventSource.',
-  });
-}

@@ -74,10 +74,9 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
     },
     enter(request, reply, route) {
       if (draining) throw stopping();
-      const { authorization, cookie } = request.headers;
       let caller: Caller | Promise<Caller>;
       try {
-        caller = authenticate({ method: request.method, authorization, cookie });
+        caller = authenticate(request);
       } catch (error) {
         throw failed(error, request);
       }

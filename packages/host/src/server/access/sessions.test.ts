@@ -165,3 +165,9 @@ test('a page of another origin cannot use the cookie, whatever kind of request i
   expect(await status({ 'sec-fetch-site': 'none' })).toBe(200);
   expect(await status({ origin: 'https://app.example.org', 'sec-fetch-site': 'cross-site' })).toBe(200);
 });
+
+test('a link of another page to an open route works, whatever cookies come along', async () => {
+  const { host, cookie } = await withSession();
+  const headers = { cookie: `theme=dark; ${cookie}`, 'sec-fetch-site': 'cross-site' };
+  expect((await host.ask('GET', '/v1/docs', { key: null, headers })).status).toBe(200);
+});
