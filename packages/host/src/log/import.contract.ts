@@ -74,6 +74,21 @@ export function importContract(open: OpenStore): void {
     expect(await store.queue.claim({ owner: 'n', now: 1_000_000, until: 2_000_000, limit: 9 })).toEqual([]);
   });
 
+  it('shows it to no reader of all runs, and does not count it as one that has not ended', async () => {
+    const { run, rows } = await elsewhere(long);
+    await log.importRun(run, rows);
+    await log.append({ ...creation(runB), claim: { owner: 'n', now: 5, until: 50 } });
+    const seen: string[] = [];
+    for (let after = '0', isMore = true; isMore; ) {
+      const page = await log.changes({ after, limit: 7 });
+      seen.push(...page.rows.map(({ runId }) => runId));
+      isMore = page.position !== after;
+      after = page.position;
+    }
+    expect(seen).toEqual([runB]);
+    expect(await store.queue.census(1_000_000)).toEqual({ active: 1, due: 0 });
+  });
+
   it('tells nobody who follows', async () => {
     const heard: string[] = [];
     log.follow(({ runId }) => heard.push(runId));

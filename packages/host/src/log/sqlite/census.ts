@@ -9,11 +9,13 @@ const restingStatuses = runStatuses
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** Each part by an index: resting runs by their status, running ones by who holds them or by the time they wait for. */
+/** Each part by an index alone: resting runs by their status, running ones by who holds them or by the time they wait for. */
 export function censusOf(db: DatabaseSync): (now: number) => Census {
   const resting = db.prepare(
-    `SELECT count(*) AS n FROM runs
-     WHERE tenant = ? AND status IN (${restingStatuses}) AND status <> 'running' AND imported_at IS NULL`,
+    `SELECT count(*) AS n FROM runs WHERE tenant = ? AND status IN (${restingStatuses}) AND status <> 'running'`,
+  );
+  const imported = db.prepare(
+    `SELECT count(*) AS n FROM runs WHERE imported_at IS NOT NULL AND status IN (${restingStatuses})`,
   );
   const nextTenant = db.prepare('SELECT min(tenant) AS tenant FROM runs WHERE tenant > ?');
   const held = db.prepare("SELECT count(*) AS n FROM runs WHERE owner IS NOT NULL AND status = 'running'");
@@ -34,6 +36,6 @@ export function censusOf(db: DatabaseSync): (now: number) => Census {
 
   return (now) => {
     const atRest = [...tenants()].reduce((sum, tenant) => sum + count(resting, tenant), 0);
-    return { active: atRest + count(held) + count(waking), due: count(overdue, now) };
+    return { active: atRest - count(imported) + count(held) + count(waking), due: count(overdue, now) };
   };
 }

@@ -119,8 +119,11 @@ const migrations: readonly Migration[] = [
     sql: 'ALTER TABLE runs ADD COLUMN imported_at INTEGER;',
   },
   {
-    name: 'how far readers of the whole log got',
-    sql: 'CREATE TABLE marks (reader TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+    name: 'how far readers of the whole log got; which runs are not ours',
+    sql: `
+      CREATE TABLE marks (reader TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE INDEX runs_imported ON runs (status) WHERE imported_at IS NOT NULL;
+    `,
   },
   {
     name: 'questions that wait, and who is told of events',
