@@ -74,10 +74,7 @@ function clarification({ data }: Question, words: readonly string[]): Json {
 }
 
 /** The type a question's schema asks for; text, unless it says otherwise. */
-function answerType(
-  questions: readonly { readonly id: string; readonly schema?: JsonObject }[],
-  id: string,
-): string {
+function answerType(questions: readonly { readonly id: string; readonly schema?: JsonObject }[], id: string): string {
   const type = questions.find((question) => question.id === id)?.schema?.type;
   if (type === 'integer') return 'number';
   return typeof type === 'string' && type !== 'null' ? type : 'string';

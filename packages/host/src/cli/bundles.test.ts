@@ -180,6 +180,14 @@ test('an import asks whose run it becomes when there are several tenants', async
   expect((await here.cairn(['import', fourth.file, '--data', there])).err).toContain('several tenants: acme, beta');
 });
 
+test('a bundle much larger than what is read at a time is read right', async () => {
+  const here = await place();
+  const text = 'ü'.repeat(25_000);
+  const { file } = await exported(here, 'review', '-i', `text=${text}`);
+  expect(statSync(file).size).toBeGreaterThan(100_000);
+  expect((await here.cairn(['verify', file])).code).toBe(0);
+});
+
 test('a file that never ends a line is refused without being held in memory', async () => {
   const here = await place();
   const file = join(here.cwd, 'long.jsonl');

@@ -95,14 +95,13 @@ test('the other verbs find the host of dev from below its folder, and end with t
 
 test('who has read enough of the output ends the command quietly', async () => {
   const cwd = await folder();
-  const child = spawn(process.execPath, [bin, '--help'], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stdout.destroy();
-  let err = '';
-  child.stderr.on('data', (chunk) => {
-    err += String(chunk);
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  expect([code, err]).toEqual([0, '']);
+  await cairn(cwd, ['dev', '--port', '0']).firstLine;
+  const runId = (await cairn(cwd, ['run', 'review', '--detach']).ended).out.trim();
+  const tail = cairn(cwd, ['tail', runId]);
+  await tail.firstLine;
+  tail.process.stdout?.destroy();
+  await cairn(cwd, ['answer', runId, 'accept']).ended;
+  expect(await tail.ended).toMatchObject({ code: 0, err: '' });
 });
 
 test('Ctrl-C ends a run that is watched with 130, and leaves it running', async () => {

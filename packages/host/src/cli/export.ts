@@ -1,6 +1,6 @@
 /** `cairn export`: one run as a bundle, out of the data folder, also while a host runs on it. */
 import { relative, resolve } from 'node:path';
-import { parseRunId, TerminalError } from '@cairn/protocol';
+import { TerminalError } from '@cairn/protocol';
 import { bundleLines } from '../log/bundle.ts';
 import { openReadOnly } from '../log/sqlite/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
@@ -20,8 +20,8 @@ export async function exportRun(terminal: Terminal, runId: string, flags: Export
   const folder = dataFolder(terminal, flags.data);
   const log = openReadOnly(folder);
   try {
-    // An id that no run can have never becomes part of a path.
-    const run = parseRunId(runId) === null ? null : log.run(runId);
+    // Only the id of a run that is there becomes part of a path, and those hold no slash.
+    const run = log.run(runId);
     if (run === null) throw noRun(runId, folder);
     const definition = log.definition(run.definitionHash);
     if (definition === null) throw noDefinition(runId, run.definitionHash);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readerKey, servedCli } from './served-cli.contract.ts';
+import { isAtRest } from './watch-run.ts';
 
 test('run shows progress on stderr, prints the outputs, and nothing else, on stdout', async () => {
   const { cairn } = await servedCli();
@@ -45,6 +46,22 @@ test('every question of a run is told, each with its own command', async () => {
   expect(err).toMatch(/cairn answer \S+ --node right accept/);
 });
 
+test('a run that asks while another branch is at work is watched until only the answer is missing', async () => {
+  const { cairn } = await servedCli();
+  const { code, err } = await cairn(['run', 'busy-gate']);
+  expect(code).toBe(5);
+  expect(err).toMatch(/✓ work[\s\S]*answer it with/);
+});
+
+test.each([
+  ['waiting-approval', 'suspended', true],
+  ['waiting-approval', 'retrying', false],
+  ['waiting-input', 'running', false],
+  ['running', 'suspended', false],
+] as const)('a run that is %s with a node that is %s is at rest: %s', (status, node, isResting) => {
+  expect(isAtRest({ runId: 'run_a', workflowId: 'w', status, nodeStates: { n: { status: node } } })).toBe(isResting);
+});
+
 test('a person at the terminal is asked, and what is no answer is asked again', async () => {
   const { cairn } = await servedCli();
   const said = ['perhaps', 'acc'];
@@ -78,16 +95,20 @@ test('a person who leaves ends the command with 5; the run waits on', async () =
 
 test('a question that somebody else answers is not asked any longer', async () => {
   const { cairn } = await servedCli();
+  let isDismissed = false;
   const watching = cairn(['run', 'review'], {
     person: (_question, signal) =>
       new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason));
+        signal.addEventListener('abort', () => {
+          isDismissed = true;
+          reject(signal.reason);
+        });
         void cairn(['runs', '--json']).then(({ out }) =>
           cairn(['answer', JSON.parse(out).runs[0].runId as string, 'accept']),
         );
       }),
   });
-  expect((await watching).code).toBe(0);
+  expect([(await watching).code, isDismissed]).toEqual([0, true]);
 });
 
 test('a key that may not answer says so, and leaves the run waiting', async () => {

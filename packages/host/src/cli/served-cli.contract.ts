@@ -67,6 +67,14 @@ const workflows: readonly WorkflowDefinition[] = [
     ],
   }),
   workflow('broken', [{ id: 'bad', typeId: 'core.setVariable', config: { name: 'x', expression: '1 / 0' } }]),
+  workflow(
+    'busy-gate',
+    [
+      { id: 'gate', typeId: 'core.approvalGate', config: { title: 'Go?' } },
+      { id: 'work', typeId: 'core.delay', config: { delayMs: 100 } },
+    ],
+    { edges: [] },
+  ),
   workflow('slow', [{ id: 'wait', typeId: 'core.delay', config: { delayMs: 3_600_000 } }]),
   workflow(
     'two-gates',

@@ -66,7 +66,7 @@ export function foldable(event: RunEventDoc): Parameters<typeof foldRun>[1] {
 }
 
 /** Nothing but an answer will move it: some branches may still be at work while another asks. */
-function isAtRest({ status, nodeStates }: RunSnapshot): boolean {
+export function isAtRest({ status, nodeStates }: RunSnapshot): boolean {
   const states = Object.values(nodeStates ?? {}) as readonly { readonly status?: unknown }[];
   return (
     status.startsWith('waiting-') && !states.some((node) => node.status === 'running' || node.status === 'retrying')

@@ -37,8 +37,8 @@ export function* linesOf(chunks: Iterable<Uint8Array>): Generator<string> {
       yield line();
       start = end + 1;
     }
-    // A copy: who reads a file fills the same buffer again.
-    if (start < chunk.length) add(chunk.slice(start));
+    // A copy, which `slice` of a Buffer is not: who reads a file fills the same buffer again.
+    if (start < chunk.length) add(new Uint8Array(chunk.subarray(start)));
   }
   if (length > 0) throw wrong(number, 'it does not end');
 }

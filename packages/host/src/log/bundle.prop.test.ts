@@ -29,14 +29,27 @@ test('a byte that is changed, added or left out anywhere is found', async () => 
   );
 });
 
+test('a byte order mark is a change, too', async () => {
+  const whole = Buffer.from((await bundleOf()).map((line) => `${line}\n`).join(''));
+  const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), whole]);
+  expect(() => rowsOf(marked)).toThrow(/Line 1 is wrong/);
+});
+
 test('lines are the same however the bytes come in', async () => {
   const lines = await bundleOf();
   const whole = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   fc.assert(
     fc.property(fc.array(fc.nat(whole.length), { maxLength: 20 }), (cuts) => {
       const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
-      const chunks = places.slice(1).map((end, i) => whole.subarray(places[i], end));
-      expect([...linesOf(chunks)]).toEqual(lines);
+      expect([...linesOf(refilled(whole, places))]).toEqual(lines);
     }),
   );
 });
+
+/** The pieces between the places, each in the same buffer, as a file is read. */
+function* refilled(whole: Buffer, places: readonly number[]): Generator<Uint8Array> {
+  const buffer = Buffer.alloc(whole.length);
+  for (const [i, end] of places.slice(1).entries()) {
+    yield buffer.subarray(0, whole.copy(buffer, 0, places[i], end));
+  }
+}
