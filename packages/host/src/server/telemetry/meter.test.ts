@@ -47,4 +47,10 @@ describe('a meter', () => {
     expect(points.at(-1)).toEqual({ attributes: { 'otel.metric.overflow': true }, value: 3_000 });
     expect(points[0]?.value).toBe(2);
   });
+
+  it('keeps the bound whichever attribute takes all those values', () => {
+    const meter = new Meter();
+    for (let i = 0; i < 2_500; i += 1) meter.add(counter, ['', `tenant-${i}`]);
+    expect(meter.read()[0]?.points).toHaveLength(2_001);
+  });
 });

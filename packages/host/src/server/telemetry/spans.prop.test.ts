@@ -24,6 +24,35 @@ test('every span is closed once, under an id of its own, and none is left open w
   );
 });
 
+/** How many spans of each kind there must be, counted without knowing how they are made. */
+function expectedCounts(events: readonly SpanEvent[]): Record<string, number> {
+  const counts = { run: 1, node: 0, attempt: 0, activity: 0, interrupt: 0 };
+  const active = new Set<string>();
+  for (const { type, nodeId = '' } of events) {
+    if (type === 'node.started') {
+      if (!active.has(nodeId)) counts.node += 1;
+      counts.attempt += 1;
+      active.add(nodeId);
+    } else if (/^node\.(completed|failed|skipped|cancelled)$/.test(type)) active.delete(nodeId);
+    else if (type === 'cairn.step.requested' && active.has(nodeId)) counts.activity += 1;
+    else if (type === 'interrupt.requested' && active.has(nodeId)) counts.interrupt += 1;
+  }
+  return counts;
+}
+
+test('no span is forgotten: each start of a run, node, attempt, call and question has one', () => {
+  const kindOf = ({ name }: RunSpan): string =>
+    name.endsWith('.attempt') ? 'attempt' : (/^openwop\.(run|node|activity|interrupt)/.exec(name)?.[1] ?? name);
+  fc.assert(
+    fc.property(anyHistory, (events) => {
+      const counts: Record<string, number> = { run: 0, node: 0, attempt: 0, activity: 0, interrupt: 0 };
+      for (const span of foldAll(events)) counts[kindOf(span)] = (counts[kindOf(span)] ?? 0) + 1;
+      expect(counts).toEqual(expectedCounts(events));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('every parent exists, in the same trace, and is open for as long as its child', () => {
   fc.assert(
     fc.property(anyHistory, (events) => {

@@ -147,6 +147,12 @@ describe('the spans of a run', () => {
     expect(asked.every(({ endedAt }) => endedAt !== null)).toBe(true);
   });
 
+  it('close a question that is asked again under the same id', () => {
+    const ask: Said = ['interrupt.requested', { nodeId: 'a', interruptId: 'i', kind: 'custom' }, 10];
+    const asked = spansOf(started(), nodeStarted('a'), ask, ask).filter(({ name }) => name === 'openwop.interrupt');
+    expect(asked.map(({ endedAt }) => endedAt === null)).toEqual([false, true]);
+  });
+
   it('carry limits that were met and what models cost', () => {
     const usage = { nodeId: 'a', provider: 'p', model: 'm', inputTokens: 3, outputTokens: 4, costEstimateUsd: 0.25 };
     const spans = spansOf(
