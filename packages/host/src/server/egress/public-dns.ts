@@ -14,7 +14,7 @@ export const publicDns: Resolve = async (name, signal) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (found.length > 0 || (isEmpty(v4) && isEmpty(v6))) return found;
-    throw v4.status === 'rejected' ? v4.reason : (v6 as PromiseRejectedResult).reason;
+    throw ((isEmpty(v4) ? v6 : v4) as PromiseRejectedResult).reason;
   } finally {
     signal.removeEventListener('abort', stop);
   }

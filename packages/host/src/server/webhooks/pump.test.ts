@@ -272,3 +272,17 @@ test('a position that moves past nothing of interest is saved now and then, not 
   expect(world.saves - saves).toBeGreaterThanOrEqual(1);
   expect(world.saves - saves).toBeLessThanOrEqual(3);
 });
+
+test('a long log is read page by page, and others get their turn in between', async () => {
+  const world = new PumpWorld();
+  await world.run('x');
+  await world.write('x', ...Array.from({ length: 5_000 }, () => 'b'));
+  const end = await world.store.log.end();
+  world.start();
+  let between = 0;
+  while (world.pump.state.position !== end) {
+    between += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(between).toBeGreaterThan(10);
+});

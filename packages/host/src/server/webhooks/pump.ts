@@ -1,4 +1,5 @@
 /** Tells one subscription what happened: a durable position in the log, several runs at a time, retries, and an end to patience. */
+import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
 import type { Report } from '../../engine/ports.ts';
 import type { EventLog, Row } from '../../log/port.ts';
@@ -152,6 +153,8 @@ export class Pump {
         for (const { runId, seq } of page.rows) this.#lanes.add({ runId, seq });
         this.#noteRead(page.rows.length);
         this.#send();
+        // A store answers within the turn; a long log must not keep it for itself.
+        await setImmediate();
       }
     } catch (error) {
       report({ level: 'warn', message: `The log could not be read for subscription ${id}.`, error });

@@ -43,6 +43,9 @@ export const webhookPolicy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 
 /** Most webhooks of one tenant. */
 export const MAX_WEBHOOKS = 50;
 
+/** After so many rows also those look at the log who heard of nothing, so that none has far to go after a restart. */
+const ALL_LOOK_AFTER = 10_000;
+
 /** News of a busy log is gathered for so long before it is looked at. */
 const GATHER_MS = 10;
 
@@ -62,6 +65,7 @@ export class Webhooks {
   /** Of the tenants that have callbacks: resolved once that is recorded. */
   readonly #callbacks = new Map<string, Promise<void>>();
   readonly #news = new Set<string>();
+  #rowsSinceLook = 0;
   #cancelGathering: (() => void) | null = null;
   #unfollow: () => void = () => {};
   #closed = false;
@@ -193,11 +197,16 @@ export class Webhooks {
   #heard({ rows }: Commit): void {
     if (this.#entries.size === 0) return;
     for (const { type } of rows) this.#news.add(type);
+    this.#rowsSinceLook += rows.length;
     this.#cancelGathering ??= this.#world.timers.after(GATHER_MS, () => {
       this.#cancelGathering = null;
       const news = [...this.#news];
       this.#news.clear();
-      for (const { types, pump } of this.#entries.values()) if (news.some((type) => types.has(type))) pump.nudge();
+      const isEverybody = this.#rowsSinceLook >= ALL_LOOK_AFTER;
+      if (isEverybody) this.#rowsSinceLook = 0;
+      for (const { types, pump } of this.#entries.values()) {
+        if (isEverybody || news.some((type) => types.has(type))) pump.nudge();
+      }
     });
   }
 }
