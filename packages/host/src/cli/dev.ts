@@ -24,11 +24,13 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
   // The other verbs find the host by this note; it goes when the host does.
   if (host.url !== null) writeHostNote(config.data, { url: host.url, key });
   // From elsewhere than this folder, or with another data folder, the other verbs have to be told.
-  const verbs = folder === FOLDER ? '' : `CAIRN_URL=${host.url} CAIRN_KEY=${key} `;
+  const told = folder === FOLDER ? '' : `CAIRN_URL=${host.url} CAIRN_KEY=${key} `;
+  // Who began with npm start has no cairn on the path.
+  const cairn = `${told}${terminal.env.npm_lifecycle_event === 'start' ? 'npx ' : ''}cairn`;
   terminal.tell(`
 key      ${key}   (kept in ${join(folder, 'key')})
-try it   ${verbs}cairn run hello --input name=Ada     in another terminal${verbs === '' ? ', in this folder' : ''}
-         ${verbs}cairn run review                     a run that asks you something
+try it   ${cairn} run hello --input name=Ada     in another terminal${told === '' ? ', in this folder' : ''}
+         ${cairn} run review                     a run that asks you something
 or       curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
            -H 'Content-Type: application/json' -d '{"workflowId":"hello","inputs":{"name":"Ada"}}'
 `);
