@@ -64,6 +64,8 @@ export class Webhooks {
   readonly #entries = new Map<string, Entry>();
   /** Of the tenants that have callbacks: resolved once that is recorded. */
   readonly #callbacks = new Map<string, Promise<void>>();
+  /** Webhooks of each tenant that are being written down: they count before they are listed. */
+  readonly #arriving = new Map<string, number>();
   readonly #news = new Set<string>();
   #rowsSinceLook = 0;
   #cancelGathering: (() => void) | null = null;
@@ -99,8 +101,20 @@ export class Webhooks {
   }
 
   async register(tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
+    const arriving = this.#arriving.get(tenant) ?? 0;
+    if (this.#ofTenant(tenant).length + arriving >= MAX_WEBHOOKS) throw tooMany(tenant);
+    this.#arriving.set(tenant, arriving + 1);
+    try {
+      return await this.#registered(tenant, request);
+    } finally {
+      const left = (this.#arriving.get(tenant) ?? 0) - 1;
+      if (left > 0) this.#arriving.set(tenant, left);
+      else this.#arriving.delete(tenant);
+    }
+  }
+
+  async #registered(tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
     const { store, uniqueId, now } = this.#world;
-    if (this.#ofTenant(tenant).length >= MAX_WEBHOOKS) throw tooMany(tenant);
     const id = `wh_${uniqueId()}`;
     const position = await store.log.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
