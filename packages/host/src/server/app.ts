@@ -100,7 +100,7 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
     method: route.method,
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
-      if (route.scope === null) return done();
+      if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
       try {
         const caller = gate.enter(request, reply, route);
         if (caller instanceof Promise) {

@@ -5,7 +5,7 @@ import type { Report } from '../../engine/ports.ts';
 import { type Caller, createKeyRing, requireScope } from '../auth.ts';
 import type { HostConfig } from '../config.ts';
 import { createCheckHost } from '../host-header.ts';
-import type { KeyedRoute, Route } from '../routes.ts';
+import type { KeyedRoute, OpenRoute, Route } from '../routes.ts';
 import { createAuthenticate } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
 import { IssuerKeys } from './jwks.ts';
@@ -28,6 +28,8 @@ export interface Gate {
   check(request: FastifyRequest, reply: FastifyReply): void;
   /** For a route with a scope: gives the caller who may use it, or throws. */
   enter(request: FastifyRequest, reply: FastifyReply, route: KeyedRoute): Caller | Promise<Caller>;
+  /** For a route without: throws when its path holds a credential that is none. */
+  enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
   /** The routes of sessions. */
   readonly routes: readonly Route[];
   /** From now on nobody enters. */
@@ -87,6 +89,15 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
           throw failed(error, request);
         },
       );
+    },
+    enterOpen(request, reply, { admit: isGood }) {
+      if (isGood === undefined) return;
+      if (draining) throw stopping();
+      try {
+        isGood({ request, reply });
+      } catch (error) {
+        throw failed(error, request);
+      }
     },
     routes: sessionRoutes(sessions),
     drain() {
