@@ -19,6 +19,7 @@ export interface StreamWorld {
   readonly feed: LiveFeed;
   readonly snapshots: SnapshotFeed;
   readonly timers: Timers;
+  readonly now: () => number;
   readonly report: Report;
 }
 
@@ -31,11 +32,14 @@ export interface StreamWish {
   readonly modes: ReadonlySet<StreamMode>;
   /** How long events may be held back to go out together; 0 sends each as it comes. */
   readonly bufferMs: number;
+  /** When the credential ends that the client showed; undefined for one that does not. */
+  readonly expiresAt: number | undefined;
 }
 
 interface Stream {
   readonly response: ServerResponse;
   readonly batches: Batches | null;
+  readonly expiresAt: number | undefined;
   subscription: Subscription | null;
   written: boolean;
   stalled: boolean;
@@ -65,7 +69,7 @@ export class EventStreams {
 
   /** Writes what the client asked for to the response, then whatever follows, until the terminal event. */
   serve(response: ServerResponse, wish: StreamWish): void {
-    const stream = this.#opened(response, wish.bufferMs);
+    const stream = this.#opened(response, wish);
     this.#open.add(stream);
     this.#cancelTick ??= this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
@@ -84,12 +88,13 @@ export class EventStreams {
     if (response.destroyed) this.#drop(stream);
   }
 
-  #opened(response: ServerResponse, bufferMs: number): Stream {
+  #opened(response: ServerResponse, { bufferMs, expiresAt }: StreamWish): Stream {
     const send = (frame: string) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#world.timers, send });
     const stream: Stream = {
       response,
       batches,
+      expiresAt,
       subscription: null,
       written: false,
       stalled: false,
@@ -139,11 +144,13 @@ export class EventStreams {
 
   /** Ends every stream; clients come back with their last id when the host does. */
   close(): void {
-    for (const stream of [...this.#open]) {
-      const held = stream.batches?.take();
-      this.#drop(stream);
-      stream.response.end(held);
-    }
+    for (const stream of [...this.#open]) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    const held = stream.batches?.take();
+    this.#drop(stream);
+    stream.response.end(held);
   }
 
   #drop(stream: Stream): void {
@@ -157,8 +164,12 @@ export class EventStreams {
 
   #tick(): void {
     this.#cancelTick = this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
+    const now = this.#world.now();
     for (const stream of [...this.#open]) {
-      if (!stream.stalled) {
+      // Who comes back has to show a credential that is good.
+      if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
+        this.#end(stream);
+      } else if (!stream.stalled) {
         stream.stalled = !stream.response.write(':keepalive\n\n');
       } else {
         stream.stalledTicks += 1;
