@@ -79,6 +79,18 @@ export const runRows: readonly WireRow[] = [
   },
   {
     at: '2.6',
+    says: 'a live key may not ask for a mock provider',
+    ask: { to: create, body: { ...done, configurable: { mockProvider: { id: 'stream-text' } } } },
+    answer: { status: 403, error: 'mock_provider_forbidden' },
+  },
+  {
+    at: '2.6',
+    says: 'a live key may not choose the version of the engine',
+    ask: { to: create, body: done, headers: { 'x-force-engine-version': '1' } },
+    answer: { status: 403, error: 'force_engine_version_forbidden' },
+  },
+  {
+    at: '2.6',
     says: 'a second run of a scope with X-Dedup is 409, with the active run and when to come back',
     given: async (stage) => {
       const { runId } = await stage.told({

@@ -55,6 +55,8 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'not_found',
           'capability_required',
           'capability_not_provided',
+          'mock_provider_forbidden',
+          'force_engine_version_forbidden',
           'run_already_active',
           'idempotency_key_mismatch',
           'idempotency_in_flight',
@@ -104,6 +106,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const { engine } = surface;
   const body = parseShape(createRun, call.request.body, 'The run');
   const workflowId = workflowOf(body);
+  refuseTestWishes(call, body);
   const { tenant, principal } = call.caller;
   const request = {
     tenant,
@@ -179,6 +182,22 @@ function workflowOf(body: CreateRun): string {
   }
   invariant(body.workflowId !== undefined, 'workflow-id-given');
   return body.workflowId;
+}
+
+/** What the protocol keeps for keys of tests, and every key of this host is a live one. */
+function refuseTestWishes({ request }: Call, { configurable }: CreateRun): void {
+  if (configurable?.mockProvider !== undefined) {
+    throw new TerminalError('mock_provider_forbidden', {
+      message: `This key may not put the mock provider ${quoted(configurable.mockProvider.id, 80)} in the place of a model.`,
+      hint: 'Leave configurable.mockProvider out.',
+    });
+  }
+  if (request.headers['x-force-engine-version'] !== undefined) {
+    throw new TerminalError('force_engine_version_forbidden', {
+      message: 'This key may not choose the version of the engine.',
+      hint: 'Leave X-Force-Engine-Version out.',
+    });
+  }
 }
 
 const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
