@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../raw-http.contract.ts';
@@ -215,6 +216,24 @@ test('however many webhooks are registered at once, no more than a tenant may ha
   const one = (await listed(host))[0];
   expect((await host.ask('DELETE', `/v1/webhooks/${one?.webhookId}`)).status).toBe(204);
   await registered(host, { url: 'http://127.0.0.1:9/' });
+});
+
+test('a registration whose host died before it recorded the answer is the same webhook when it is repeated', async () => {
+  const data = await dataFolder();
+  const body = { url: 'http://127.0.0.1:9/', events };
+  const register = ({ ask }: Telling) => ask('POST', '/v1/webhooks', { body, headers: { 'idempotency-key': 'k' } });
+  const before = await telling(data, 'http://127.0.0.1:9');
+  const first = await register(before);
+  await before.host.close();
+  // What a death between the two commits leaves behind.
+  const db = new DatabaseSync(join(data, 'cairn.db'));
+  db.exec('DELETE FROM idempotency');
+  db.close();
+  const after = await telling(data, 'http://127.0.0.1:9');
+  const again = await register(after);
+  expect([again.status, again.body]).toEqual([201, first.body]);
+  expect(await listed(after)).toHaveLength(1);
+  expect((await after.ask('DELETE', `/v1/webhooks/${first.body.webhookId}`)).status).toBe(204);
 });
 
 test('the secret is shown once and is nowhere on disk, also when the request can be repeated', async () => {
