@@ -101,6 +101,8 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
       if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
+      // What one caller sees is not another's, and a cache on the way knows nothing of cookies; handlers may say more.
+      reply.header('cache-control', 'no-store');
       try {
         const caller = gate.enter(request, reply, route);
         if (caller instanceof Promise) {
