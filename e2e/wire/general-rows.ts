@@ -54,6 +54,20 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 404, error: 'not_found' },
   },
   {
+    at: '2.1, 2.16',
+    says: 'what is not served is 401 to a caller without a key',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/artifacts/a1', as: 'nobody' },
+    answer: { status: 401, error: 'unauthenticated' },
+  },
+  {
+    at: '2.16',
+    says: 'an artifact is 404: this host keeps none',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/artifacts/a1' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
     at: '2.2',
     says: 'a wrong method is 405 and tells the right ones',
     ask: { to: 'PUT /v1/workflows', body: {} },

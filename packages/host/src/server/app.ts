@@ -54,12 +54,16 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));
   const methodsOf = methodFinder(routes);
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = methodsOf(path);
-    if (methods.length > 0 && isPreflight(request)) return answerPreflight(reply, methods);
-    if (methods.length > 0) reply.header('allow', methods.join(', '));
-    sendError(reply, notServed(request.method, path, methods), deps);
+    if (methods.length > 0 && isPreflight(request)) answerPreflight(reply, methods);
+    else {
+      if (methods.length > 0) reply.header('allow', methods.join(', '));
+      else if (path.startsWith('/v1/') && !isPreflight(request)) await gate.know(request);
+      sendError(reply, notServed(request.method, path, methods), deps);
+    }
+    return reply;
   });
   for (const route of routes) register(app, route, gate);
   return app;

@@ -30,6 +30,8 @@ export interface Gate {
   enter(request: FastifyRequest, reply: FastifyReply, route: KeyedRoute): Caller | Promise<Caller>;
   /** For a route without: throws when its path holds a credential that is none. */
   enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
+  /** For a path of the API that is not served: throws unless the sender is somebody, so that strangers learn nothing. */
+  know(request: FastifyRequest): Promise<void>;
   /** The routes of sessions. */
   readonly routes: readonly Route[];
   /** From now on nobody enters. */
@@ -95,6 +97,14 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
       if (draining) throw stopping();
       try {
         isGood({ request, reply });
+      } catch (error) {
+        throw failed(error, request);
+      }
+    },
+    async know(request) {
+      if (draining) throw stopping();
+      try {
+        limits.request(await authenticate(request));
       } catch (error) {
         throw failed(error, request);
       }
