@@ -27,12 +27,16 @@ const MAX_HEADER_BYTES = 16_384;
 /** To receive a whole request; what is slower only holds a connection. */
 const REQUEST_WITHIN_MS = 30_000;
 
+/** A connection on which nothing moves for so long is cut, with the answers nobody reads; polls wait for half of it. */
+const STILL_MS = 120_000;
+
 export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInstance {
   const { gate } = deps;
   const app = fastify({
     logger: false,
     bodyLimit: deps.maxRequestBodyBytes,
     requestTimeout: REQUEST_WITHIN_MS,
+    connectionTimeout: STILL_MS,
     // Without a Host header Node would answer by itself, without an envelope; the gate refuses it.
     http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     exposeHeadRoutes: false,

@@ -117,8 +117,9 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
 }
 
 /** A client that left while its token was checked has closed the response already. */
-function holdWhileOpen({ raw }: FastifyReply, hold: () => () => void): void {
-  if (raw.socket?.destroyed !== false) return;
+function holdWhileOpen({ raw, request }: FastifyReply, hold: () => () => void): void {
+  // The request's connection: a response that waits behind others of its connection has none yet.
+  if (request.raw.socket.destroyed) return;
   raw.once('close', hold());
 }
 
