@@ -253,8 +253,8 @@ export const generalRows: readonly WireRow[] = [
   {
     at: '2.21',
     says: 'a body above limits.maxRequestBodyBytes is 413 and names the limit',
-    ask: { to: 'POST /v1/runs', raw: `{"workflowId":"done","metadata":{"a":"${'x'.repeat(300_000)}"}}` },
-    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 262_144 } },
+    ask: { to: 'POST /v1/runs', raw: `{"workflowId":"done","metadata":{"a":"${'x'.repeat(800_000)}"}}` },
+    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 700_000 } },
   },
   {
     at: '2.21',

@@ -78,6 +78,12 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 501, error: 'capability_not_provided' },
   },
   {
+    at: '2.6, 2.21',
+    says: 'inputs that no event can hold are 413',
+    ask: { to: create, body: { ...done, inputs: { text: 'x'.repeat(600_000) } } },
+    answer: { status: 413, error: 'event_too_large', details: { type: 'run.started' } },
+  },
+  {
     at: '2.6',
     says: 'a live key may not ask for a mock provider',
     ask: { to: create, body: { ...done, configurable: { mockProvider: { id: 'stream-text' } } } },

@@ -46,6 +46,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
           'interrupt_expired',
           'interrupt_cancelled',
           'run_imported',
+          'event_too_large',
         ],
       },
     },

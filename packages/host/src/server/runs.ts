@@ -58,6 +58,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'mock_provider_forbidden',
           'force_engine_version_forbidden',
           'run_already_active',
+          'event_too_large',
           'idempotency_key_mismatch',
           'idempotency_in_flight',
         ],

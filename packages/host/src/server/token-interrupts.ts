@@ -43,7 +43,7 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
         summary: 'Answer with a token instead of a key',
         body: answerInterrupt,
         responses: { 200: { description: 'The answer counts.', shape: interruptResolved } },
-        errors: [...errors, 'forbidden', 'conflict'],
+        errors: [...errors, 'forbidden', 'conflict', 'event_too_large'],
       },
     },
   ];
