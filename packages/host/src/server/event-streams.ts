@@ -78,7 +78,7 @@ export class EventStreams {
       stream.stalledTicks = 0;
       stream.subscription?.resume();
     });
-    response.writeHead(200, HEADERS);
+    this.#chunks.begin(response, HEADERS);
     // A client must learn that it is connected although nothing happens; when something does, one write carries both.
     setImmediate(() => {
       if (!response.headersSent || stream.written || response.destroyed) return;
@@ -118,13 +118,13 @@ export class EventStreams {
         batches === null ? this.#send(stream, text) : batches.add(text, about) && !stream.stalled,
       // The end of the stream goes out with its last frames.
       writeLast: (text, about) => {
-        if (batches === null) return void response.end(text);
+        if (batches === null) return this.#finish(stream, text);
         if (text !== '') batches.hold(text, about);
-        response.end(batches.take());
+        this.#finish(stream, batches.take());
       },
       end: (fault) => {
         if (fault === undefined) {
-          if (!response.writableEnded) response.end(batches?.take());
+          if (!response.writableEnded) this.#finish(stream, batches?.take());
           return;
         }
         this.#world.report({ level: 'error', message: `The stream of ${runId} could not be read on.`, error: fault });
@@ -134,9 +134,10 @@ export class EventStreams {
     };
   }
 
-  /** The head goes out with the first frames; what follows goes past the response, see `ChunkWriter`. */
+  /** The head goes out with the first frames. */
   #send(stream: Stream, text: string): boolean {
-    const more = stream.written ? this.#chunks.write(stream.response, text) : stream.response.write(text);
+    const { response, written } = stream;
+    const more = written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
     stream.written = true;
     if (!more) stream.stalled = true;
     return more;
@@ -150,7 +151,13 @@ export class EventStreams {
   #end(stream: Stream): void {
     const held = stream.batches?.take();
     this.#drop(stream);
-    stream.response.end(held);
+    this.#finish(stream, held);
+  }
+
+  #finish(stream: Stream, text = ''): void {
+    // Without a word so far the head is still here, and has to go out first.
+    if (!stream.written) stream.response.flushHeaders();
+    this.#chunks.end(stream.response, text);
   }
 
   #drop(stream: Stream): void {
@@ -170,7 +177,7 @@ export class EventStreams {
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
       } else if (!stream.stalled) {
-        stream.stalled = !stream.response.write(':keepalive\n\n');
+        stream.stalled = !this.#chunks.write(stream.response, ':keepalive\n\n');
       } else {
         stream.stalledTicks += 1;
         if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();
