@@ -24,6 +24,7 @@ import type { EventLog, RunRecord } from '../log/port.ts';
 import { checkedUrl } from './egress/checked-url.ts';
 import type { Egress } from './egress/egress.ts';
 import { etagMatches } from './etag.ts';
+import type { PageCursors } from './page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from './params.ts';
 import { type Call, queryParam, type Route } from './routes.ts';
 import { inboundTrace } from './telemetry/trace-context.ts';
@@ -36,6 +37,7 @@ export interface RunSurface {
   readonly hostId: string;
   readonly egress: Egress;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
+  readonly cursors: PageCursors;
 }
 
 export function runRoutes(surface: RunSurface): readonly Route[] {
@@ -68,7 +70,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs',
       scope: 'runs:read',
-      handle: (call) => list(call, surface.log),
+      handle: (call) => list(call, surface),
       doc: {
         id: 'listRuns',
         summary: "List the tenant's runs, newest first",
@@ -264,16 +266,17 @@ async function get(call: Call, { engine, log }: RunSurface): Promise<string | un
 /** For this client alone, and only after asking whether it is still so. */
 const REVALIDATE = 'private, no-cache';
 
-async function list(call: Call, log: EventLog): Promise<string> {
+async function list(call: Call, { log, cursors }: RunSurface): Promise<string> {
+  const { tenant } = call.caller;
   const page = await log.list({
-    tenant: call.caller.tenant,
+    tenant,
     status: statusParam(queryParam(call, 'status')),
     workflowId: queryParam(call, 'workflowId'),
     tag: queryParam(call, 'tag'),
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
-    cursor: queryParam(call, 'cursor'),
+    cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
-  return JSON.stringify({ runs: page.runs.map(listed), nextCursor: page.nextCursor });
+  return JSON.stringify({ runs: page.runs.map(listed), nextCursor: cursors.shown(tenant, page.nextCursor) });
 }
 
 function statusParam(text: string | undefined): RunStatus | undefined {
