@@ -1,8 +1,10 @@
 /** JSON Schemas that users write: compiled once, with patterns matched by RE2. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import canonicalize from 'canonicalize';
 import { compilePattern } from './patterns.ts';
+import { isTooMuch, partsOf } from './schema-cost.ts';
 
 /** The ways in which a value breaks the schema; empty when it fits. */
 export type SchemaCheck = (value: Json) => readonly string[];
@@ -31,12 +33,27 @@ function compile(schema: JsonObject, length: number): SchemaCheck {
   if (length > MAX_SCHEMA_LENGTH) {
     throw new RangeError(`the schema has ${length} characters; at most ${MAX_SCHEMA_LENGTH} are allowed`);
   }
+  const parts = partsOf(schema);
   // One compiler each: it remembers every schema it has seen, and ids of different users may be equal.
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true, code: { regExp: re2 } });
   formats.default(ajv);
+  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems);
   const validate = ajv.compile(schema);
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(problem));
+  return (value) => {
+    if (isTooMuch(value, parts)) return ['the value is too large to be checked by this schema'];
+    return validate(value) ? [] : (validate.errors ?? []).map(problem);
+  };
 }
+
+/** The compiler's own compares each item with each other one. */
+const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: (isAsked: boolean, items: readonly Json[]) =>
+    !isAsked || new Set(items.map((item) => canonicalize(item))).size === items.length,
+  error: { message: 'must NOT have duplicate items' },
+};
 
 const problem = (error: ErrorObject): string =>
   `${error.instancePath === '' ? 'the value' : error.instancePath} ${error.message ?? 'does not fit'}`;

@@ -1,0 +1,62 @@
+/** What checking a value by a schema can cost, known before it is checked: a few lines of references can mean billions of steps. */
+import type { Json, JsonObject } from '@cairn/protocol';
+
+/** Parts of a schema with every reference written out. */
+const MAX_PARTS = 5_000;
+
+/** Parts of a schema times parts of a value: about a second. */
+const MAX_STEPS = 20_000_000;
+
+/**
+ * How many parts a schema has with every reference written out. Throws an Error for one that has too many, refers to
+ * itself, or refers in a way that cannot be followed here: then nobody could tell what it costs.
+ */
+export function partsOf(schema: Json): number {
+  const open = new Set<Json>();
+  let parts = 0;
+  const walk = (part: Json | undefined, isRoot: boolean): void => {
+    if (typeof part !== 'object' || part === null) return;
+    parts += 1;
+    if (parts > MAX_PARTS) throw new RangeError(`with its references written out it has more than ${MAX_PARTS} parts`);
+    if (open.has(part)) throw new RangeError('it refers to itself');
+    open.add(part);
+    if (!Array.isArray(part)) follow(part as JsonObject, isRoot);
+    for (const member of Object.values(part)) walk(member, false);
+    open.delete(part);
+  };
+  const follow = (part: JsonObject, isRoot: boolean): void => {
+    const { $ref: reference, $dynamicRef: dynamic, $id: id } = part;
+    if (typeof dynamic === 'string') throw new RangeError('$dynamicRef is not supported');
+    if (typeof id === 'string' && !isRoot) throw new RangeError('only the schema as a whole may have an $id');
+    if (typeof reference === 'string') walk(target(schema, reference), false);
+  };
+  walk(schema, true);
+  return parts;
+}
+
+/** What a reference names; undefined when there is nothing, which the compiler tells. */
+function target(schema: Json, reference: string): Json | undefined {
+  if (!/^#(\/|$)/.test(reference)) {
+    throw new RangeError(
+      `the reference ${JSON.stringify(reference)} is not a path in the schema, such as #/$defs/name`,
+    );
+  }
+  let found: Json | undefined = schema;
+  for (const step of reference.split('/').slice(1)) {
+    const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Readonly<Record<string, Json>>)[name];
+  }
+  return found;
+}
+
+/** Whether a value is more than may be checked by a schema of so many parts. */
+export function isTooMuch(value: Json, parts: number): boolean {
+  let left = Math.floor(MAX_STEPS / parts);
+  const fits = (part: Json): boolean => {
+    left -= 1;
+    if (left < 0) return false;
+    return typeof part !== 'object' || part === null || Object.values(part).every(fits);
+  };
+  return !fits(value);
+}
