@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { typed } from '../../packages/host/src/cli/noted-terminal.contract.ts';
 import { spellings } from '../../packages/host/src/redaction/encodings.ts';
 import { otlpReceiver } from '../../packages/host/src/server/telemetry/otlp-receiver.contract.ts';
-import { ACCESS_KEY, filesOf, flows, type PlantedHost, plantedHost, SECRET, written } from './planted-host.ts';
+import { ACCESS_KEY, filesOf, flows, hostKey, type PlantedHost, plantedHost, SECRET, written } from './planted-host.ts';
 
 const needles = [...spellings(SECRET), ACCESS_KEY].map((text) => Buffer.from(text));
 /** Part of each way in which it was written, whatever a redactor knows. */
@@ -130,10 +130,14 @@ async function misused({ ask }: PlantedHost): Promise<void> {
 }
 
 /** Where a needle is, in what came out and in the files. */
-const leaks = ({ out, folder }: Scene): readonly string[] => [
-  ...[...out].flatMap(([where, text]) => found(text).map((needle) => `${where}: ${needle}`)),
-  ...filesOf(folder).flatMap(({ name, bytes }) => found(bytes).map((needle) => `${name}: ${needle}`)),
-];
+function leaks({ out, folder }: Scene): readonly string[] {
+  const key = hostKey(join(folder, 'data'));
+  const places = [...out, ...filesOf(folder).map(({ name, bytes }) => [name, bytes] as const)];
+  return places.flatMap(([where, text]) => [
+    ...found(text).map((needle) => `${where}: ${needle}`),
+    ...(text.includes(key) ? [`${where}: the key of the host`] : []),
+  ]);
+}
 
 test('a known secret is in no answer, stream, span, notice, bundle, export, and in no byte of the data folder', async () => {
   const known = await scene(true);
@@ -179,16 +183,17 @@ test('a workflow, a webhook and a callback that hold a secret are refused, with 
   onTestFinished(() => host.close());
   const [flow] = flows;
   const nodes = flow?.nodes.map((node) => ({ ...node, config: { url: written.url } }));
-  const url = `https://hooks.example.org/${written.base64url}`;
+  const url = `https://93.184.215.14/${written.base64url}`;
   const refusals = [
     await ask('POST', '/v1/workflows', JSON.parse(JSON.stringify({ ...flow, id: 'other', nodes }))),
     await ask('POST', '/v1/webhooks', { url, events: ['run.completed'] }),
     await ask('POST', '/v1/runs', { workflowId: 'leaks', callbackUrl: url }),
   ];
   expect(refusals.map(({ status }) => status)).toEqual([400, 400, 400]);
-  expect(refusals[0]?.body).toMatchObject({
-    error: 'validation_error',
-    details: { secret: 'canary', path: ['nodes', '0', 'config', 'url'] },
-  });
+  expect(refusals.map(({ body }) => body.details)).toMatchObject([
+    { secret: 'canary', path: ['nodes', '0', 'config', 'url'] },
+    { secret: 'canary', path: ['url'] },
+    { secret: 'canary', path: [] },
+  ]);
   expect(refusals.flatMap(({ text }) => found(text))).toEqual([]);
 });

@@ -48,18 +48,12 @@ export const written: Readonly<Record<string, string>> = {
   base64url: Buffer.from(`a${SECRET}b`).toString('base64url'),
 };
 
-const leak = defineStep({
-  name: 'leak',
-  safety: 'read',
-  run: async () => ({ ...written, [SECRET]: [{ deep: written }], large: `${'x'.repeat(40_000)}${SECRET}` }),
-});
-
 const fail = defineStep({
   name: 'fail',
   safety: 'read',
   run: () => {
     // Cut in the middle of the secret where errors are cut.
-    const error = new Error(`${written.basic} ${'x'.repeat(1_950)}${SECRET}`, { cause: new Error(SECRET) });
+    const error = new Error(`${written.basic} ${'x'.repeat(1_940)}${SECRET}`, { cause: new Error(SECRET) });
     return Promise.reject(Object.assign(error, { code: SECRET, headers: { authorization: SECRET } }));
   },
 });
@@ -77,6 +71,16 @@ export async function plantedHost({ data, isKnown, collector }: PlantedOptions):
   const seenBySteps: JsonObject[] = [];
   const notices: string[] = [];
   const running = Promise.withResolvers<void>();
+  const leak = defineStep({
+    name: 'leak',
+    safety: 'read',
+    run: async () => ({
+      ...written,
+      [SECRET]: [{ deep: written }],
+      large: `${'x'.repeat(40_000)}${SECRET}`,
+      files: [hostKey(data), ACCESS_KEY],
+    }),
+  });
   const look = defineStep({
     name: 'look',
     safety: 'read',
@@ -135,6 +139,9 @@ function shownError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return `${error.stack} ${JSON.stringify(error)} ${error.cause === undefined ? '' : shownError(error.cause)}`;
 }
+
+/** The key that the host made for itself. */
+export const hostKey = (data: string): string => readFileSync(join(data, 'host.key'), 'utf8').trim();
 
 /** Every file of a folder as bytes; the host's own key is a secret, and is meant to lie there. */
 export function filesOf(folder: string): readonly { readonly name: string; readonly bytes: Buffer }[] {

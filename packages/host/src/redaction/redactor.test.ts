@@ -55,6 +55,15 @@ test('secrets that overlap become one marker, of the longest, and leave no part 
   expect(both.text('>abcdefghabcdefgh<')).toBe('>[REDACTED:short][REDACTED:short]<');
 });
 
+test('finds a secret inside the beginning of another', () => {
+  const nested = createRedactor([
+    { name: 'outer', value: 'x-abcdefgh-y' },
+    { name: 'inner', value: 'abcdefgh' },
+  ]);
+  expect(nested.text('x-abcdefgh-z')).toBe('x-[REDACTED:inner]-z');
+  expect(nested.text('x-abcdefgh-y')).toBe('[REDACTED:outer]');
+});
+
 test('white space around a value of the configuration is not part of the secret', () => {
   expect(createRedactor([{ name: 'a', value: ' 12345678\n' }]).text('x12345678y')).toBe('x[REDACTED:a]y');
 });

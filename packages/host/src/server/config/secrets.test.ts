@@ -54,10 +54,10 @@ test('secrets come from the environment or the file, and headers that name them 
 
 test.each([
   [{ secrets: { a: {} } }, 'secrets.a: needs exactly one of env and value'],
-  [{ secrets: { a: { env: 'A', value: 'b' } } }, 'secrets.a: needs exactly one of env and value'],
+  [{ secrets: { a: { env: 'A', value: '12345678' } } }, 'secrets.a: needs exactly one of env and value'],
   [{ secrets: { a: { env: 'NOT_SET' } } }, 'secrets.a: the environment variable NOT_SET is not set'],
   [{ secrets: { a: { evn: 'A' } } }, 'there is no key "evn" in secrets.a. Did you mean "env"?'],
-  [{ secrets: { 'a b': { value: 'x' } } }, 'secrets: the name "a b" must be letters'],
+  [{ secrets: { 'a b': { value: '12345678' } } }, 'secrets: the name "a b" must be letters'],
   [
     {
       secrets: { token: { value: CANARY } },
@@ -69,8 +69,8 @@ test.each([
     { models: { providers: { p: { kind: 'openai', apiKey: { secret: 'k' } } } } },
     'models.providers.p.apiKey names the secret "k"',
   ],
-  [{ secrets: { pin: { value: '1234567' } } }, 'cairn.json: secrets.pin has 7 characters; it needs at least 8'],
-  [{ secrets: { pin: { env: 'PIN' } } }, 'secrets.pin has 4 characters'],
+  [{ secrets: { pin: { value: '1234567' } } }, 'cairn.json: secrets.pin.value: must have at least 8 characters'],
+  [{ secrets: { pin: { env: 'PIN' } } }, 'secrets.pin has 4 characters; it needs at least 8'],
   [{ secrets: { a: { value: `[REDACTED:${CANARY}` } } }, 'secrets.a holds [REDACTED:'],
   [{ otel: { endpoint: 'http://127.0.0.1', headers: { x: 5 } } }, 'otel.headers.x: must be printable ASCII text, or'],
   [{ masterKey: {} }, 'masterKey: needs exactly one of env and file'],
