@@ -16,7 +16,7 @@ const schemaFile = readFileSync(join(root, 'packages/host/cairn.schema.json'), '
 const env = {
   CAIRN_KEY: 'a-key-of-some-length',
   ACME_KEY: 'another-key-of-some-length',
-  COLLECTOR_TOKEN: 'a token',
+  COLLECTOR_TOKEN: 'a token of the collector',
 };
 
 /** Every block of JSON on the page. */
