@@ -110,6 +110,7 @@ test('tells where a secret is, without showing it', () => {
     path: ['nodes', '1', 'config', 'url'],
   });
   expect(two.secretIn({ 'is aaaa-1111': 0 })).toEqual({ name: 'first', path: ['is [REDACTED:first]'] });
+  expect(two.secretIn('[REDACTED:second] bbbb-2222')).toEqual({ name: 'second', path: [] });
   expect(two.secretIn({ a: ['[REDACTED:first]', 'bbbb'] })).toBeNull();
 });
 

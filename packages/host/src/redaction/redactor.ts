@@ -68,7 +68,8 @@ export class Redactor {
   #named(text: string): FoundSecret | null {
     const clean = this.text(text);
     if (clean === text) return null;
-    const of = this.#markers.findIndex((marker) => clean.includes(marker) && !text.includes(marker));
+    const times = (whole: string, marker: string) => whole.split(marker).length;
+    const of = this.#markers.findIndex((marker) => times(clean, marker) > times(text, marker));
     return { name: this.#names[of] ?? '', path: [] };
   }
 
