@@ -56,7 +56,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   return {
     ...config,
-    keys: keys.map((key, i) => accessKey(key, keyTexts[i])),
+    keys: accessKeys(keys, keyTexts, source),
     secrets,
     knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
     unused: unusedKeys(result.data),
@@ -70,6 +70,19 @@ export const isLoopback = (address: string): boolean =>
   address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 
 type KeyInput = ParsedConfig['keys'][number];
+type KeyText = string | undefined;
+
+/** A key stands for one caller: listed twice, it would depend on the order whose things it opens. */
+function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], source: string): readonly AccessKey[] {
+  const keys = listed.map((key, i) => accessKey(key, texts[i]));
+  const first = keys.findIndex(({ sha256 }, i) => keys.slice(i + 1).some((other) => other.sha256 === sha256));
+  if (first === -1) return keys;
+  const again = keys.findLastIndex(({ sha256 }) => sha256 === keys[first]?.sha256);
+  throw new TerminalError('config_invalid', {
+    message: `${source}: keys[${again}]: this is the same key as keys[${first}].`,
+    hint: 'Make another one: "openssl rand -base64 32".',
+  });
+}
 
 const accessKey = ({ sha256, tenant, principal, scopes: held }: KeyInput, text = ''): AccessKey => ({
   sha256: sha256 ?? keyHash(text),
@@ -79,7 +92,7 @@ const accessKey = ({ sha256, tenant, principal, scopes: held }: KeyInput, text =
 });
 
 /** The key itself; undefined when only its hash is given. */
-function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): string | undefined {
+function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): KeyText {
   return sha256 === undefined ? (key ?? keyFromEnv(keyEnv, where, env)) : undefined;
 }
 

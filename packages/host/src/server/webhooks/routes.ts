@@ -91,7 +91,7 @@ async function register(call: Call, { webhooks, egress, redactor }: WebhookSurfa
   checkTypes(request);
   refuseSecrets(redactor, 'The webhook', { url: request.url, tags: request.tags });
   await checkedUrl(egress, request.url, 'url');
-  const registered = await webhooks.register(tenant, request);
+  const registered = await webhooks.register(tenant, request, call.once);
   call.reply.code(201).header('cache-control', 'no-store');
   return JSON.stringify(registered);
 }
