@@ -21,7 +21,7 @@ const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration as a host would. */
 const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/${file}.ts`);
-const everything = ['protocol', 'client', 'log', 'engine', 'server', 'cli', 'kit', 'host/index'];
+const everything = ['protocol', 'client', 'log', 'engine', 'redaction', 'server', 'cli', 'kit', 'host/index'];
 
 export const rooms: readonly Room[] = [
   { name: 'protocol', path: 'packages/protocol/src', imports: [], packages: ['zod'], builtins: [], world: [] },
@@ -75,9 +75,17 @@ export const rooms: readonly Room[] = [
     world: [],
   },
   {
+    name: 'redaction',
+    path: 'packages/host/src/redaction',
+    imports: ['protocol'],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
+  {
     name: 'server',
     path: 'packages/host/src/server',
-    imports: ['protocol', 'log', 'engine'],
+    imports: ['protocol', 'log', 'engine', 'redaction'],
     packages: 'any',
     builtins: 'any',
     world: 'any',

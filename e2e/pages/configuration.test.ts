@@ -16,7 +16,7 @@ const schemaFile = readFileSync(join(root, 'packages/host/cairn.schema.json'), '
 const env = {
   CAIRN_KEY: 'a-key-of-some-length',
   ACME_KEY: 'another-key-of-some-length',
-  COLLECTOR_TOKEN: 'a token',
+  COLLECTOR_TOKEN: 'a token of the collector',
 };
 
 /** Every block of JSON on the page. */
@@ -40,7 +40,7 @@ test('the examples are configurations that the host and the JSON Schema take', (
   const accepts = new Ajv2020({ strict: true, strictRequired: false, formats: { uri: true } }).compile(
     configJsonSchema(),
   );
-  const secrets = { collector: { value: 'x' }, search: { value: 'y' } };
+  const secrets = { collector: { value: '12345678' }, search: { value: '87654321' } };
   expect(examples.length).toBeGreaterThan(15);
   for (const { masterKey: _, ...example } of examples as Readonly<Record<string, unknown>>[]) {
     expect(() => parseConfig({ secrets, ...example }, 'page', env)).not.toThrow();

@@ -1,7 +1,8 @@
-import { TerminalError } from '@cairn/protocol';
+import { runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../redaction/redactor.ts';
 import { Flights, type StepResult } from './flights.ts';
-import type { Step, StepContext } from './ports.ts';
+import type { Redactor, Step, StepContext } from './ports.ts';
 import type { OpenCall } from './state.ts';
 
 const call: OpenCall = {
@@ -14,10 +15,10 @@ const call: OpenCall = {
 };
 
 /** What is recorded of a step that does this. */
-function outcomeOf(run: (context: StepContext) => unknown): Promise<StepResult> {
+function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<StepResult> {
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
   return new Promise((landed) => {
-    const world = { tenant: 't', runId: 'run_1' as const, sha256: (text: string) => text } as never;
+    const world = { tenant: 't', runId: runId('1'), sha256: (text: string) => text, redactor };
     new Flights(world, new Map([[step.typeId, step]]), (_, __, result) => landed(result)).start(call, {});
   });
 }
@@ -82,5 +83,52 @@ describe('a step', () => {
     const result = await outcomeOf(async () => kept);
     kept.list.push(2);
     expect(result).toEqual({ outcome: { list: [1] } });
+  });
+});
+
+describe('what a step brings', () => {
+  const secret = 'sk-0123456789abcdef';
+  const redactor = createRedactor([{ name: 'key', value: secret }]);
+  const failed = (error: unknown) =>
+    outcomeOf(async () => {
+      throw error;
+    }, redactor);
+
+  it.each([
+    ['small', { text: `a ${secret}`, [secret]: [secret] }],
+    ['large', { text: `a ${secret}`, [secret]: [secret], more: 'x'.repeat(50_000) }],
+    ['not plain', { text: `a ${secret}`, [secret]: [secret], at: new Date(0) }],
+  ])('loses its secrets: a result that is %s', async (_, returned) => {
+    const result = await outcomeOf(async () => returned, redactor);
+    expect(result).toMatchObject({ outcome: { text: 'a [REDACTED:key]', '[REDACTED:key]': ['[REDACTED:key]'] } });
+  });
+
+  it('is measured with the markers in it', async () => {
+    const many = createRedactor([{ name: 'a-long-name-for-a-short-secret', value: '12345678' }]);
+    const result = await outcomeOf(async () => '12345678'.repeat(50_000), many);
+    expect(result).toMatchObject({ error: { code: 'event_too_large' } });
+  });
+
+  it('loses its secrets before an error is cut, so that no part of one stays', async () => {
+    const result = await failed(new Error(`${'x'.repeat(1_990)}${secret}`));
+    expect(JSON.stringify(result)).toContain('xx[REDACTED');
+    expect(JSON.stringify(result)).not.toContain('sk-0');
+  });
+
+  it.each([
+    ['an error of its own', new TerminalError('http_timeout', { message: `no answer to ${secret}` })],
+    ['a text', `thrown ${secret}`],
+    ['the code of an error', Object.assign(new Error('e'), { code: secret })],
+  ])('loses its secrets: %s', async (_, thrown) => {
+    const text = JSON.stringify(await failed(thrown));
+    expect(text).toContain('[REDACTED:key]');
+    expect(text).not.toContain(secret);
+  });
+
+  it('loses its secrets: why a result could not be recorded', async () => {
+    const toJSON = () => {
+      throw new Error(secret);
+    };
+    expect(JSON.stringify(await outcomeOf(async () => ({ toJSON }), redactor))).toContain('Error: [REDACTED:key]');
   });
 });

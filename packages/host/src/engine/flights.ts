@@ -1,7 +1,7 @@
 /** Performs effects: calls a step's function, and turns whatever it does into a result that can be recorded. */
 import { isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
 import { plainJsonCopy } from './json-copy.ts';
-import type { Sha256, Step, StepContext } from './ports.ts';
+import type { Redactor, Sha256, Step, StepContext } from './ports.ts';
 import type { OpenCall, RunError } from './state.ts';
 
 /** How a step ended. */
@@ -11,6 +11,8 @@ export interface FlightWorld {
   readonly tenant: string;
   readonly runId: RunId;
   readonly sha256: Sha256;
+  /** What a step brings is redacted before it is measured, cut or recorded. */
+  readonly redactor: Redactor | null;
 }
 
 /** Largest result of a step, as JSON text; what is larger does not fit in an event. */
@@ -95,14 +97,15 @@ class Flight implements StepContext {
 
   /** Starts the step. What comes of it lands once, later, unless the flight was aborted before. */
   takeOff(step: Step, input: JsonObject): void {
-    const failed = (error: unknown) => this.#land({ error: stepError(error) });
+    const { redactor } = this.#world;
+    const failed = (error: unknown) => this.#land({ error: stepError(error, redactor) });
     let running: Promise<unknown>;
     try {
       running = Promise.resolve(step.run(input, this));
     } catch (error) {
       running = Promise.reject(error);
     }
-    running.then((outcome) => this.#land(recordable(step, outcome)), failed);
+    running.then((outcome) => this.#land(recordable(step, outcome, redactor)), failed);
   }
 
   #land(result: StepResult): void {
@@ -131,27 +134,22 @@ class Flight implements StepContext {
 }
 
 /** What JSON cannot carry must not be believed to be recorded: it is an error, now, and not a hole in the history. */
-function recordable(step: Step, outcome: unknown): StepResult {
-  let text: string | undefined;
+function recordable(step: Step, outcome: unknown, redactor: Redactor | null): StepResult {
   try {
     const plain = plainJsonCopy(outcome ?? null);
-    if (plain !== undefined) return { outcome: plain };
-    text = JSON.stringify(outcome ?? null);
+    if (plain !== undefined) return { outcome: redactor === null ? plain : redactor.value(plain) };
+    const text = JSON.stringify(outcome ?? null) as string | undefined;
+    if (text === undefined) return { error: unrecordable(step, `is a ${typeof outcome}, which is not JSON`) };
+    if (text.length > MAX_OUTCOME_LENGTH) return { error: tooLarge(step, text.length) };
+    // What is recorded is what the run goes on with, so that a resumed run equals the first: dates, undefined and the like are gone here.
+    const parsed = JSON.parse(text) as Json;
+    const clean = redactor === null ? parsed : redactor.value(parsed);
+    const length = clean === parsed ? text.length : JSON.stringify(clean).length;
+    return length > MAX_OUTCOME_LENGTH ? { error: tooLarge(step, length) } : { outcome: clean };
   } catch (error) {
-    return { error: unrecordable(step, `is not JSON: ${String(error)}`) };
+    const why = `is not JSON: ${String(error)}`;
+    return { error: unrecordable(step, redactor === null ? why : redactor.text(why)) };
   }
-  if (text === undefined) return { error: unrecordable(step, `is a ${typeof outcome}, which is not JSON`) };
-  if (text.length > MAX_OUTCOME_LENGTH) {
-    return {
-      error: {
-        code: 'event_too_large',
-        message: `Step ${step.typeId} returned ${text.length} characters of JSON; at most ${MAX_OUTCOME_LENGTH} fit in an event. Return a reference instead.`,
-        retryable: false,
-      },
-    };
-  }
-  // What is recorded is what the run goes on with, so that a resumed run equals the first: dates, undefined and the like are gone here.
-  return { outcome: JSON.parse(text) as Json };
 }
 
 const unrecordable = (step: Step, why: string): RunError => ({
@@ -160,14 +158,22 @@ const unrecordable = (step: Step, why: string): RunError => ({
   retryable: false,
 });
 
+const tooLarge = (step: Step, length: number): RunError => ({
+  code: 'event_too_large',
+  message: `Step ${step.typeId} returned ${length} characters of JSON; at most ${MAX_OUTCOME_LENGTH} fit in an event. Return a reference instead.`,
+  retryable: false,
+});
+
 /** An error nobody classified may well pass: it counts as retryable, within the node's retry settings. */
-function stepError(error: unknown): RunError {
-  if (isCairnError(error)) return { code: error.code, message: error.message, retryable: error.retryable };
-  const message = error instanceof Error ? error.message : String(error);
+function stepError(error: unknown, redactor: Redactor | null): RunError {
+  const clean = (text: string): string => (redactor === null ? text : redactor.text(text));
+  if (isCairnError(error)) return { code: error.code, message: clean(error.message), retryable: error.retryable };
+  // Redacted before it is cut, for a secret that is cut in two is not found.
+  const message = quoted(clean(error instanceof Error ? error.message : String(error)), 2000);
   const code = (error as { code?: unknown } | null)?.code;
   return {
     code: 'node_execution_failed',
-    message: typeof code === 'string' ? `${quoted(message, 2000)} (${quoted(code, 60)})` : quoted(message, 2000),
+    message: typeof code === 'string' ? `${message} (${quoted(clean(code), 60)})` : message,
     retryable: true,
   };
 }

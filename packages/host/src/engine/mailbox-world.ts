@@ -1,7 +1,7 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
-import type { Clock, Report, Sha256, Step } from './ports.ts';
+import type { Clock, Redactor, Report, Sha256, Step } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { RunState } from './state.ts';
 import type { Workflow } from './workflow.ts';
@@ -15,6 +15,7 @@ export interface MailboxWorld {
   readonly owner: string;
   readonly leaseMs: number;
   readonly report: Report;
+  readonly redactor: Redactor | null;
   /** A run was given back and wants to be woken by time. */
   readonly wakeBy: (at: number) => void;
   /** The mailbox holds nothing any more and can be forgotten. */

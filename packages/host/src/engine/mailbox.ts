@@ -284,8 +284,8 @@ export class Mailbox {
   }
 
   #flightsOf(tenant: string): Flights {
-    const { sha256, steps } = this.#world;
-    return new Flights({ tenant, runId: this.runId, sha256 }, steps, (call, attempt, result) =>
+    const { sha256, steps, redactor } = this.#world;
+    return new Flights({ tenant, runId: this.runId, sha256, redactor }, steps, (call, attempt, result) =>
       this.post(stepReturned(call.callId, call.nodeId, attempt, result)),
     );
   }

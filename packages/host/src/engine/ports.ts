@@ -48,5 +48,15 @@ export type Report = (notice: {
   readonly error?: unknown;
 }) => void;
 
+/** Knows the secrets of the host, in the usual encodings, and takes them out of what comes from outside. */
+export interface Redactor {
+  /** The same text when it holds no secret. */
+  text(text: string): string;
+  /** With every text in it redacted, keys too; the same value when it holds no secret. */
+  value<Value>(value: Value): Value;
+  /** The first secret in a value: its name, and the keys that lead to it. */
+  secretIn(value: unknown): { readonly name: string; readonly path: readonly string[] } | null;
+}
+
 /** sha256 of a text's UTF-8 bytes. */
 export type Sha256 = (text: string, encoding: 'hex' | 'base64url') => string;

@@ -21,7 +21,8 @@ import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import { createCatalog } from './nodes/catalog.ts';
 import { appendOutside } from './outside.ts';
 import { pauseRequested, resumed } from './pause.ts';
-import type { Clock, Report, Sha256, Step, UniqueId } from './ports.ts';
+import type { Clock, Redactor, Report, Sha256, Step, UniqueId } from './ports.ts';
+import { redactedStart, refuseSecrets } from './redacted.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
@@ -38,6 +39,8 @@ export interface EngineOptions {
   readonly steps: readonly Step[];
   readonly limits: HostLimits;
   readonly report: Report;
+  /** Takes known secrets out of what comes from outside. Default: there are none. */
+  readonly redactor?: Redactor | null;
   /** How long a silent node keeps its runs. Default 30,000. */
   readonly leaseMs?: number;
 }
@@ -56,6 +59,7 @@ interface Command<Answer> {
 
 class Runtime implements Engine {
   readonly #options: EngineOptions;
+  readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
   readonly #shelf: WorkflowShelf;
   readonly #loader: RunLoader;
@@ -67,8 +71,9 @@ class Runtime implements Engine {
   #closed = false;
 
   constructor(options: EngineOptions) {
-    const { store, clock, sha256, owner, report, leaseMs = 30_000 } = options;
+    const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
+    this.#redactor = redactor;
     this.#shelf = createWorkflowShelf(store, createCatalog(options.steps), clock, sha256);
     this.#loader = createRunLoader(store, this.#shelf);
     this.#world = {
@@ -78,6 +83,7 @@ class Runtime implements Engine {
       owner,
       leaseMs,
       report,
+      redactor,
       loader: this.#loader,
       steps: new Map(options.steps.map((step) => [step.typeId, step])),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
@@ -113,7 +119,8 @@ class Runtime implements Engine {
   }
 
   start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
-    return this.#command(() => this.#start(request));
+    const redactor = this.#redactor;
+    return this.#command(() => this.#start(redactor === null ? request : redactedStart(redactor, request)));
   }
 
   answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
@@ -123,7 +130,8 @@ class Runtime implements Engine {
   cancel(request: CancelRun): Promise<{ status: RunSnapshot['status'] }> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
-      const propose: Fact['propose'] = (state) => cancelRequested(state, request.reason, request.principal);
+      const reason = this.#redacted(request.reason);
+      const propose: Fact['propose'] = (state) => cancelRequested(state, reason, request.principal);
       return this.#write(request.runId, { propose, look: (state) => ({ status: state.view.status }) });
     });
   }
@@ -131,7 +139,8 @@ class Runtime implements Engine {
   pause(request: PauseRun): Promise<{ pausedAt: number | null }> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
-      const propose: Fact['propose'] = (state) => pauseRequested(state, request);
+      const reason = this.#redacted(request.reason);
+      const propose: Fact['propose'] = (state) => pauseRequested(state, { ...request, reason });
       const look = ({ pause }: RunState) => ({ pausedAt: pause?.pausedAt ?? null });
       return this.#write(request.runId, { propose, look, isPositioned: true });
     });
@@ -140,13 +149,18 @@ class Runtime implements Engine {
   resume(request: ResumeRun): Promise<{ resumedAt: number }> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
+      const reason = this.#redacted(request.reason);
       let resumedAt = 0;
       const propose: Fact['propose'] = (state, now) => {
         resumedAt = now;
-        return resumed(state, request);
+        return resumed(state, { ...request, reason });
       };
       return this.#write(request.runId, { propose, look: () => ({ resumedAt }), isPositioned: true });
     });
+  }
+
+  #redacted<Value>(value: Value): Value {
+    return this.#redactor === null ? value : this.#redactor.value(value);
   }
 
   /** `close` waits for every command that was let in, and lets none in after it. */
@@ -196,10 +210,11 @@ class Runtime implements Engine {
 
   async #answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
     await this.#ofTenant(request.tenant, request.runId);
+    const value = this.#redacted(request.value);
     let interruptId = '';
     let nodeId = '';
     const propose: Fact['propose'] = (state, now) => {
-      const answer = answerDrafts(state, request, now);
+      const answer = answerDrafts(state, { ...request, value }, now);
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
       return answer.drafts;
@@ -230,7 +245,8 @@ class Runtime implements Engine {
     return shownTo(tenant, (await this.#loader.load(id, tenant)).state);
   }
 
-  register(tenant: string, definition: Parameters<Engine['register']>[1]) {
+  async register(tenant: string, definition: Parameters<Engine['register']>[1]) {
+    refuseSecrets(this.#redactor, 'The workflow', definition);
     return this.#shelf.register(tenant, definition);
   }
 

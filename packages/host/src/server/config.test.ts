@@ -25,6 +25,7 @@ test('fills in everything that was left out', () => {
     keys: [],
     workflows: [],
     secrets: new Map(),
+    knownSecrets: [],
     packs: { folders: [], trust: [] },
     models: { providers: {}, classes: {} },
     mcp: { servers: [] },

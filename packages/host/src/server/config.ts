@@ -1,9 +1,10 @@
-/** The configuration as the host uses it: checked, complete, keys only as hashes, secrets only as what cannot be printed. */
+/** The configuration as the host uses it: checked, complete, callers known by the hashes of their keys, secrets only as what cannot be printed. */
 import { TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { type AccessKey, keyHash } from './auth.ts';
 import type { JwtConfig } from './config/access.ts';
 import type { Environment } from './config/fields.ts';
+import { type KnownText, knownSecrets } from './config/known-secrets.ts';
 import { configInvalid } from './config/refusal.ts';
 import {
   checkSecretNames,
@@ -32,6 +33,8 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
   readonly secrets: ReadonlyMap<string, SecretText>;
   readonly masterKey?: MasterKey | undefined;
   readonly otel?: OtelConfig | undefined;
+  /** Every secret whose value is known, with the name that may be shown instead. */
+  readonly knownSecrets: readonly KnownText[];
   /** Keys that were given and that nothing in this version uses, and variables that look like a misspelt key. */
   readonly unused: readonly string[];
 }
@@ -49,12 +52,15 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   }
   const secrets = resolveSecrets(named, source, env);
   checkSecretNames(result.data, secrets, source);
+  const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
+  const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   return {
     ...config,
-    keys: accessKeys(keys, source, env),
+    keys: accessKeys(keys, keyTexts, source),
     secrets,
+    knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
     unused: unusedKeys(result.data),
-    ...(masterKey === undefined ? {} : { masterKey: readMasterKey(masterKey, source, env) }),
+    ...(master === undefined ? {} : { masterKey: master }),
     ...(otel === undefined ? {} : { otel: { ...otel, headers: resolveHeaders(otel.headers, secrets) } }),
   };
 }
@@ -63,9 +69,12 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
 export const isLoopback = (address: string): boolean =>
   address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 
+type KeyInput = ParsedConfig['keys'][number];
+type KeyText = string | undefined;
+
 /** A key stands for one caller: listed twice, it would depend on the order whose things it opens. */
-function accessKeys(listed: ParsedConfig['keys'], source: string, env: Environment): readonly AccessKey[] {
-  const keys = listed.map((key, i) => accessKey(key, `${source}: keys[${i}]`, env));
+function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], source: string): readonly AccessKey[] {
+  const keys = listed.map((key, i) => accessKey(key, texts[i]));
   const first = keys.findIndex(({ sha256 }, i) => keys.slice(i + 1).some((other) => other.sha256 === sha256));
   if (first === -1) return keys;
   const again = keys.findLastIndex(({ sha256 }) => sha256 === keys[first]?.sha256);
@@ -75,10 +84,16 @@ function accessKeys(listed: ParsedConfig['keys'], source: string, env: Environme
   });
 }
 
-function accessKey(key: ParsedConfig['keys'][number], where: string, env: Environment): AccessKey {
-  const { tenant, principal, scopes: held } = key;
-  const sha256 = key.sha256 ?? keyHash(key.key ?? keyFromEnv(key.keyEnv ?? '', where, env));
-  return { sha256, tenant, principal, scopes: held };
+const accessKey = ({ sha256, tenant, principal, scopes: held }: KeyInput, text = ''): AccessKey => ({
+  sha256: sha256 ?? keyHash(text),
+  tenant,
+  principal,
+  scopes: held,
+});
+
+/** The key itself; undefined when only its hash is given. */
+function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): KeyText {
+  return sha256 === undefined ? (key ?? keyFromEnv(keyEnv, where, env)) : undefined;
 }
 
 function keyFromEnv(variable: string, where: string, env: Environment): string {

@@ -50,11 +50,28 @@ test('exports exactly its public names', () => {
 test('says once, by name, which keys of the configuration nothing uses', async () => {
   const notices: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void notices.push(notice);
-  const unused = { packs: ['./packs'], defaultAgent: 'local.a.b', secrets: { spare: { value: 'x' } } };
+  const unused = { packs: ['./packs'], defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
   await host({ store: memoryStore(), config: unused, report });
   expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-    'The configuration has keys that nothing in this version uses: packs, defaultAgent, secrets.spare.',
+    'The configuration has keys that nothing in this version uses: packs, defaultAgent.',
   ]);
+});
+
+test('tells operators nothing secret, whoever takes its notices', async () => {
+  const secret = 'sk-0123456789abcdef';
+  const store = memoryStore();
+  const append = () => Promise.reject(new Error(`cannot write ${secret}`));
+  const notices: Parameters<Report>[0][] = [];
+  const { url } = await host({
+    store: { ...store, log: { ...store.log, append } },
+    config: { secrets: { disk: { value: secret } } },
+    workflows: [noop],
+    report: (notice) => void notices.push(notice),
+  });
+  await ask(url, '/v1/runs', { workflowId: 'noop' });
+  const told = notices.map(({ message, error }) => `${message} ${(error as Error | undefined)?.stack}`).join('\n');
+  expect(told).toContain('cannot write [REDACTED:disk]');
+  expect(told).not.toContain(secret);
 });
 
 test('keeps runs in its folder across a restart', async () => {

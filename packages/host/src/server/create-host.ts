@@ -1,14 +1,17 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
 import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
-import type { Report, Step } from '../engine/ports.ts';
-import { createEngine } from '../engine/runtime.ts';
+import type { Redactor, Report, Step } from '../engine/ports.ts';
+import { createEngine, type EngineOptions } from '../engine/runtime.ts';
 import type { Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
+import { createRedactor } from '../redaction/redactor.ts';
 import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
-import { hostSecret } from './host-secret.ts';
+import { type DeriveKeys, folderSecret, hostSecret } from './host-secret.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
+import { redactedReport } from './redacted-report.ts';
 import { type Serving, serve } from './serve.ts';
 import { startTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { hostVersion } from './version.ts';
@@ -54,55 +57,72 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
 
 /** Starts a host from a checked configuration. */
 export async function startHost(config: HostConfig, options: Omit<HostOptions, 'config'> = {}): Promise<Host> {
-  const report = options.report ?? stderrReport();
   const { http = true } = options;
+  const said = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);
-  tellUnused(config, report);
+  tellUnused(config, said);
   const workflows = [
     ...(await readWorkflowFolders(config.workflows)),
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
   ];
-  const onFault = (error: unknown) => report({ level: 'error', message: 'the store met trouble of its own', error });
+  const onFault = (error: unknown) => said({ level: 'error', message: 'the store met trouble of its own', error });
   const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault }));
-  const telemetry = await watched(opened, config, report);
+  const telemetry = await watched(opened, config, said);
   const { store } = telemetry;
-  const engine = createEngine({
-    store,
-    clock: systemClock,
-    uniqueId,
-    sha256,
-    owner: `${config.hostId}/${uniqueId()}`,
-    steps: options.steps ?? [],
-    limits: {
-      maxNodeExecutions: config.limits.maxNodeExecutions,
-      maxRunDurationMs: config.limits.maxRunDurationMs ?? null,
-    },
-    report,
-  });
+  let engine: Engine | null = null;
   try {
     // A store that was handed in has no folder of the host's; then the secret lives as long as the process.
-    const folder = options.store === undefined ? config.data : null;
-    const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
-    await registerWorkflows(engine, tenantsOf(config), workflows);
-    await engine.open();
+    const { deriveKeys, redactor } = ownSecrets(config, options.store === undefined ? config.data : null);
+    const report = redacting(said, redactor);
+    const running = engineOf(config, { store, steps: options.steps ?? [], report, redactor });
+    engine = running;
+    await registerWorkflows(running, tenantsOf(config), workflows);
+    await running.open();
     telemetry.readiness.engineOpened();
-    const server = http ? await serve(config, { engine, store, telemetry, report, workflows, deriveKeys }) : null;
+    const parts = { engine: running, store, telemetry, report, redactor, workflows, deriveKeys };
+    const server = http ? await serve(config, parts) : null;
     const stopExpiring = expireRecords(store, report);
-    return hostOf(engine, server, async () => {
+    return hostOf(running, server, async () => {
       stopExpiring();
       telemetry.readiness.stopping();
       await server?.http.close(CLOSE_WITHIN_MS);
-      await engine.close();
+      await running.close();
       await telemetry.close();
       await store.close();
     });
   } catch (error) {
-    await engine.close();
+    await engine?.close();
     await telemetry.close();
     await store.close();
     throw error;
   }
 }
+
+const redactorOf = (known: readonly KnownText[]): Redactor | null =>
+  known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));
+
+const redacting = (report: Report, redactor: Redactor | null): Report =>
+  redactor === null ? report : redactedReport(report, redactor);
+
+/** Once the folder is this process's own, its key is known, and is kept out of the log like the others. */
+function ownSecrets(config: HostConfig, folder: string | null): { deriveKeys: DeriveKeys; redactor: Redactor | null } {
+  const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
+  const key = folderSecret(folder);
+  const ofFolder = key === null ? [] : keySpellings('host.key', key);
+  return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
+}
+
+type EngineParts = Pick<EngineOptions, 'store' | 'steps' | 'report' | 'redactor'>;
+
+const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
+  createEngine({
+    ...parts,
+    clock: systemClock,
+    uniqueId,
+    sha256,
+    owner: `${hostId}/${uniqueId()}`,
+    limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: limits.maxRunDurationMs ?? null },
+  });
 
 async function watched(store: Store, config: HostConfig, report: Report): Promise<Telemetry> {
   const host = { hostId: config.hostId, version: hostVersion() };

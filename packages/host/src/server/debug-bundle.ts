@@ -22,6 +22,8 @@ export interface BundleSurface {
   /** Of this program. */
   readonly version: string;
   readonly now: () => number;
+  /** Whether secrets are taken out of what comes into the log. */
+  readonly isRedacted: boolean;
 }
 
 export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
@@ -79,7 +81,7 @@ const tooManyBundles = (): RetryableError =>
 
 /** The bundle of a run as this caller may see it. */
 export async function bundleText({ record }: RunHead, caller: Caller, surface: BundleSurface): Promise<string> {
-  const { engine, log, version, now } = surface;
+  const { engine, log, version, now, isRedacted } = surface;
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
   const run = shownRun(snapshot);
@@ -101,9 +103,9 @@ export async function bundleText({ record }: RunHead, caller: Caller, surface: B
       nodeCount: Object.keys(snapshot.nodeStates ?? {}).length,
       eventCount: found.rows.length,
     },
-    // What is secret never got into the log, so there was nothing to take out here.
-    redactionApplied: false,
-    redactionMode: 'passthrough',
+    // Done when the log was written: nothing is left to take out here.
+    redactionApplied: isRedacted,
+    redactionMode: isRedacted ? 'mask' : 'passthrough',
     truncated: cut.length > 0,
     ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
   });

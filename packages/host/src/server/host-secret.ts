@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import type { MasterKey } from './config/secrets.ts';
+import { SecretText } from './secret-text.ts';
 
 /** Gives the keys for a purpose: the first signs and seals, all of them verify and open. */
 export type DeriveKeys = (purpose: string) => readonly Buffer[];
@@ -28,6 +29,12 @@ export function hostSecret({ masterKey, folder }: SecretSources): DeriveKeys {
     ...(previous === undefined ? [] : [bytes(previous.reveal())]),
     ...(earlier === null ? [] : [earlier]),
   ]);
+}
+
+/** The key in the data folder, for those who have to keep it out of sight; null where there is none. */
+export function folderSecret(folder: string | null): SecretText | null {
+  const key = folder === null ? null : readKey(join(folder, FILE));
+  return key === null ? null : new SecretText(key.toString('base64url'));
 }
 
 const deriveFrom =

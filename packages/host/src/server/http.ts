@@ -1,7 +1,7 @@
 /** The HTTP surface: every route of the host in one table, served until it is closed. */
 import type { Discovery } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
-import type { Report, UniqueId } from '../engine/ports.ts';
+import type { Redactor, Report, UniqueId } from '../engine/ports.ts';
 import { createLoadView } from '../engine/run-view.ts';
 import type { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
@@ -52,6 +52,7 @@ export interface ServerDeps {
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
+  readonly redactor: Redactor | null;
   readonly deriveKeys: DeriveKeys;
   readonly egress: Egress;
   /** Where others reach the host, without a slash at the end; asked only once it serves. */
@@ -74,12 +75,12 @@ export function createServer(deps: ServerDeps): Server {
   const snapshots = new SnapshotFeed(deps.store.log, loadView);
   const streams = new EventStreams({ ...deps, snapshots });
   const waiters = new CommitWaiters(deps.store.log, deps.timers);
-  const { engine, store, now, baseUrl, egress } = deps;
+  const { engine, store, now, baseUrl, egress, redactor } = deps;
   const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(deps.deriveKeys('list-cursor'));
   const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
-  const bundles = { engine, log: store.log, version: deps.version, now };
+  const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors }),
     ...runControlRoutes(engine),
@@ -87,7 +88,7 @@ export function createServer(deps: ServerDeps): Server {
     ...pollRoutes({ log: store.log, waiters }),
     ...interruptRoutes(interrupts),
     ...tokenInterruptRoutes(interrupts),
-    ...webhookRoutes({ webhooks, egress }),
+    ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
     ...workflowRoutes({ engine, records: store.records }),

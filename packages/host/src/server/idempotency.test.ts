@@ -1,7 +1,9 @@
 import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import type { Redactor } from '../engine/ports.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { Records } from '../log/port.ts';
+import { createRedactor } from '../redaction/redactor.ts';
 import {
   IDEMPOTENCY_LEASE_MS,
   Idempotency,
@@ -23,7 +25,7 @@ const committing: OnceRequest = { ...request, commitsOutcome: true };
 const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
 const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
 
-function bench(records: Records = memoryStore().records) {
+function bench(records: Records = memoryStore().records, redactor: Redactor | null = null) {
   let ids = 0;
   const clock = { now: 1_000 };
   const reports: string[] = [];
@@ -33,6 +35,7 @@ function bench(records: Records = memoryStore().records) {
       now: () => clock.now,
       uniqueId: () => `owner-${++ids}`,
       report: ({ message }) => void reports.push(message),
+      redactor,
     });
   let works = 0;
   const work =
@@ -198,5 +201,22 @@ test('a key has 1 to 255 characters', () => {
   expect(idempotencyKeyOf('x'.repeat(255))).toHaveLength(255);
   for (const key of ['', 'x'.repeat(256)]) {
     expect(() => idempotencyKeyOf(key)).toThrow(expect.objectContaining({ code: 'validation_error' }));
+  }
+});
+
+test('what is kept of an answer that quotes the request holds no secret, and a repeat is told the same', async () => {
+  const records = memoryStore().records;
+  const secret = 'sk-"quoted"-0123456789';
+  const { node, work } = bench(records, createRedactor([{ name: 'token', value: secret }]));
+  const answer = JSON.stringify({ results: [{ runId: secret, ok: false }] });
+  const first = await node().carryOut(request, work({ status: 200, headers: {}, body: answer }));
+  expect(JSON.parse(first.body)).toEqual({ results: [{ runId: '[REDACTED:token]', ok: false }] });
+  expect(await node().carryOut(request, work(done('never')))).toEqual({ ...first, replayed: true });
+  const refusal = new TerminalError('not_found', { message: `There is no run ${secret}.` });
+  for (const asked of [request, committing]) {
+    const other = { ...asked, key: `other ${asked.commitsOutcome}` };
+    await expect(node().carryOut(other, work(refusal))).rejects.toThrow();
+    const kept = await node().carryOut(other, work(done('never')));
+    expect(kept.body).toContain('There is no run [REDACTED:token].');
   }
 });

@@ -9,7 +9,7 @@ import {
   toEnvelope,
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
-import type { Report, UniqueId } from '../engine/ports.ts';
+import type { Redactor, Report, UniqueId } from '../engine/ports.ts';
 import type { IdempotencyClaim, IdempotencyRecord, IdempotencyState } from '../log/idempotency-record.ts';
 import type { Records } from '../log/port.ts';
 
@@ -49,6 +49,8 @@ export interface IdempotencyWorld {
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
+  /** An answer may quote the request: what is kept of it holds no secret. */
+  readonly redactor: Redactor | null;
 }
 
 /** Longest `Idempotency-Key`. */
@@ -119,7 +121,7 @@ export class Idempotency {
         throw inFlightElsewhere(error);
       }
       if (isCairnError(error) && fate(error) === 'terminal-failure') {
-        await this.#settle({ tenant, mark, owner: null }, 'terminal-failure', failure(error));
+        await this.#settle({ tenant, mark, owner: null }, 'terminal-failure', this.#redacted(failure(error)));
       }
       throw error;
     }
@@ -137,13 +139,18 @@ export class Idempotency {
       return answer;
     }
     try {
-      const outcome = await work(mark);
+      const outcome = this.#redacted(await work(mark));
       await this.#settle({ tenant, mark, owner }, 'completed', outcome);
       return { ...outcome, replayed: false };
     } catch (error) {
       const state = isCairnError(error) ? fate(error) : 'retryable-failure';
       if (state === 'forgotten') await this.#quietly(records.dropIdempotency(claim));
-      else await this.#settle({ tenant, mark, owner }, state, isCairnError(error) ? failure(error) : nothing);
+      else
+        await this.#settle(
+          { tenant, mark, owner },
+          state,
+          this.#redacted(isCairnError(error) ? failure(error) : nothing),
+        );
       throw error;
     }
   }
@@ -157,6 +164,13 @@ export class Idempotency {
     const answer = { status, headers: JSON.stringify(headers), body };
     const record: IdempotencyRecord = { tenant, ...mark, state, owner: null, until: null, ...answer, at };
     return this.#quietly(this.#world.records.settleIdempotency(record, owner));
+  }
+
+  /** The spellings of a secret in JSON are known, so a body without one is as it should be; one that is sealed shows none. */
+  #redacted(outcome: Outcome): Outcome {
+    const { redactor } = this.#world;
+    if (redactor === null || redactor.text(outcome.body) === outcome.body) return outcome;
+    return { ...outcome, body: JSON.stringify(redactor.value(JSON.parse(outcome.body))) };
   }
 
   /** What was done is done, and is answered for, also when it could not be written down. */

@@ -1,7 +1,7 @@
 /** The HTTP surface of a host, put together from its configuration and bound to its address. */
 import { TerminalError } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
-import type { Report } from '../engine/ports.ts';
+import type { Redactor, Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
@@ -26,13 +26,14 @@ export interface Served {
   readonly store: Store;
   readonly telemetry: Telemetry;
   readonly report: Report;
+  readonly redactor: Redactor | null;
   readonly workflows: readonly FoundWorkflow[];
   readonly deriveKeys: DeriveKeys;
 }
 
 /** Resolves once it listens. */
 export async function serve(config: HostConfig, served: Served): Promise<Serving> {
-  const { engine, store, telemetry, report, workflows, deriveKeys } = served;
+  const { engine, store, telemetry, report, redactor, workflows, deriveKeys } = served;
   const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
   const http = createServer({
     engine,
@@ -55,6 +56,7 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
     now: systemClock.now,
     uniqueId,
     report,
+    redactor,
     deriveKeys,
     egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
     baseUrl: () => config.publicUrl?.replace(/\/+$/, '') ?? url,

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../engine/engine.ts';
-import type { Report } from '../engine/ports.ts';
+import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/runtime.ts';
 import { LiveFeed } from '../log/feed.ts';
 import { memoryStore } from '../log/memory.ts';
@@ -81,6 +81,8 @@ export interface ServedOptions {
   readonly now?: () => number;
   /** Origins that webhooks may name beside `nobodyListens`. */
   readonly egressAllow?: readonly string[];
+  readonly redactor?: Redactor;
+  readonly steps?: readonly Step[];
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
@@ -106,7 +108,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     uniqueId,
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: uniqueId(),
-    steps: [],
+    steps: options.steps ?? [],
+    redactor: options.redactor ?? null,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
     report,
   });
@@ -144,6 +147,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     now: options.now ?? Date.now,
     uniqueId,
     report,
+    redactor: options.redactor ?? null,
     deriveKeys: hostSecret({ folder: null }),
     egress: createEgress({
       allow: [nobodyListens, ...(options.egressAllow ?? [])],

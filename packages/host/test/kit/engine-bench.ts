@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Json, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { RetryableError } from '@cairn/protocol';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { Step, StepContext, StepSafety } from '../../src/engine/ports.ts';
+import type { Redactor, Step, StepContext, StepSafety } from '../../src/engine/ports.ts';
 import { createEngine } from '../../src/engine/runtime.ts';
 import { memoryStore } from '../../src/log/memory.ts';
 import type { Append, Row, Store } from '../../src/log/port.ts';
@@ -59,7 +59,7 @@ export function chain(
 interface Bench {
   readonly store: Store;
   readonly clock: VirtualClock;
-  node(owner: string, steps?: readonly Step[], over?: Store): Engine;
+  node(owner: string, steps?: readonly Step[], over?: Store, redactor?: Redactor): Engine;
   begin(engine: Engine, definition: WorkflowDefinition): Promise<RunId>;
   rows(runId: RunId): Promise<readonly Row[]>;
   types(runId: RunId): Promise<readonly string[]>;
@@ -77,7 +77,7 @@ export function bench(store: Store = memoryStore()): Bench {
     clock,
     rows,
     types,
-    node: (owner, steps = [], over = store) =>
+    node: (owner, steps = [], over = store, redactor) =>
       createEngine({
         store: over,
         clock,
@@ -88,6 +88,7 @@ export function bench(store: Store = memoryStore()): Bench {
         limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null },
         report: () => undefined,
         leaseMs: 10_000,
+        redactor: redactor ?? null,
       }),
     async begin(engine, definition) {
       await engine.register('t', definition);

@@ -57,7 +57,10 @@ export const jwtSchema = z.strictObject({
 const secretSource = { env: variable.optional().describe('The environment variable that holds it.') };
 
 const secretSchema = z
-  .strictObject({ ...secretSource, value: z.string().min(1).optional().describe('The secret itself. Prefer `env`.') })
+  .strictObject({
+    ...secretSource,
+    value: z.string().min(8).optional().describe('The secret itself, at least 8 characters. Prefer `env`.'),
+  })
   .refine((secret) => given([secret.env, secret.value]) === 1, { message: 'needs exactly one of env and value' })
   .meta(exactlyOne('env', 'value'));
 

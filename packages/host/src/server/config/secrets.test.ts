@@ -38,7 +38,7 @@ test('a secret cannot be printed, logged or serialised, only revealed', () => {
 test('secrets come from the environment or the file, and headers that name them are ready to send', () => {
   const config = parseConfig(
     {
-      secrets: { token: { env: 'TOKEN' }, plain: { value: 'b' } },
+      secrets: { token: { env: 'TOKEN' }, plain: { value: 'in-the-file' } },
       otel: { endpoint: 'http://127.0.0.1:4318', headers: { authorization: { secret: 'token' }, 'x-team': 'ours' } },
     },
     'test',
@@ -48,18 +48,19 @@ test('secrets come from the environment or the file, and headers that name them 
   expect(config.otel?.headers.authorization?.reveal()).toBe(CANARY);
   expect(config.otel?.headers['x-team']?.reveal()).toBe('ours');
   expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain(CANARY);
-  expect(config.unused).toEqual(['secrets.plain']);
+  expect(config.secrets.get('plain')?.reveal()).toBe('in-the-file');
+  expect(config.unused).toEqual([]);
 });
 
 test.each([
   [{ secrets: { a: {} } }, 'secrets.a: needs exactly one of env and value'],
-  [{ secrets: { a: { env: 'A', value: 'b' } } }, 'secrets.a: needs exactly one of env and value'],
+  [{ secrets: { a: { env: 'A', value: '12345678' } } }, 'secrets.a: needs exactly one of env and value'],
   [{ secrets: { a: { env: 'NOT_SET' } } }, 'secrets.a: the environment variable NOT_SET is not set'],
   [{ secrets: { a: { evn: 'A' } } }, 'there is no key "evn" in secrets.a. Did you mean "env"?'],
-  [{ secrets: { 'a b': { value: 'x' } } }, 'secrets: the name "a b" must be letters'],
+  [{ secrets: { 'a b': { value: '12345678' } } }, 'secrets: the name "a b" must be letters'],
   [
     {
-      secrets: { token: { value: 'x' } },
+      secrets: { token: { value: CANARY } },
       mcp: { servers: [{ id: 'a', url: 'https://a', headers: { x: { secret: 'tokn' } } }] },
     },
     'mcp.servers[0].headers.x names the secret "tokn", which secrets does not have. Did you mean "token"?',
@@ -68,6 +69,9 @@ test.each([
     { models: { providers: { p: { kind: 'openai', apiKey: { secret: 'k' } } } } },
     'models.providers.p.apiKey names the secret "k"',
   ],
+  [{ secrets: { pin: { value: '1234567' } } }, 'cairn.json: secrets.pin.value: must have at least 8 characters'],
+  [{ secrets: { pin: { env: 'PIN' } } }, 'secrets.pin has 4 characters; it needs at least 8'],
+  [{ secrets: { a: { value: `[REDACTED:${CANARY}` } } }, 'secrets.a holds [REDACTED:'],
   [{ otel: { endpoint: 'http://127.0.0.1', headers: { x: 5 } } }, 'otel.headers.x: must be printable ASCII text, or'],
   [{ masterKey: {} }, 'masterKey: needs exactly one of env and file'],
   [{ masterKey: { env: 'NOT_SET' } }, 'masterKey: the environment variable NOT_SET is not set'],
@@ -79,7 +83,7 @@ test.each([
     'masterKey: its environment variable does not hold 32 bytes as base64 or hex. Make a key with',
   ],
 ])('refuses %j by name', (config, message) => {
-  const said = refusal(config, { K: Buffer.alloc(32).toString('hex'), SHORT: CANARY });
+  const said = refusal(config, { K: Buffer.alloc(32).toString('hex'), SHORT: CANARY, PIN: '1234' });
   expect(said).toContain(message);
   expect(said).not.toContain(CANARY);
 });
@@ -97,6 +101,38 @@ test.each(['0600', '0400'])('takes a master key from a file of mode %s', async (
   expect(parseConfig({ masterKey: { file } }, 'test').masterKey?.current.reveal()).toBe(
     Buffer.alloc(32, 7).toString('base64url'),
   );
+});
+
+test('every value that the host was given is known by a name, and none can be printed', () => {
+  const bytes = Buffer.alloc(32, 0xfb);
+  const hash = 'a'.repeat(64);
+  const config = parseConfig(
+    {
+      secrets: { token: { value: CANARY } },
+      keys: [
+        { sha256: hash, tenant: 'a' },
+        { key: `${CANARY}-1`, tenant: 'a' },
+        { keyEnv: 'KEY', tenant: 'a' },
+      ],
+      masterKey: { env: 'MASTER', previous: { env: 'OLD' } },
+    },
+    'test',
+    { KEY: `${CANARY}-2`, MASTER: bytes.toString('hex'), OLD: Buffer.alloc(32, 1).toString('base64') },
+  );
+  const known = config.knownSecrets.map(({ name, text }) => `${name} ${text.reveal()}`);
+  expect(known).toEqual(
+    expect.arrayContaining([
+      `token ${CANARY}`,
+      `keys.1 ${CANARY}-1`,
+      `keys.2 ${CANARY}-2`,
+      `masterKey ${bytes.toString('hex')}`,
+      `masterKey ${bytes.toString('base64')}`,
+      `masterKey ${bytes.toString('base64url')}`,
+      `masterKey.previous ${Buffer.alloc(32, 1).toString('hex')}`,
+    ]),
+  );
+  expect(known.join(' ')).not.toContain(hash);
+  expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain(CANARY);
 });
 
 /** Configurations that are wrong in one way and hold the canary wherever a secret, or what was taken for its place, may stand. */

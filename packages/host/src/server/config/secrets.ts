@@ -26,7 +26,6 @@ export function resolveSecrets(named: ParsedConfig['secrets'], source: string, e
 
 /** A place of the configuration that names a secret. */
 interface SecretReference {
-  readonly key: keyof ParsedConfig;
   readonly place: string;
   readonly name: string;
 }
@@ -42,20 +41,19 @@ export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source:
   }
 }
 
-export function secretsNamedBy({ models, mcp, otel }: ParsedConfig): readonly SecretReference[] {
-  const ofHeaders = (key: keyof ParsedConfig, place: string, headers: HeadersInput) =>
+function secretsNamedBy({ models, mcp, otel }: ParsedConfig): readonly SecretReference[] {
+  const ofHeaders = (place: string, headers: HeadersInput) =>
     Object.entries(headers).flatMap(([header, value]) =>
-      typeof value === 'string' ? [] : [{ key, place: `${place}.headers.${header}`, name: value.secret }],
+      typeof value === 'string' ? [] : [{ place: `${place}.headers.${header}`, name: value.secret }],
     );
   return [
     ...Object.entries(models.providers).flatMap(([provider, { apiKey, headers }]) => {
       const place = `models.providers.${provider}`;
-      const ofKey =
-        apiKey === undefined ? [] : [{ key: 'models' as const, place: `${place}.apiKey`, name: apiKey.secret }];
-      return [...ofKey, ...ofHeaders('models', place, headers)];
+      const ofKey = apiKey === undefined ? [] : [{ place: `${place}.apiKey`, name: apiKey.secret }];
+      return [...ofKey, ...ofHeaders(place, headers)];
     }),
-    ...mcp.servers.flatMap(({ headers }, i) => ofHeaders('mcp', `mcp.servers[${i}]`, headers)),
-    ...(otel === undefined ? [] : ofHeaders('otel', 'otel', otel.headers)),
+    ...mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
+    ...(otel === undefined ? [] : ofHeaders('otel', otel.headers)),
   ];
 }
 

@@ -68,7 +68,8 @@ export const configShape = z.strictObject({
     ],
   }),
   secrets: secretsSchema.default({}).meta({
-    description: 'Secrets by name. Headers refer to them as `{ "secret": "<name>" }`.',
+    description:
+      'Secrets by name, at least 8 characters each. Headers refer to them as `{ "secret": "<name>" }`; their values are [kept out of the log](security.md#secrets).',
     examples: [{ collector: { env: 'COLLECTOR_TOKEN' } }],
   }),
   masterKey: masterKeySchema.optional().meta({

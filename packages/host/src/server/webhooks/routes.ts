@@ -12,6 +12,8 @@ import {
   webhookRegistered,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Redactor } from '../../engine/ports.ts';
+import { refuseSecrets } from '../../engine/redacted.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
 import type { Egress } from '../egress/egress.ts';
 import { nearest } from '../nearest.ts';
@@ -22,6 +24,7 @@ import type { Webhooks } from './webhooks.ts';
 export interface WebhookSurface {
   readonly webhooks: Webhooks;
   readonly egress: Egress;
+  readonly redactor: Redactor | null;
 }
 
 const scope = 'webhooks:manage';
@@ -81,11 +84,12 @@ export function webhookRoutes(surface: WebhookSurface): readonly Route[] {
   ];
 }
 
-async function register(call: Call, { webhooks, egress }: WebhookSurface): Promise<string> {
+async function register(call: Call, { webhooks, egress, redactor }: WebhookSurface): Promise<string> {
   const request = parseShape(registerWebhook, call.request.body, 'The webhook');
   const { tenant } = call.caller;
   refuseOtherTenant(tenant, request.tenantId);
   checkTypes(request);
+  refuseSecrets(redactor, 'The webhook', { url: request.url, tags: request.tags });
   await checkedUrl(egress, request.url, 'url');
   const registered = await webhooks.register(tenant, request, call.once);
   call.reply.code(201).header('cache-control', 'no-store');

@@ -1,0 +1,152 @@
+/** A host into which a secret is planted by every way that leads in, and everything by which it could get out again. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createHost, defineStep, type Host, type HostOptions } from '@cairn/host';
+import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { chain } from '../../packages/host/test/kit/engine-bench.ts';
+
+/** Made of what the encodings write differently. */
+export const SECRET = 'sk-Canary/9+"x\\é&~ 0123';
+export const ACCESS_KEY = 'access-key-of-the-canary-0001';
+
+export interface PlantedOptions {
+  readonly data: string;
+  /** Whether the host knows the secret it is given. */
+  readonly isKnown: boolean;
+  readonly collector: string;
+}
+
+export interface PlantedHost {
+  readonly host: Host;
+  /** What a step that ran after the leak was given. */
+  readonly seenBySteps: readonly JsonObject[];
+  readonly notices: readonly string[];
+  ask(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Resolves once the held step runs. */
+  held(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The secret in each way that others write it. */
+export const written: Readonly<Record<string, string>> = {
+  raw: SECRET,
+  inText: `Authorization: Bearer ${SECRET}\r\n`,
+  json: JSON.stringify({ header: SECRET }),
+  jsonTwice: JSON.stringify(JSON.stringify([SECRET])),
+  url: `https://api.example.org/?key=${encodeURIComponent(SECRET)}`,
+  form: new URLSearchParams({ key: SECRET }).toString(),
+  base64: base64(SECRET),
+  basic: `Basic ${base64(`user:${SECRET}`)}`,
+  basicLonger: `Basic ${base64(`user2:${SECRET}:x`)}`,
+  base64url: Buffer.from(`a${SECRET}b`).toString('base64url'),
+};
+
+const fail = defineStep({
+  name: 'fail',
+  safety: 'read',
+  run: () => {
+    // Cut in the middle of the secret where errors are cut.
+    const error = new Error(`${written.basic} ${'x'.repeat(1_940)}${SECRET}`, { cause: new Error(SECRET) });
+    return Promise.reject(Object.assign(error, { code: SECRET, headers: { authorization: SECRET } }));
+  },
+});
+
+export const flows: readonly WorkflowDefinition[] = [
+  {
+    ...chain('local.step.leak', 'local.step.look', { typeId: 'core.approvalGate', config: { title: 'Go on?' } }),
+    id: 'leaks',
+  },
+  { ...chain('local.step.fail'), id: 'fails' },
+  { ...chain('local.step.hold'), id: 'holds' },
+];
+
+export async function plantedHost({ data, isKnown, collector }: PlantedOptions): Promise<PlantedHost> {
+  const seenBySteps: JsonObject[] = [];
+  const notices: string[] = [];
+  const running = Promise.withResolvers<void>();
+  const leak = defineStep({
+    name: 'leak',
+    safety: 'read',
+    run: async () => ({
+      ...written,
+      [SECRET]: [{ deep: written }],
+      large: `${'x'.repeat(40_000)}${SECRET}`,
+      files: [hostKey(data), ACCESS_KEY],
+    }),
+  });
+  const look = defineStep({
+    name: 'look',
+    safety: 'read',
+    run: async (input) => {
+      seenBySteps.push(input);
+      return { seen: input };
+    },
+  });
+  const hold = defineStep({
+    name: 'hold',
+    safety: 'read',
+    run: (_, { signal }) => {
+      running.resolve();
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve('cut short')));
+    },
+  });
+  const secrets: NonNullable<HostOptions['config']>['secrets'] = isKnown ? { canary: { value: SECRET } } : {};
+  const host = await createHost({
+    config: {
+      port: 0,
+      data,
+      keys: [{ key: ACCESS_KEY, tenant: 'a', principal: 'tester', scopes: [...allScopes] }],
+      secrets,
+      otel: { endpoint: collector, protocol: 'http/json' },
+    },
+    steps: [leak, look, fail, hold],
+    workflows: flows,
+    report: ({ error, ...notice }) => notices.push(`${JSON.stringify(notice)} ${shownError(error)}`),
+  });
+  const ask: PlantedHost['ask'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`${host.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ACCESS_KEY}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as JsonObject };
+  };
+  return { host, seenBySteps, notices, ask, held: () => running.promise };
+}
+
+const allScopes = [
+  'manifest:read',
+  'manifest:write',
+  'runs:create',
+  'runs:read',
+  'runs:cancel',
+  'approvals:respond',
+  'webhooks:manage',
+  'audit:read',
+  'metrics:read',
+] as const;
+
+function shownError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return `${error.stack} ${JSON.stringify(error)} ${error.cause === undefined ? '' : shownError(error.cause)}`;
+}
+
+/** The key that the host made for itself. */
+export const hostKey = (data: string): string => readFileSync(join(data, 'host.key'), 'utf8').trim();
+
+/** Every file of a folder as bytes; the host's own key is a secret, and is meant to lie there. */
+export function filesOf(folder: string): readonly { readonly name: string; readonly bytes: Buffer }[] {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return names
+    .filter(({ name }) => name !== 'host.key')
+    .map(({ parentPath, name }) => ({ name, bytes: readFileSync(join(parentPath, name)) }));
+}

@@ -1,0 +1,166 @@
+/** Finds many texts at once in one pass over another (Aho and Corasick), in steps that can stop and go on between any two characters. */
+
+/** A text to find, and the number of whatever it stands for. */
+export interface Pattern {
+  readonly text: string;
+  readonly of: number;
+}
+
+const NONE = -1;
+
+/**
+ * A state stands for the longest end of what was read that is the beginning of a pattern. Most states have one way on
+ * and keep only that; the few that branch keep a row with the next state for every class of character. So the size goes
+ * with the length of the patterns, not with that times the alphabet.
+ */
+export class Automaton {
+  /** Class of each UTF-16 unit; 0 for those that are in no pattern. */
+  readonly #classes = new Uint16Array(0x10000);
+  readonly #rowOf: Int32Array;
+  readonly #rows: Int32Array;
+  readonly #onlyClass: Int32Array;
+  readonly #onlyNext: Int32Array;
+  readonly #fallback: Int32Array;
+  /** How many characters may be the beginning of a pattern. */
+  readonly #depth: Int32Array;
+  /** Length of the longest pattern that ends here, or 0, and what it stands for. */
+  readonly #found: Int32Array;
+  readonly #of: Int32Array;
+
+  constructor(patterns: readonly Pattern[]) {
+    const width = this.#classify(patterns);
+    const trie = new Trie(patterns, this.#classes);
+    const { size } = trie;
+    const array = () => new Int32Array(size).fill(NONE);
+    this.#rowOf = array();
+    this.#onlyClass = array();
+    this.#onlyNext = array();
+    this.#fallback = new Int32Array(size);
+    this.#depth = Int32Array.from(trie.depth);
+    this.#found = new Int32Array(size);
+    this.#of = Int32Array.from(trie.of);
+    const branching = trie.children.filter((ways, state) => state === 0 || ways.size > 1).length;
+    this.#rows = new Int32Array(branching * width);
+    this.#link(trie, width);
+  }
+
+  /** The state before anything was read. */
+  readonly start = 0;
+
+  next(state: number, unit: number): number {
+    return this.#step(state, this.#classes[unit] as number);
+  }
+
+  depth(state: number): number {
+    return this.#depth[state] as number;
+  }
+
+  found(state: number): number {
+    return this.#found[state] as number;
+  }
+
+  of(state: number): number {
+    return this.#of[state] as number;
+  }
+
+  /** Whether a pattern is in the text: `next` and `found` over all of it, written out because all that comes in passes here. */
+  isIn(text: string): boolean {
+    const classes = this.#classes;
+    const rowOf = this.#rowOf;
+    const rows = this.#rows;
+    const onlyClass = this.#onlyClass;
+    const fallback = this.#fallback;
+    const found = this.#found;
+    let state = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = classes[text.charCodeAt(i)] as number;
+      while (rowOf[state] === NONE && onlyClass[state] !== unit) state = fallback[state] as number;
+      const row = rowOf[state] as number;
+      state = (row === NONE ? this.#onlyNext[state] : rows[row + unit]) as number;
+      if (found[state] !== 0) return true;
+    }
+    return false;
+  }
+
+  #step(from: number, unit: number): number {
+    for (let state = from; ; state = this.#fallback[state] as number) {
+      const row = this.#rowOf[state] as number;
+      if (row !== NONE) return this.#rows[row + unit] as number;
+      if (this.#onlyClass[state] === unit) return this.#onlyNext[state] as number;
+    }
+  }
+
+  /** How many classes there are. */
+  #classify(patterns: readonly Pattern[]): number {
+    let count = 1;
+    for (const { text } of patterns) {
+      for (let i = 0; i < text.length; i++) {
+        const unit = text.charCodeAt(i);
+        if (this.#classes[unit] === 0) this.#classes[unit] = count++;
+      }
+    }
+    return count;
+  }
+
+  /** In order of depth: what a state falls back to is shorter, and so is linked before it. */
+  #link({ children, of }: Trie, width: number): void {
+    let rows = 0;
+    const queue = [0];
+    for (const state of queue) {
+      const ways = children[state] as ReadonlyMap<number, number>;
+      const fallback = this.#fallback[state] as number;
+      if (of[state] !== NONE) this.#found[state] = this.#depth[state] as number;
+      else if (state !== 0) {
+        this.#found[state] = this.#found[fallback] as number;
+        this.#of[state] = this.#of[fallback] as number;
+      }
+      for (const [unit, child] of ways) {
+        if (state !== 0) this.#fallback[child] = this.#step(fallback, unit);
+        queue.push(child);
+      }
+      if (state === 0 || ways.size > 1) {
+        for (let unit = 0; unit < width; unit++) {
+          this.#rows[rows + unit] = ways.get(unit) ?? (state === 0 ? 0 : this.#step(fallback, unit));
+        }
+        this.#rowOf[state] = rows;
+        rows += width;
+      }
+      for (const [unit, child] of ways.size === 1 ? ways : []) {
+        this.#onlyClass[state] = unit;
+        this.#onlyNext[state] = child;
+      }
+    }
+  }
+}
+
+/** The patterns as a tree of their beginnings; states are numbered as they come up. */
+class Trie {
+  readonly children: Map<number, number>[] = [new Map()];
+  readonly depth: number[] = [0];
+  readonly of: number[] = [NONE];
+
+  constructor(patterns: readonly Pattern[], classes: Uint16Array) {
+    for (const { text, of } of patterns) {
+      let state = 0;
+      for (let i = 0; i < text.length; i++) state = this.#child(state, classes[text.charCodeAt(i)] as number);
+      // The first to claim a text keeps it.
+      if (this.of[state] === NONE) this.of[state] = of;
+    }
+  }
+
+  get size(): number {
+    return this.children.length;
+  }
+
+  #child(state: number, unit: number): number {
+    const ways = this.children[state] as Map<number, number>;
+    const known = ways.get(unit);
+    if (known !== undefined) return known;
+    const fresh = this.children.length;
+    ways.set(unit, fresh);
+    this.children.push(new Map());
+    this.depth.push((this.depth[state] as number) + 1);
+    this.of.push(NONE);
+    return fresh;
+  }
+}

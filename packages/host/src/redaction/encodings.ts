@@ -1,0 +1,49 @@
+/** How a secret may be spelt in text that comes from outside: as it is, and in the usual encodings, one inside another where that is usual. */
+
+/** Every spelling of the secret; in base64, the part that is the same whatever stands around it. */
+export function spellings(secret: string): ReadonlySet<string> {
+  const plain = new Set([secret, ...jsonEscaped(secret)]);
+  const packed = each(plain, base64Encoded);
+  const all = new Set([...plain, ...packed, ...each(plain, urlEncoded), ...each(packed, urlEncoded)]);
+  return new Set([...all, ...each(all, jsonEscaped)]);
+}
+
+/** Mostly there is little to escape, and most encodings of a text are the same. */
+const each = (texts: ReadonlySet<string>, encoded: (text: string) => readonly string[]): ReadonlySet<string> =>
+  new Set([...texts].flatMap(encoded));
+
+const hex4 = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
+
+/** As JSON writers do it: only what must be escaped; also slashes; also what HTML or ASCII does not take. */
+function jsonEscaped(text: string): readonly string[] {
+  const least = JSON.stringify(text).slice(1, -1);
+  const forHtml = least.replace(/[<>&\u2028\u2029]/g, (unit) => `\\u${hex4(unit)}`);
+  const inAscii = least.replace(/[\u007f-\uffff]/g, (unit) => `\\u${hex4(unit)}`);
+  const both = [least, least.replaceAll('/', '\\/'), forHtml, inAscii];
+  return [
+    ...both,
+    ...both.map((form) => form.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)),
+  ];
+}
+
+/** As a part of a URL, as a whole one, and as a form; with hexadecimal digits of either case. */
+function urlEncoded(text: string): readonly string[] {
+  const part = encodeURIComponent(text);
+  const strict = part.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
+  const form = strict.replaceAll('%20', '+').replaceAll('~', '%7E').replaceAll('%2A', '*');
+  const all = [part, strict, form, encodeURI(text)];
+  return [...all, ...all.map((one) => one.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))];
+}
+
+/** At each of the three places that the secret may have among the bytes around it, in both alphabets. */
+function base64Encoded(text: string): readonly string[] {
+  const bytes = new TextEncoder().encode(text);
+  return [0, 1, 2].flatMap((before) => {
+    const shifted = new Uint8Array(before + bytes.length);
+    shifted.set(bytes, before);
+    const whole = btoa(Array.from(shifted, (byte) => String.fromCharCode(byte)).join(''));
+    // A character stands for six bits: those that hold a bit of a neighbour are not the secret's alone.
+    const own = whole.slice(Math.ceil((before * 8) / 6), Math.floor((shifted.length * 8) / 6));
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}

@@ -1,0 +1,64 @@
+/** What stands in the place of a secret, and which part of a secret is looked for so that no marker can bring it back. */
+
+import { spellings } from './encodings.ts';
+
+/** A value that must not be seen, and the name that may be seen instead. */
+export interface KnownSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Shorter values would be found where nobody wrote them. */
+const MIN_SECRET_LENGTH = 8;
+
+const BEGINNING = '[REDACTED:';
+
+export const markerOf = (name: string): string => `${BEGINNING}${name}]`;
+
+/**
+ * The text without an end that a marker begins with and without a beginning that a marker ends with. Who looks for this
+ * part finds the whole, and finds it also where a marker next to it would complete it again.
+ */
+export function coreOf(text: string, markers: readonly string[]): string {
+  if (!/[[\]]/.test(text)) return text;
+  let core = text;
+  for (let before = ''; before !== core; ) {
+    before = core;
+    for (const marker of markers) {
+      core = core.slice(overlap(marker, core));
+      core = core.slice(0, core.length - overlap(core, marker));
+    }
+  }
+  return core;
+}
+
+/** Length of the longest end of `left` that `right` begins with. */
+function overlap(left: string, right: string): number {
+  for (let length = Math.min(left.length, right.length); length > 0; length--) {
+    if (left.endsWith(right.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+/** Why the value of one of the secrets cannot be kept out of a text; null when each can. Never repeats the value. */
+export function unredactable(secrets: readonly KnownSecret[]): { readonly name: string; readonly why: string } | null {
+  const markers = secrets.map(({ name }) => markerOf(name));
+  for (const { name, value } of secrets) {
+    const why = reason(value.trim(), markers);
+    if (why !== null) return { name, why };
+  }
+  return null;
+}
+
+function reason(value: string, markers: readonly string[]): string | null {
+  const { length } = value;
+  if (length < MIN_SECRET_LENGTH) return `has ${length} characters; it needs at least ${MIN_SECRET_LENGTH}`;
+  if (!value.isWellFormed()) return 'holds half of a surrogate pair';
+  if (value.includes(BEGINNING)) return `holds ${BEGINNING}, which marks a secret that was taken out`;
+  if (coreOf(value, markers).length < MIN_SECRET_LENGTH) {
+    return `has fewer than ${MIN_SECRET_LENGTH} characters beside those that markers begin and end with`;
+  }
+  const cores = [...spellings(value)].map((spelling) => coreOf(spelling, markers));
+  const isInMarker = cores.some((core) => markers.some((marker) => marker.includes(core)));
+  return isInMarker ? 'is a part of what stands in the place of a secret' : null;
+}

@@ -1,0 +1,121 @@
+/** Takes known secrets out of whatever comes from outside: texts, values that hold texts, and texts that come in pieces. */
+import { TerminalError } from '@cairn/protocol';
+import { Automaton } from './automaton.ts';
+import { spellings } from './encodings.ts';
+import { coreOf, type KnownSecret, markerOf, unredactable } from './markers.ts';
+import { RedactedStream } from './redacted-stream.ts';
+
+/** Throws `config_invalid` for a secret that cannot be told from other text. */
+export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
+  const unfit = unredactable(secrets);
+  if (unfit === null) return new Redactor(secrets);
+  throw new TerminalError('config_invalid', {
+    message: `The secret ${unfit.name} ${unfit.why}.`,
+    hint: 'Use a longer random value.',
+  });
+}
+
+/** Where a secret was found: its name, and the keys that lead to it. */
+export interface FoundSecret {
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
+export class Redactor {
+  readonly #automaton: Automaton;
+  readonly #names: readonly string[];
+  readonly #markers: readonly string[];
+
+  /** For secrets that `unredactable` has nothing against. */
+  constructor(secrets: readonly KnownSecret[]) {
+    this.#names = secrets.map(({ name }) => name);
+    this.#markers = secrets.map(({ name }) => markerOf(name));
+    const distinct = [...new Set(this.#markers)];
+    const patterns = secrets.flatMap(({ value }, of) =>
+      [...spellings(value.trim())].map((spelling) => ({ text: coreOf(spelling, distinct), of })),
+    );
+    this.#automaton = new Automaton(patterns);
+  }
+
+  /** The text with a marker in the place of each secret; the same text when it holds none. */
+  text(text: string): string {
+    if (!this.#automaton.isIn(text)) return text;
+    const stream = this.stream();
+    return stream.push(text) + stream.end();
+  }
+
+  /** For one text that comes in pieces. */
+  stream(): RedactedStream {
+    return new RedactedStream(this.#automaton, this.#markers);
+  }
+
+  /** A value with every text in it redacted, keys too; the same value when it holds no secret. */
+  value<Value>(value: Value): Value {
+    return this.#value(value) as Value;
+  }
+
+  /** The first secret in a value; a key on the way to it is shown redacted. */
+  secretIn(value: unknown): FoundSecret | null {
+    if (typeof value === 'string') return this.#named(value);
+    if (!isComposed(value)) return null;
+    for (const [key, item] of Object.entries(value)) {
+      const found = this.#named(key) ?? this.secretIn(item);
+      if (found !== null) return { name: found.name, path: [this.text(key), ...found.path] };
+    }
+    return null;
+  }
+
+  #named(text: string): FoundSecret | null {
+    const clean = this.text(text);
+    if (clean === text) return null;
+    const times = (whole: string, marker: string) => whole.split(marker).length;
+    const of = this.#markers.findIndex((marker) => times(clean, marker) > times(text, marker));
+    return { name: this.#names[of] ?? '', path: [] };
+  }
+
+  #value(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (!isComposed(value)) return value;
+    return Array.isArray(value) ? this.#list(value) : this.#record(value);
+  }
+
+  /** Copied from the first secret on, so that each part is looked at once however deep it lies. */
+  #list(list: readonly unknown[]): readonly unknown[] {
+    let copy: unknown[] | null = null;
+    for (let i = 0; i < list.length; i++) {
+      const item = this.#value(list[i]);
+      if (copy === null && item === list[i]) continue;
+      copy ??= list.slice(0, i);
+      copy.push(item);
+    }
+    return copy ?? list;
+  }
+
+  #record(record: object): object {
+    const given = record as Readonly<Record<string, unknown>>;
+    const keys = Object.keys(given);
+    let copy: Map<string, unknown> | null = null;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      const cleanKey = this.text(key);
+      const item = this.#value(given[key]);
+      if (copy === null && cleanKey === key && item === given[key]) continue;
+      copy ??= new Map(keys.slice(0, i).map((before) => [before, given[before]]));
+      copy.set(fresh(cleanKey, copy), item);
+    }
+    return copy === null ? record : Object.fromEntries(copy);
+  }
+}
+
+/** A list or a plain object: what JSON is made of. */
+function isComposed(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Array.isArray(value);
+}
+
+/** Two keys that are spellings of one secret must not become one, and lose a value. */
+function fresh(key: string, taken: ReadonlyMap<string, unknown>): string {
+  if (!taken.has(key)) return key;
+  for (let count = 2; ; count++) if (!taken.has(`${key}${count}`)) return `${key}${count}`;
+}

@@ -1,0 +1,46 @@
+/** The secrets whose values the host has from its configuration, so that they can be kept out of the log. */
+import { TerminalError } from '@cairn/protocol';
+import { unredactable } from '../../redaction/markers.ts';
+import { SecretText } from '../secret-text.ts';
+import type { MasterKey, Secrets } from './secrets.ts';
+
+export interface KnownText {
+  /** What stands in its place. */
+  readonly name: string;
+  readonly text: SecretText;
+}
+
+export interface SecretOrigins {
+  readonly secrets: Secrets;
+  /** Of keys that are given by their hash there is no value to find. */
+  readonly keys: readonly (string | undefined)[];
+  readonly masterKey: MasterKey | undefined;
+}
+
+/** Throws `config_invalid` for a value that cannot be told from other text. */
+export function knownSecrets({ secrets, keys, masterKey }: SecretOrigins, source: string): readonly KnownText[] {
+  const named = [...secrets].map(([name, text]) => ({ name, text, place: `secrets.${name}` }));
+  const ofKeys = keys.flatMap((key, i) =>
+    key === undefined ? [] : [{ name: `keys.${i}`, text: new SecretText(key), place: `keys[${i}]` }],
+  );
+  const { current, previous } = masterKey ?? {};
+  const masters = [
+    ...(current === undefined ? [] : keySpellings('masterKey', current)),
+    ...(previous === undefined ? [] : keySpellings('masterKey.previous', previous)),
+  ].map((known) => ({ ...known, place: known.name }));
+  const all = [...named, ...ofKeys, ...masters];
+  const unfit = unredactable(all.map(({ name, text }) => ({ name, value: text.reveal() })));
+  if (unfit === null) return all.map(({ name, text }) => ({ name, text }));
+  const place = all.find(({ name }) => name === unfit.name)?.place ?? unfit.name;
+  throw new TerminalError('config_invalid', {
+    message: `${source}: ${place} ${unfit.why}.`,
+    hint: 'A secret is kept out of the log by its value: give it a longer, random one.',
+  });
+}
+
+/** A key of bytes is written in base64 of either kind, or in hex. */
+export function keySpellings(name: string, key: SecretText): readonly KnownText[] {
+  const bytes = Buffer.from(key.reveal(), 'base64url');
+  const texts = [bytes.toString('base64url'), bytes.toString('base64'), bytes.toString('hex')];
+  return [...texts, bytes.toString('hex').toUpperCase()].map((text) => ({ name, text: new SecretText(text) }));
+}
