@@ -1,5 +1,7 @@
 /** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
+import { sampleAgentId, samplePack } from '../agents/packs/sample-pack.contract.ts';
+import { makeTarball } from '../agents/packs/tarball.ts';
 import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
 
 /** What a request names. All of it belongs to tenant `t`. */
@@ -54,6 +56,18 @@ async function webhook(host: Served): Promise<Names> {
   return { ...names, other: String(webhookId) };
 }
 
+const pack = { body: { tarball: makeTarball(samplePack()).toString('base64') } };
+
+async function installedPack(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const { name } = await told(host, 'POST', '/v1/host/cairn/packs', pack.body);
+  return { ...names, other: String(name) };
+}
+
+async function installedAgent(host: Served): Promise<Names> {
+  return { ...(await installedPack(host)), other: sampleAgentId };
+}
+
 /** Asks for something that a case needs, as its owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
@@ -95,6 +109,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listWebhooks: { request: nothing, status: 200 },
   deleteWebhook: { given: webhook, request: ({ other = '' }) => ({ path: { webhookId: other } }), status: 204 },
   getCallbackSecret: { request: nothing, status: 200 },
+  listAgents: { given: installedAgent, request: nothing, status: 200 },
+  getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
+  installPack: { request: () => pack, status: 201 },
+  listPacks: { given: installedPack, request: nothing, status: 200 },
+  removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
   getDebugBundle: { request: ofRun, status: 200 },
   registerWorkflow: { request: () => ({ body: noop as unknown as Json }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },
