@@ -19,7 +19,10 @@ export const packSignature = z
 export const installPack = z
   .strictObject({
     /** The pack as a gzipped tar, base64. */
-    tarball: z.base64(),
+    tarball: z
+      .string()
+      .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, 'must be base64')
+      .meta({ contentEncoding: 'base64' }),
     /** What the tarball must be, as `sha256-` and base64. */
     integrity: z
       .string()

@@ -1,6 +1,6 @@
 /** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
-import { sampleAgentId, samplePack } from '../agents/packs/sample-pack.contract.ts';
+import { sampleAgent, samplePack } from '../agents/packs/sample-pack.contract.ts';
 import { makeTarball } from '../agents/packs/tarball.ts';
 import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
 
@@ -56,16 +56,20 @@ async function webhook(host: Served): Promise<Names> {
   return { ...names, other: String(webhookId) };
 }
 
-const pack = { body: { tarball: makeTarball(samplePack()).toString('base64') } };
+const packBody = (fields: object = {}) => ({ tarball: makeTarball(samplePack(fields)).toString('base64') });
 
+/** Of a name that no other tenant comes to have: the requests of all cases are sent by all tenants. */
 async function installedPack(host: Served): Promise<Names> {
   const names = await waitingRun(host);
-  const { name } = await told(host, 'POST', '/v1/host/cairn/packs', pack.body);
-  return { ...names, other: String(name) };
+  const name = `vendor.acme.p${names.runId.slice(-12)}`;
+  const agents = [{ ...sampleAgent, agentId: `${name}.triage` }];
+  await told(host, 'POST', '/v1/host/cairn/packs', packBody({ name, agents }));
+  return { ...names, other: name };
 }
 
 async function installedAgent(host: Served): Promise<Names> {
-  return { ...(await installedPack(host)), other: sampleAgentId };
+  const { other, ...names } = await installedPack(host);
+  return { ...names, other: `${other}.triage` };
 }
 
 /** Asks for something that a case needs, as its owner. */
@@ -111,7 +115,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getCallbackSecret: { request: nothing, status: 200 },
   listAgents: { given: installedAgent, request: nothing, status: 200 },
   getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
-  installPack: { request: () => pack, status: 201 },
+  installPack: { request: () => ({ body: packBody() }), status: 201 },
   listPacks: { given: installedPack, request: nothing, status: 200 },
   removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
   getDebugBundle: { request: ofRun, status: 200 },
