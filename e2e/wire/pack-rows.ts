@@ -2,9 +2,9 @@
 import { gzipSync } from 'node:zlib';
 import type { PackFiles } from '../../packages/host/src/agents/packs/pack-files.ts';
 import { packLimits } from '../../packages/host/src/agents/packs/pack-files.ts';
-import { sampleAgent, samplePack } from '../../packages/host/src/agents/packs/sample-pack.contract.ts';
 import { newSigningKey, signatureFiles } from '../../packages/host/src/agents/packs/signature.ts';
 import { integrityOf, makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
+import { sampleAgent, samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import type { Answer, Ask, Stage, WireRow } from './wire-row.ts';
 
 const key = newSigningKey();

@@ -109,7 +109,8 @@ export async function signPack(terminal: Terminal, folder: string, flags: SignFl
   if (flags.json === true) terminal.print(JSON.stringify({ name: manifest.name, ...trusted }));
   else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is signed by ${safe(flags.keyId)}`);
-    terminal.print(`  packs.trust of a host that shall take it: ${JSON.stringify(trusted)}`);
+    terminal.print('  put this under packs.trust of a host that shall take it:');
+    terminal.print(`  ${JSON.stringify(trusted)}`);
   }
   return exit.ok;
 }

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { sampleAgent, samplePack } from '../../test/kit/sample-pack.ts';
 import type { PackFiles } from '../agents/packs/pack-files.ts';
-import { sampleAgent, samplePack } from '../agents/packs/sample-pack.contract.ts';
 import { newSigningKey, signatureFiles } from '../agents/packs/signature.ts';
 import { memoryStore } from '../log/memory.ts';
 import { createHost, type HostOptions } from './create-host.ts';

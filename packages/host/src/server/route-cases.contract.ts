@@ -1,6 +1,6 @@
 /** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
-import { sampleAgent, samplePack } from '../agents/packs/sample-pack.contract.ts';
+import { sampleAgent, samplePack } from '../../test/kit/sample-pack.ts';
 import { makeTarball } from '../agents/packs/tarball.ts';
 import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
 

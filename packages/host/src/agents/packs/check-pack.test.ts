@@ -1,8 +1,8 @@
 import type { Discovery } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
+import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '../../../test/kit/sample-pack.ts';
 import { checkPack, lintPack, type PackWorld } from './check-pack.ts';
 import type { PackFiles } from './pack-files.ts';
-import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from './sample-pack.contract.ts';
 import { newSigningKey, signatureFiles } from './signature.ts';
 
 const discovery = {

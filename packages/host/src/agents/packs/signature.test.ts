@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { samplePack } from '../../../test/kit/sample-pack.ts';
 import { FILE_LIST, type PackFiles, SIGNATURE } from './pack-files.ts';
-import { samplePack } from './sample-pack.contract.ts';
 import { newSigningKey, packHash, publicKeyOf, signatureFiles, signerOf, type TrustPolicy } from './signature.ts';
 
 const key = newSigningKey();

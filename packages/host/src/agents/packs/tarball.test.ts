@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { Header, Pack, ReadEntry } from 'tar';
 import { describe, expect, test } from 'vitest';
+import { samplePack } from '../../../test/kit/sample-pack.ts';
 import { packLimits, packPath } from './pack-files.ts';
-import { samplePack } from './sample-pack.contract.ts';
 import { integrityOf, makeTarball, openTarball } from './tarball.ts';
 
 interface Entry {

@@ -1,8 +1,7 @@
 /** A pack to install and to spoil: what tests of packs begin with; not shipped. */
 import type { JsonObject } from '@cairn/protocol';
-import type { PackFiles } from './pack-files.ts';
+import type { PackFiles } from '../../src/agents/packs/pack-files.ts';
 
-export const samplePackName = 'vendor.acme.desk';
 export const sampleAgentId = 'vendor.acme.desk.triage';
 
 /** Words that must never come out of the inventory. */
@@ -17,8 +16,8 @@ export const sampleAgent = {
   toolAllowlist: ['openwop:time'],
 };
 
-export const sampleManifest = {
-  name: samplePackName,
+const sampleManifest = {
+  name: 'vendor.acme.desk',
   version: '1.0.0',
   engines: { openwop: '>=1.0 <2.0.0' },
   runtime: { language: 'remote', entry: 'none' },
