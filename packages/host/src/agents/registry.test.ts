@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '../../test/kit/sample-pack.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
-import { AgentRegistry } from './catalogue.ts';
 import type { PackFiles } from './packs/pack-files.ts';
+import { AgentRegistry } from './registry.ts';
 
 const discovery = {
   protocolVersion: '1.0',
