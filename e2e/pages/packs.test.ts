@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { packLimits } from '../../packages/host/src/agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../packages/host/src/agents/packs/signature.ts';
 import { integrityOf, makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
+import { MAX_PACKS } from '../../packages/host/src/agents/registry.ts';
 import { createHost } from '../../packages/host/src/index.ts';
 import { memoryStore } from '../../packages/host/src/log/memory.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
@@ -28,6 +29,10 @@ test('every exchange of the page is answered as it says, for the pack it shows',
   const exchanges = exchangesOf(page);
   expect(exchanges).toHaveLength(7);
   await holdTo(exchanges, host, key, { tarball: tarball.toString('base64'), integrity: integrityOf(tarball) });
+});
+
+test('the number of packs on the page is the one that is kept', () => {
+  expect(page).toContain(`A tenant has up to ${MAX_PACKS} packs.`);
 });
 
 test('the limits on the page are those that are kept', () => {

@@ -4,7 +4,7 @@ import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
 import type { PackFiles } from './packs/pack-files.ts';
-import { AgentRegistry } from './registry.ts';
+import { AgentRegistry, MAX_PACKS } from './registry.ts';
 
 const discovery = {
   protocolVersion: '1.0',
@@ -196,4 +196,17 @@ test('what was refused left nothing behind', async () => {
   await expect(catalogue.install('t', samplePack())).rejects.toMatchObject({ code: 'pack_signature_invalid' });
   await expect(catalogue.installForHost(samplePack())).rejects.toMatchObject({ code: 'pack_signature_invalid' });
   expect([await catalogue.packs('t'), await store.records.packs('t')]).toEqual([[], []]);
+});
+
+test('a tenant has a bounded number of packs; versions of one are one, and other tenants have their own', async () => {
+  for (let i = 0; i < MAX_PACKS; i += 1) await catalogue.install('t', pack(`vendor.acme.p${i}`));
+  const more = pack('vendor.acme.more');
+  await expect(catalogue.install('t', more)).rejects.toMatchObject({
+    code: 'conflict',
+    details: { maxPacks: MAX_PACKS },
+  });
+  await catalogue.install('t', pack('vendor.acme.p7', 'vendor.acme.p7.one', { version: '2.0.0' }));
+  await catalogue.install('other', more);
+  await catalogue.remove('t', 'vendor.acme.p7');
+  await catalogue.install('t', more);
 });

@@ -37,6 +37,9 @@ interface PackBody {
   readonly agents: readonly { readonly agentId: string; readonly hash: string }[];
 }
 
+/** Most packs of one tenant: its inventory is one answer, and each pack is a part of it. */
+export const MAX_PACKS = 100;
+
 export class AgentRegistry {
   readonly #world: RegistryWorld;
   readonly #host = new Map<string, KnownPack>();
@@ -69,6 +72,7 @@ export class AgentRegistry {
       const { name } = pack.manifest;
       if (this.#host.has(name)) throw takenName(name, 'it is installed for the whole host');
       this.#refuseTwins(pack, known);
+      refuseTooMany(name, known);
       await this.#keepAgents(pack);
       const installedAt = this.#world.now();
       await this.#world.records.putPack(recordOf(tenant, pack, installedAt));
@@ -156,6 +160,16 @@ export class AgentRegistry {
     this.#turn = result.catch(() => undefined);
     return result;
   }
+}
+
+function refuseTooMany(name: string, known: readonly KnownPack[]): void {
+  const others = known.filter(({ manifest, scope }) => scope === 'tenant' && manifest.name !== name);
+  if (others.length < MAX_PACKS) return;
+  throw new TerminalError('conflict', {
+    message: `The tenant has ${MAX_PACKS} packs, and may have no more.`,
+    hint: 'Remove one that is not needed.',
+    details: { maxPacks: MAX_PACKS },
+  });
 }
 
 const agentIdsOf = ({ manifest }: Pick<KnownPack, 'manifest'>): readonly string[] =>
