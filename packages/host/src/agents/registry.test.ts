@@ -92,14 +92,19 @@ test('an agent that asks for little is listed with little', async () => {
 
 test('what an agent wishes for and the host does not have is listed once, and goes when the host has it', async () => {
   const files = samplePack({
-    peerDependencies: { 'mcp.serverMount': 'supported', webhooks: 'supported' },
-    peerDependenciesMeta: { 'mcp.serverMount': { optional: true } },
+    peerDependencies: { 'mcp.serverMount': 'supported', sql: 'supported', webhooks: 'supported' },
+    peerDependenciesMeta: { 'mcp.serverMount': { optional: true }, sql: { optional: true } },
     agents: [{ ...sampleAgent, requiresCapabilities: ['mcp.serverMount', 'host.workspace', 'webhooks'] }],
   });
   const installed = await catalogue.install('t', files);
-  expect(installed.degraded).toEqual(['mcp.serverMount']);
-  expect((await catalogue.agents('t'))[0]?.degraded).toEqual(['host.workspace', 'mcp.serverMount']);
-  const able = { ...discovery, workspace: { supported: true }, mcp: { serverMount: { supported: true } } };
+  expect(installed.degraded).toEqual(['mcp.serverMount', 'sql']);
+  expect((await catalogue.agents('t'))[0]?.degraded).toEqual(['host.workspace', 'mcp.serverMount', 'sql']);
+  const able = {
+    ...discovery,
+    workspace: { supported: true },
+    sql: { supported: true },
+    mcp: { serverMount: { supported: true } },
+  };
   expect((await registryOver(store, able as Discovery).agents('t'))[0]).not.toHaveProperty('degraded');
 });
 

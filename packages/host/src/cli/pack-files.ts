@@ -9,6 +9,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface NamedPack {
   readonly files: PackFiles;
+  /** Where it lies; null for an archive. */
+  readonly folder: string | null;
   /** As it is sent: of a folder an archive is made. */
   readonly tarball: Buffer;
 }
@@ -24,8 +26,8 @@ export async function readPack(terminal: Terminal, name: string): Promise<NamedP
   }
   if (found.isDirectory()) {
     const files = await readPackFolder(path);
-    return { files, tarball: makeTarball(files) };
+    return { files, folder: path, tarball: makeTarball(files) };
   }
   const tarball = readFileSync(path);
-  return { files: await openTarball(tarball), tarball };
+  return { files: await openTarball(tarball), folder: null, tarball };
 }

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isCairnError, quoted } from '@cairn/protocol';
 import { lintPack } from '../agents/packs/check-pack.ts';
-import { readPackFolder } from '../agents/packs/folder.ts';
-import { MANIFEST } from '../agents/packs/pack-files.ts';
+import { MANIFEST, type PackFiles } from '../agents/packs/pack-files.ts';
 import { newSigningKey, publicKeyOf, signatureFiles, signerOf, type TrustedKey } from '../agents/packs/signature.ts';
 import { exit } from './exit.ts';
 import { upward } from './find-host.ts';
@@ -28,11 +27,13 @@ export async function initPack(terminal: Terminal, folder: string, flags: InitFl
     throw usageError(`${join(path, MANIFEST)} is there already.`, 'Name another folder, or change what is in it.');
   }
   const name = flags.name ?? `local.${word(basename(dirname(path)))}.${word(basename(path))}`;
-  for (const [file, text] of Object.entries(newPack(name))) {
+  const files = newPack(name);
+  // Before anything is written: a name may be none.
+  const { manifest } = lintPack(files);
+  for (const [file, content] of files) {
     mkdirSync(dirname(join(path, file)), { recursive: true });
-    writeFileSync(join(path, file), text, { flag: 'wx' });
+    writeFileSync(join(path, file), content, { flag: 'wx' });
   }
-  const { manifest } = lintPack(await readPackFolder(path));
   if (flags.json === true) terminal.print(JSON.stringify({ name: manifest.name, folder: path }));
   else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is in ${path}`);
@@ -48,36 +49,46 @@ const word = (text: string): string =>
     .replace(/[^a-z0-9_-]+/g, '-')
     .replace(/^[^a-z]+/, '') || 'my';
 
-const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 
-const newPack = (name: string): Readonly<Record<string, string>> => ({
-  [MANIFEST]: json({
-    name,
-    version: '0.1.0',
-    description: 'Agents to begin with.',
-    engines: { openwop: '>=1.0 <2.0.0' },
-    runtime: { language: 'remote', entry: 'none' },
-    agents: [
-      {
-        agentId: `${name}.helper`,
-        persona: 'Helper',
-        description: 'Answers a question in a few sentences.',
-        modelClass: 'general',
-        systemPromptRef: 'prompts/helper.md',
-        toolAllowlist: [],
-        handoff: { taskSchemaRef: 'schemas/helper-task.json' },
-        confidence: { defaultThreshold: 0.7 },
-      },
+const newPack = (name: string): PackFiles =>
+  new Map([
+    [
+      MANIFEST,
+      json({
+        name,
+        version: '0.1.0',
+        description: 'Agents to begin with.',
+        engines: { openwop: '>=1.0 <2.0.0' },
+        runtime: { language: 'remote', entry: 'none' },
+        agents: [
+          {
+            agentId: `${name}.helper`,
+            persona: 'Helper',
+            description: 'Answers a question in a few sentences.',
+            modelClass: 'general',
+            systemPromptRef: 'prompts/helper.md',
+            toolAllowlist: [],
+            handoff: { taskSchemaRef: 'schemas/helper-task.json' },
+            confidence: { defaultThreshold: 0.7 },
+          },
+        ],
+      }),
     ],
-  }),
-  'prompts/helper.md': 'You answer questions in a few plain sentences. When you do not know, say so.\n',
-  'schemas/helper-task.json': json({
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    type: 'object',
-    required: ['question'],
-    properties: { question: { type: 'string', minLength: 1 } },
-  }),
-});
+    [
+      'prompts/helper.md',
+      Buffer.from('You answer questions in a few plain sentences. When you do not know, say so.\n'),
+    ],
+    [
+      'schemas/helper-task.json',
+      json({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        required: ['question'],
+        properties: { question: { type: 'string', minLength: 1 } },
+      }),
+    ],
+  ]);
 
 export async function lint(terminal: Terminal, name: string, flags: JsonFlag): Promise<number> {
   const { manifest, hash } = lintPack((await readPack(terminal, name)).files);
@@ -100,8 +111,8 @@ export interface SignFlags extends JsonFlag {
 
 /** Only a folder can be signed: the two files of the signature become part of it. */
 export async function signPack(terminal: Terminal, folder: string, flags: SignFlags): Promise<number> {
-  const path = resolve(terminal.cwd, folder);
-  const files = await readPackFolder(path);
+  const { files, folder: path } = await readPack(terminal, folder);
+  if (path === null) throw usageError(`${folder} is an archive.`, 'Sign the folder, then make the archive again.');
   const { manifest } = lintPack(files);
   const pem = keyText(resolve(terminal.cwd, flags.key), flags.newKey === true);
   for (const [file, content] of signatureFiles(files, flags.keyId, pem)) writeFileSync(join(path, file), content);
@@ -174,11 +185,22 @@ function configuredTrust(terminal: Terminal): readonly TrustedKey[] {
   for (const folder of upward(terminal.cwd)) {
     const file = join(folder, 'cairn.json');
     if (!existsSync(file)) continue;
-    const { packs } = JSON.parse(readFileSync(file, 'utf8')) as { readonly packs?: { readonly trust?: unknown } };
-    const entries = Array.isArray(packs?.trust) ? (packs.trust as readonly Partial<TrustedKey>[]) : [];
-    return entries.map(({ keyId, publicKey }) => trustedKey(`${keyId}=${publicKey}`));
+    return trustIn(file);
   }
   return [];
+}
+
+function trustIn(file: string): readonly TrustedKey[] {
+  let config: { readonly packs?: { readonly trust?: unknown } } | null = null;
+  try {
+    config = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // Told here; the parser's own words may quote a key.
+    throw usageError(`${file} cannot be read, or is not JSON.`, '"cairn doctor" says what is wrong with it.');
+  }
+  const trust = config?.packs?.trust;
+  const entries: readonly (Partial<TrustedKey> | null)[] = Array.isArray(trust) ? trust : [];
+  return entries.map((entry) => trustedKey(`${entry?.keyId}=${entry?.publicKey}`));
 }
 
 const done = (terminal: Terminal): string => styleOf(terminal.colours.out).green('✓');

@@ -1,4 +1,5 @@
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -34,6 +35,7 @@ test('init makes a pack that is right, named after its folders, and never writes
   const other = await pack('init', 'Écrans 2', '--json');
   expect(JSON.parse(other.out).name).toMatch(/^local\.[a-z][a-z0-9_-]*\.crans-2$/);
   expect(await pack('init', 'bad', '--name', 'nothing')).toMatchObject({ code: 4 });
+  expect(existsSync(file('bad'))).toBe(false);
 });
 
 test('lint tells what is wrong as a host would', async () => {
@@ -81,6 +83,22 @@ test('sign makes a key once, for its owner alone, and verify counts only keys it
     1,
     expect.objectContaining({ ok: false, problem: expect.stringContaining('"prompts/helper.md" was changed') }),
   ]);
+});
+
+test('what cannot be signed or trusted is told, and never quoted', async () => {
+  const sign = (name: string) => pack('sign', name, '--key', 'k.pem', '--key-id', 'k', '--new-key');
+  expect(await sign('nothing')).toMatchObject({ code: 3 });
+  await pack('init', 'desk');
+  writeFileSync(file('k.pem'), 'not a key');
+  const wrong = await pack('sign', 'desk', '--key', 'k.pem', '--key-id', 'k');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.not.stringContaining('not a key\n')]);
+  writeFileSync(file('cairn.json'), '{"keys":["secret-words"');
+  const unreadable = await pack('verify', 'desk');
+  expect([unreadable.code, unreadable.err]).toEqual([2, expect.not.stringContaining('secret-words')]);
+  writeFileSync(file('cairn.json'), '{"packs":{"trust":[null]}}');
+  expect(await pack('verify', 'desk')).toMatchObject({ code: 2, err: expect.stringContaining('is no key to trust') });
+  writeFileSync(file('cairn.json'), 'null');
+  expect(await pack('verify', 'desk')).toMatchObject({ code: 1 });
 });
 
 test('a pack that was signed again after a change is right again', async () => {

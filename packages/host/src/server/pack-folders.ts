@@ -26,13 +26,16 @@ async function packsIn(folder: string): Promise<readonly string[]> {
   try {
     return await packFoldersIn(folder);
   } catch (cause) {
-    throw new TerminalError('config_invalid', {
-      message: `The pack folder ${folder} cannot be read: ${(cause as Error).message}.`,
-      hint: 'Check "packs" in the configuration.',
-      cause,
-    });
+    throw unreadable(folder, cause);
   }
 }
+
+const unreadable = (folder: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `The pack folder ${folder} cannot be read: ${(cause as Error).message}.`,
+    hint: 'Check "packs" in the configuration.',
+    cause,
+  });
 
 async function read(folder: string): Promise<FoundPack> {
   const files = await readPackFolder(folder);
@@ -58,7 +61,8 @@ async function naming<Value>(folder: string, act: () => Promise<Value>): Promise
   try {
     return await act();
   } catch (cause) {
-    if (!isCairnError(cause) || cause.retryable) throw cause;
+    if (!isCairnError(cause)) throw unreadable(folder, cause);
+    if (cause.retryable) throw cause;
     throw new TerminalError(cause.code, {
       message: `${folder}: ${cause.message}`,
       ...(cause.hint === undefined ? {} : { hint: cause.hint }),

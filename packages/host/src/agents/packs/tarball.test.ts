@@ -30,6 +30,16 @@ function tar(...entries: readonly Entry[]): Buffer {
   return Buffer.concat(chunks);
 }
 
+/** The same archive with its first entry of a type that no library writes. */
+function retyped(bytes: Buffer, flag: string): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.write(flag, 156);
+  changed.fill(' ', 148, 156);
+  const sum = changed.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  changed.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return changed;
+}
+
 const refusedWith = (bytes: Buffer, code: string) =>
   expect(openTarball(bytes)).rejects.toMatchObject({ code, message: expect.any(String), hint: expect.any(String) });
 
@@ -73,6 +83,8 @@ describe('a tarball is refused', () => {
     ['with a hard link', 'tarball_path_traversal', gzipSync(tar({ path: 'a', type: 'Link', linkpath: 'b' }))],
     ['with a device', 'tarball_path_traversal', gzipSync(tar({ path: 'a', type: 'CharacterDevice' }))],
     ['with a pipe', 'tarball_path_traversal', gzipSync(tar({ path: 'a', type: 'FIFO' }))],
+    ['with a dump of a folder', 'tarball_path_traversal', gzipSync(retyped(tar({ path: 'a', content: 'b' }), 'D'))],
+    ['with a sparse file', 'tarball_path_traversal', gzipSync(retyped(tar({ path: 'a', content: 'b' }), 'S'))],
     [
       'with a file above its size',
       'tarball_entry_too_large',

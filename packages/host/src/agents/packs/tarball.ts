@@ -62,13 +62,8 @@ function entriesOf(bytes: Buffer): PackFiles {
   const parser = new Parser({ strict: true, onReadEntry: (entry) => refused(() => take(entry, collector)) });
   parser.on('ignoredEntry', (entry: ReadEntry) => refused(() => checkType(entry)));
   parser.on('error', (error: Error) => refused(() => raise(notTar(error.message))));
-  let isWhole = false;
-  parser.on('end', () => {
-    isWhole = true;
-  });
   parser.end(bytes);
   if (refusal !== undefined) throw refusal;
-  if (!isWhole) throw notTar('it ends in the middle of a file');
   return collector.files;
 }
 

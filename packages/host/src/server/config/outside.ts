@@ -19,6 +19,7 @@ const packsObject = z.strictObject({
           .describe('The Ed25519 public key, base64url.'),
       }),
     )
+    .superRefine((trust, context) => refuseTwins(trust, 'keyId', context))
     .default([])
     .describe('Keys whose signatures on packs count.'),
 });
