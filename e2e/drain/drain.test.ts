@@ -91,18 +91,16 @@ test('a host told to stop ends its streams, finishes what it has begun, refuses 
   const stream = await streamed(url, runId);
   const poll = await RawConnection.open(port);
   poll.send(
-    `GET /v1/runs/${runId}/events/poll?lastSequence=999&timeout=60 HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`,
+    `GET /v1/runs/${runId}/events/poll?lastSequence=999&timeout=60 HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nExpect: 100-continue\r\n\r\n`,
   );
+  await poll.continued();
   const silent = await RawConnection.open(port);
   const slow = await RawConnection.open(port);
   const body = JSON.stringify({ workflowId: 'asks', tags: ['slow'] });
   slow.send(
-    `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+    `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n${body.slice(0, 10)}`,
   );
-  // Answered only after the two above were read: the host takes connections in turn.
-  expect((await fetch(`${url}/v1/runs/${runId}`, { headers: { authorization, connection: 'close' } })).status).toBe(
-    200,
-  );
+  await slow.continued();
 
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
@@ -141,10 +139,10 @@ test('a client that never finishes its request does not keep a host from stoppin
   const { child, port } = await started(cwd);
   const half = await RawConnection.open(port);
   half.send(
-    `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
+    `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 99\r\nExpect: 100-continue\r\n\r\n{`,
   );
   onTestFinished(() => half.close());
-  // The request has been read when another one is answered.
+  await half.continued();
   const other = await RawConnection.open(port);
   other.send(`GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`);
   expect((await other.response())?.status).toBe(200);

@@ -169,7 +169,7 @@ With this page you can start a host, start runs, watch and answer them, and hand
 
 In a checkout, \`npx cairn\` is the command; \`npm start\` is \`cairn dev\`.
 
-- **Which host.** \`--url\` and \`--key\`, else \`CAIRN_URL\` and \`CAIRN_KEY\`, else the \`cairn dev\` that runs in this folder or above it, else the host that \`cairn.json\` describes. A key that is found in a file is sent only to the host of that file.
+- **Which host.** \`--url\` and \`--key\`, else \`CAIRN_URL\` and \`CAIRN_KEY\`, else the \`cairn dev\` that runs in this folder or above it, else the host that \`cairn.json\` describes. A key that is found in a file is sent only to the host of that file, and one of the environment to no other machine that a file names.
 - **Output.** Results go to stdout, everything else to stderr. \`--json\` makes the result one JSON document; \`tail --json\` prints one event on each line. With \`--json\` a failure is an [error envelope](../errors/README.md) on stderr. Colours appear only on a screen, and not with \`NO_COLOR\`.
 - **Exit codes.** 0 fine, 1 the run failed or was cancelled (or the host did not answer), 2 usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.
 `;

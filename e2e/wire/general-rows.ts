@@ -54,6 +54,20 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 404, error: 'not_found' },
   },
   {
+    at: '2.1, 2.16',
+    says: 'what is not served is 401 to a caller without a key',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/artifacts/a1', as: 'nobody' },
+    answer: { status: 401, error: 'unauthenticated' },
+  },
+  {
+    at: '2.16',
+    says: 'an artifact is 404: this host keeps none',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/artifacts/a1' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
     at: '2.2',
     says: 'a wrong method is 405 and tells the right ones',
     ask: { to: 'PUT /v1/workflows', body: {} },
@@ -239,8 +253,8 @@ export const generalRows: readonly WireRow[] = [
   {
     at: '2.21',
     says: 'a body above limits.maxRequestBodyBytes is 413 and names the limit',
-    ask: { to: 'POST /v1/runs', raw: `{"workflowId":"done","metadata":{"a":"${'x'.repeat(300_000)}"}}` },
-    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 262_144 } },
+    ask: { to: 'POST /v1/runs', raw: `{"workflowId":"done","metadata":{"a":"${'x'.repeat(800_000)}"}}` },
+    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 700_000 } },
   },
   {
     at: '2.21',

@@ -2,6 +2,8 @@
 import { given, type Stage, type WireRow } from './wire-row.ts';
 
 const accept = { resumeValue: { action: 'accept' } };
+/** Below what a request may have, above what an event may. */
+const huge = { resumeValue: { action: 'accept', feedback: 'x'.repeat(600_000) } };
 const hook = { url: 'http://127.0.0.1:9/hook', events: ['run.completed'] };
 
 const usedToken = async (stage: Stage) => {
@@ -44,6 +46,13 @@ export const interruptRows: readonly WireRow[] = [
     says: 'an unknown run is 404',
     ask: { to: 'POST /v1/runs/run_unknown/interrupts/n0', body: accept },
     answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '2.14, 2.21',
+    says: 'an answer that no event can hold is 413',
+    given: given.waiting,
+    ask: { to: 'POST /v1/runs/{run}/interrupts/n0', body: huge },
+    answer: { status: 413, error: 'event_too_large' },
   },
   {
     at: '2.14',
@@ -174,6 +183,13 @@ export const interruptRows: readonly WireRow[] = [
     given: given.token('resolve'),
     ask: { to: 'POST /v1/interrupts/{token}', as: 'nobody', body: { resumeValue: { action: 'dance' } } },
     answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.14, 2.21',
+    says: 'an answer that no event can hold is 413 by token, too',
+    given: given.token('resolve'),
+    ask: { to: 'POST /v1/interrupts/{token}', as: 'nobody', body: huge },
+    answer: { status: 413, error: 'event_too_large' },
   },
   {
     at: '2.14',

@@ -78,6 +78,24 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 501, error: 'capability_not_provided' },
   },
   {
+    at: '2.6, 2.21',
+    says: 'inputs that no event can hold are 413',
+    ask: { to: create, body: { ...done, inputs: { text: 'x'.repeat(600_000) } } },
+    answer: { status: 413, error: 'event_too_large', details: { type: 'run.started' } },
+  },
+  {
+    at: '2.6',
+    says: 'a live key may not ask for a mock provider',
+    ask: { to: create, body: { ...done, configurable: { mockProvider: { id: 'stream-text' } } } },
+    answer: { status: 403, error: 'mock_provider_forbidden' },
+  },
+  {
+    at: '2.6',
+    says: 'a live key may not choose the version of the engine',
+    ask: { to: create, body: done, headers: { 'x-force-engine-version': '1' } },
+    answer: { status: 403, error: 'force_engine_version_forbidden' },
+  },
+  {
     at: '2.6',
     says: 'a second run of a scope with X-Dedup is 409, with the active run and when to come back',
     given: async (stage) => {

@@ -18,7 +18,7 @@ const config = {
     { key: key('operator'), tenant: 'acme', scopes: ['metrics:read' as const] },
     { key: key('reader'), tenant: 'acme', scopes: ['runs:read' as const] },
   ],
-  limits: { maxRequestBodyBytes: 262_144 },
+  limits: { maxRequestBodyBytes: 700_000 },
   packs: { trust },
   egress: { allow: ['http://127.0.0.1:9'] },
 };

@@ -17,6 +17,8 @@ export const errorKinds = {
   unauthenticated: kind(401, 4),
   key_expired: kind(401, 4),
   forbidden: kind(403, 4),
+  mock_provider_forbidden: kind(403, 4),
+  force_engine_version_forbidden: kind(403, 4),
   not_found: kind(404, 3),
   interrupt_not_found: kind(404, 3),
   method_not_allowed: kind(405, 2),

@@ -7,7 +7,7 @@ import { type HostFlags, withHost } from './find-host.ts';
 import { openQuestions } from './open-questions.ts';
 import { answerCommand, type Question, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
-import { styleOf } from './render/style.ts';
+import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -46,7 +46,7 @@ export function answer(
       if (flags.json === true) terminal.print(JSON.stringify(answered));
       else {
         const { mark, paint } = lookOf(answered.status, styleOf(terminal.colours.out));
-        terminal.print(`${mark} ${answered.nodeId} is answered; the run is ${paint(answered.status)}`);
+        terminal.print(`${mark} ${safe(answered.nodeId)} is answered; the run is ${paint(answered.status)}`);
       }
       return exit.ok;
     } catch (error) {

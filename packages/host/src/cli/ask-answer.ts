@@ -1,7 +1,7 @@
 /** Asks the person at the terminal what a run wants to know. */
 import { isCairnError, type Json } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
-import { actionsOf, type Question, questionLines, questionsOf } from './render/question.ts';
+import { actionsOf, actionWords, type Question, questionLines, questionsOf } from './render/question.ts';
 import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,7 +22,7 @@ export async function askAnswer(terminal: Terminal, question: Question, signal: 
 async function asked(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const { kind, data } = question;
   if (kind === 'approval') {
-    const word = await terminal.ask(`  ${actionsOf(data).join(' / ')} > `, signal);
+    const word = await terminal.ask(`  ${actionWords(data, ' / ')} > `, signal);
     if (word === null) return null;
     const isRefine = word.trim() !== '' && 'refine'.startsWith(word.trim()) && actionsOf(data).includes('refine');
     const feedback = isRefine ? await terminal.ask('  what should change? > ', signal) : undefined;

@@ -30,7 +30,11 @@ export async function dataFindings(folder: string): Promise<readonly Finding[]> 
 
 function writable(folder: string): Finding {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  return { subject: 'data folder', state: 'good', text: folder };
+  const subject = 'data folder';
+  const mode = statSync(folder).mode & 0o777;
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return { subject, state: 'good', text: folder };
+  const text = `${folder} has mode ${mode.toString(8).padStart(4, '0')}: other users of this machine may read what runs did`;
+  return { subject, state: 'doubtful', text, hint: `If they should not: chmod 700 ${folder}` };
 }
 
 /** A lock that a living process holds; one whose holder died is free. */

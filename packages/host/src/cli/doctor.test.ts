@@ -45,6 +45,16 @@ test('a healthy folder is told, while a host runs on it and after', async () => 
   expect(rebuild).toMatchObject({ code: 1, index: expect.stringMatching(/^bad: .* in use by another process/) });
 });
 
+test('a data folder is for its owner alone; one that others can read is doubtful', async () => {
+  const cwd = folder();
+  const data = join(cwd, 'data');
+  await (await openSqliteStore({ folder: data })).close();
+  expect(await findings(cwd, '--data', 'data')).toMatchObject({ 'data folder': `good: ${data}` });
+  chmodSync(data, 0o755);
+  const told = await findings(cwd, '--data', 'data');
+  expect(told).toMatchObject({ code: 0, 'data folder': expect.stringMatching(/^doubtful: .* mode 0755: other users/) });
+});
+
 test('an index that is wrong is made again', async () => {
   const cwd = folder();
   const data = join(cwd, 'data');

@@ -104,6 +104,19 @@ test.each([
   expect(() => find(cwd)).not.toThrow(/secret-value/);
 });
 
+test.each<[string, object, Record<string, string>]>([
+  ['CAIRN_KEY', { publicUrl: 'https://evil.example', keys: [{ sha256: 'x' }] }, { CAIRN_KEY: 'mine' }],
+  ['any variable', { publicUrl: 'https://evil.example', keys: [{ keyEnv: 'CLOUD_TOKEN' }] }, { CLOUD_TOKEN: 'mine' }],
+  ['a variable', { bind: '203.0.113.9', keys: [{ keyEnv: 'K' }] }, { K: 'mine' }],
+  ['a variable', { publicUrl: 'https://localhost.evil.example', keys: [{ keyEnv: 'K' }] }, { K: 'mine' }],
+])('a file does not get %s sent to another machine', (_name, config, env) => {
+  const cwd = folder();
+  writeFileSync(join(cwd, 'cairn.json'), JSON.stringify(config));
+  expect(() => find(cwd, {}, env)).toThrow(/a key out of the environment/);
+  expect(() => find(cwd, {}, env)).not.toThrow(/mine/);
+  expect(find(cwd, { key: 'said' }, env).key).toBe('said');
+});
+
 test.each(['localhost:4700', 'ftp://x', 'http://', 'x'])('refuses the address %s', (url) => {
   expect(() => find('/', { url, key: 'k' })).toThrow(/is not the address of a host/);
 });

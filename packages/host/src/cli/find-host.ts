@@ -80,14 +80,25 @@ interface Configuration {
 
 function fromConfiguration(file: string, { env }: Terminal, flags: HostFlags): FoundHost {
   const config = readConfiguration(file);
-  const key = flags.key ?? text(env.CAIRN_KEY) ?? keyOf(config.keys, env);
+  const written = writtenKey(config.keys);
+  const key = flags.key ?? text(env.CAIRN_KEY) ?? written ?? namedKey(config.keys, env);
   if (key === undefined) {
     const hint =
       'Give one with --key, or set CAIRN_KEY: the file holds only hashes of keys, or names variables not set.';
     throw noKey(`the host of ${file}`, hint);
   }
+  const url = addressIn(file, config, env);
+  const isOwn = key === flags.key || key === written || text(env.CAIRN_PUBLIC_URL) !== undefined;
+  if (isOwn || isThisMachine(url)) return { url, key, source: file };
+  throw new TerminalError('config_invalid', {
+    message: `${file} would have a key out of the environment sent to ${url}.`,
+    hint: 'A file that came from somewhere else must not decide that. Name the host with --url or CAIRN_URL.',
+  });
+}
+
+function addressIn(file: string, config: Configuration, env: Terminal['env']): string {
   const named = text(env.CAIRN_PUBLIC_URL) ?? config.publicUrl;
-  if (typeof named === 'string') return { url: checkedUrl(named, file), key, source: file };
+  if (typeof named === 'string') return checkedUrl(named, file);
   const port = Number(text(env.CAIRN_PORT) ?? config.port ?? 4700);
   const bind = String(text(env.CAIRN_BIND) ?? config.bind ?? '127.0.0.1');
   if (port === 0) {
@@ -97,8 +108,10 @@ function fromConfiguration(file: string, { env }: Terminal, flags: HostFlags): F
     });
   }
   const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[bind] ?? (bind.includes(':') ? `[${bind}]` : bind);
-  return { url: checkedUrl(`http://${name}:${port}`, file), key, source: file };
+  return checkedUrl(`http://${name}:${port}`, file);
 }
+
+const isThisMachine = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 function readConfiguration(file: string): Configuration {
   try {
@@ -113,14 +126,20 @@ function readConfiguration(file: string): Configuration {
   });
 }
 
-function keyOf(keys: unknown, env: Terminal['env']): string | undefined {
-  for (const entry of Array.isArray(keys) ? keys : []) {
-    const { key, keyEnv } = (entry ?? {}) as { readonly key?: unknown; readonly keyEnv?: unknown };
-    if (typeof key === 'string') return key;
-    if (typeof keyEnv === 'string' && text(env[keyEnv]) !== undefined) return env[keyEnv];
-  }
-  return undefined;
-}
+const entriesOf = (keys: unknown): readonly { readonly key?: unknown; readonly keyEnv?: unknown }[] =>
+  (Array.isArray(keys) ? keys : []).map((entry) => entry ?? {});
+
+/** The first key that the file itself holds. */
+const writtenKey = (keys: unknown): string | undefined =>
+  entriesOf(keys)
+    .map(({ key }) => key)
+    .find((key) => typeof key === 'string');
+
+/** The first whose variable is set. */
+const namedKey = (keys: unknown, env: Terminal['env']): string | undefined =>
+  entriesOf(keys)
+    .map(({ keyEnv }) => (typeof keyEnv === 'string' ? text(env[keyEnv]) : undefined))
+    .find((key) => key !== undefined);
 
 function checkedUrl(url: string, source: string): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;

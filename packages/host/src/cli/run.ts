@@ -9,7 +9,7 @@ import { openQuestions } from './open-questions.ts';
 import { answerCommand, questionLines } from './render/question.ts';
 import { errorLines } from './render/run-error.ts';
 import { lookOf } from './render/status.ts';
-import { manyLines, styleOf } from './render/style.ts';
+import { manyLines, safe, styleOf } from './render/style.ts';
 import { span } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
 import { watchRun } from './watch-run.ts';
@@ -34,10 +34,10 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
       runId = created.runId;
       const isJson = flags.json === true;
       if (flags.detach === true) {
-        terminal.print(isJson ? JSON.stringify(created) : runId);
+        terminal.print(isJson ? JSON.stringify(created) : safe(runId));
         return exit.ok;
       }
-      if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${runId}`);
+      if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${safe(runId)}`);
       return await report(
         terminal,
         client,
@@ -52,7 +52,7 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
   });
 }
 
-const goesOn = (runId: string): string => `\nRun ${runId} goes on. Watch it with: cairn tail ${runId}`;
+const goesOn = (runId: string): string => `\nRun ${safe(runId)} goes on. Watch it with: cairn tail ${safe(runId)}`;
 
 /** The ids of workflows have no dot and no colon; those of agents always do. */
 const isAgent = (name: string): boolean => /[.:]/.test(name);

@@ -32,7 +32,7 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
     const header = ['  RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK', ''];
     for (const line of table(rows, { header, style, columns: terminal.columns })) terminal.print(line);
     if (page.nextCursor !== null) {
-      const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${page.nextCursor}`].join(' ');
+      const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${safe(page.nextCursor)}`].join(' ');
       terminal.tell(styleOf(terminal.colours.err).dim(`older ones: ${more}`));
     }
     return exit.ok;

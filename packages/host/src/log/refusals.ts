@@ -72,8 +72,11 @@ export function parseListCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
   const place = /^[1-9][0-9]{0,15}$/.test(cursor) ? Number(cursor) : Number.NaN;
   if (Number.isSafeInteger(place)) return place;
-  throw new TerminalError('validation_error', {
+  throw badCursor(cursor);
+}
+
+export const badCursor = (cursor: string): TerminalError =>
+  new TerminalError('validation_error', {
     message: `The list cursor ${JSON.stringify(cursor.slice(0, 40))} is not one that a page gave.`,
     hint: 'Pass the nextCursor of the page before, or leave it out.',
   });
-}

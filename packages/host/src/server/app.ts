@@ -27,12 +27,16 @@ const MAX_HEADER_BYTES = 16_384;
 /** To receive a whole request; what is slower only holds a connection. */
 const REQUEST_WITHIN_MS = 30_000;
 
+/** A connection on which nothing moves for so long is cut, with the answers nobody reads; polls wait for half of it. */
+const STILL_MS = 120_000;
+
 export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInstance {
   const { gate } = deps;
   const app = fastify({
     logger: false,
     bodyLimit: deps.maxRequestBodyBytes,
     requestTimeout: REQUEST_WITHIN_MS,
+    connectionTimeout: STILL_MS,
     // Without a Host header Node would answer by itself, without an envelope; the gate refuses it.
     http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     exposeHeadRoutes: false,
@@ -54,12 +58,16 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));
   const methodsOf = methodFinder(routes);
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = methodsOf(path);
-    if (methods.length > 0 && isPreflight(request)) return answerPreflight(reply, methods);
-    if (methods.length > 0) reply.header('allow', methods.join(', '));
-    sendError(reply, notServed(request.method, path, methods), deps);
+    if (methods.length > 0 && isPreflight(request)) answerPreflight(reply, methods);
+    else {
+      if (methods.length > 0) reply.header('allow', methods.join(', '));
+      else if (path.startsWith('/v1/') && !isPreflight(request)) await gate.know(request);
+      sendError(reply, notServed(request.method, path, methods), deps);
+    }
+    return reply;
   });
   for (const route of routes) register(app, route, gate);
   return app;
@@ -100,7 +108,9 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
     method: route.method,
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
-      if (route.scope === null) return done();
+      if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
+      // What one caller sees is not another's, and a cache on the way knows nothing of cookies; handlers may say more.
+      reply.header('cache-control', 'no-store');
       try {
         const caller = gate.enter(request, reply, route);
         if (caller instanceof Promise) {

@@ -59,6 +59,8 @@ test.each([
   [{ keys: [{ tenant: 'a' }] }, 'exactly one of key, keyEnv and sha256'],
   [{ keys: [{ key, sha256: 'a'.repeat(64), tenant: 'a' }] }, 'exactly one of key, keyEnv and sha256'],
   [{ keys: [{ key: 'short', tenant: 'a' }] }, 'keys[0].key'],
+  [{ keys: [{ key, tenant: 'a\nb' }] }, 'keys[0].tenant'],
+  [{ keys: [{ key, tenant: 'a', principal: 'half \ud800' }] }, 'printable text'],
   [{ keys: [{ sha256: 'ABC', tenant: 'a' }] }, '64 lowercase hex digits'],
   [{ keys: [{ key, tenant: 'a', scopes: ['runs:everything'] }] }, 'keys[0].scopes[0]'],
   [{ keys: [{ keyEnv: 'NOT_SET', tenant: 'a' }] }, 'keys[0]: the environment variable NOT_SET is not set'],
@@ -94,6 +96,18 @@ test.each([
       },
     },
     'mcp.servers[1].id: is there twice',
+  ],
+  [
+    {
+      packs: {
+        folders: [],
+        trust: [
+          { keyId: 'a', publicKey: 'A'.repeat(43) },
+          { keyId: 'a', publicKey: 'B'.repeat(43) },
+        ],
+      },
+    },
+    'packs.trust[1].keyId: is there twice',
   ],
   [{ a2a: { peers: [{ name: 'a' }] } }, 'a2a.peers[0].url: is missing'],
   [{ peers: { a: 1 } }, 'peers: must be a list, not an object'],

@@ -1,7 +1,8 @@
 import { debugBundle, type JsonObject, type RunId, type RunSnapshot } from '@cairn/protocol';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Engine } from '../engine/engine.ts';
 import { MAX_BUNDLE_BYTES } from './debug-bundle.ts';
+import { RawConnection } from './raw-http.contract.ts';
 import { approval, chain, keys, type Served, served } from './served.contract.ts';
 
 async function started(host: Served, inputs: JsonObject = {}): Promise<RunId> {
@@ -122,4 +123,17 @@ test('a run whose own state is too large is shown by what it is and where it sta
   expect(body.run).toMatchObject({ runId, workflowId: 'approval', status: 'waiting-approval' });
   expect(body).toMatchObject({ truncated: true, truncatedReason: 'run_truncated_to_size_cap' });
   expect(body.events).not.toEqual([]);
+});
+
+test('a tenant has a few bundles at a time, on however many connections, and more once those are read', async () => {
+  const host = await served();
+  const runId = await started(host);
+  const connection = await RawConnection.open(host.port);
+  onTestFinished(() => connection.close());
+  const request = `GET /v1/runs/${runId}/debug-bundle HTTP/1.1\r\nHost: 127.0.0.1\r\n`;
+  connection.send(`${request}Authorization: Bearer ${keys.alice}\r\n\r\n`.repeat(6));
+  const statuses: unknown[] = [];
+  while (statuses.length < 6) statuses.push((await connection.response())?.status);
+  expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
+  expect((await bundleOf(host, runId)).status).toBe(200);
 });

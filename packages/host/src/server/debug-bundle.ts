@@ -1,6 +1,6 @@
 /** The debug bundle of a run: snapshot, log and spans in one document of bounded size, newest events first to stay. */
 import { setImmediate } from 'node:timers/promises';
-import { debugBundle, isoTime, type Json, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { debugBundle, isoTime, type Json, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
 import { docText } from '../log/frame.ts';
 import type { EventLog, Row, RunHead } from '../log/port.ts';
@@ -25,12 +25,13 @@ export interface BundleSurface {
 }
 
 export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
+  const open = new OpenBundles();
   return [
     {
       method: 'GET',
       path: '/v1/runs/{runId}/debug-bundle',
       scope: 'runs:read',
-      handle: (call) => bundle(call, surface),
+      handle: (call) => bundle(call, surface, open),
       doc: {
         id: 'getDebugBundle',
         summary: 'A run with its log and spans in one document',
@@ -41,11 +42,40 @@ export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
   ];
 }
 
-async function bundle(call: Call, surface: BundleSurface): Promise<string> {
-  const text = await bundleText(await visibleRun(call, surface.log), call.caller, surface);
+async function bundle(call: Call, surface: BundleSurface, open: OpenBundles): Promise<string> {
+  const head = await visibleRun(call, surface.log);
+  open.take(call);
+  const text = await bundleText(head, call.caller, surface);
   call.reply.header('cache-control', 'no-store');
   return text;
 }
+
+/** Bundles of one tenant that are made or not yet read to their end: each holds megabytes for as long. */
+const MAX_OPEN_BUNDLES = 4;
+
+class OpenBundles {
+  readonly #open = new Map<string, number>();
+
+  /** Takes a place until the response is over; throws `rate_limited` when there is none. */
+  take({ caller: { tenant }, request, reply }: Call): void {
+    const open = this.#open.get(tenant) ?? 0;
+    if (open >= MAX_OPEN_BUNDLES) throw tooManyBundles();
+    if (request.raw.socket.destroyed) return;
+    this.#open.set(tenant, open + 1);
+    reply.raw.once('close', () => {
+      const left = (this.#open.get(tenant) ?? 0) - 1;
+      if (left > 0) this.#open.set(tenant, left);
+      else this.#open.delete(tenant);
+    });
+  }
+}
+
+const tooManyBundles = (): RetryableError =>
+  new RetryableError('rate_limited', {
+    message: `This tenant reads ${MAX_OPEN_BUNDLES} debug bundles already.`,
+    hint: 'Read them to their end, or wait for the time in Retry-After.',
+    details: { scope: 'tenant', limit: `${MAX_OPEN_BUNDLES} debug bundles at a time`, retryAfterMs: 1_000 },
+  });
 
 /** The bundle of a run as this caller may see it. */
 export async function bundleText({ record }: RunHead, caller: Caller, surface: BundleSurface): Promise<string> {

@@ -24,7 +24,7 @@ export interface ErrorWorld {
 export function sendError(reply: FastifyReply, thrown: unknown, world: ErrorWorld): void {
   const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, world);
   world.watch.refused(raised.code, reply.request.caller?.tenant);
-  const error = publicError(raised, world);
+  const error = publicError(raised, reply, world);
   const status = errorKinds[error.code].status;
   reply.code(status).header('content-type', 'application/json; charset=utf-8');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
@@ -56,11 +56,11 @@ export function rawErrorResponse(error: CairnError): string {
 }
 
 /** Failures of the host keep their particulars (paths, invariants) in its log; the caller gets an id to ask by. */
-function publicError(error: CairnError, world: ErrorWorld): CairnError {
+function publicError(error: CairnError, reply: FastifyReply, world: ErrorWorld): CairnError {
   const status = errorKinds[error.code].status;
   // Under its own name it was said on purpose, for callers to read.
   if ((status !== 500 && status !== 503) || error.code === 'service_unavailable') return error;
-  const correlationId = world.uniqueId();
+  const correlationId = traceIdOf(reply) ?? world.uniqueId();
   world.report({ level: 'error', message: error.message, facts: { correlationId, code: error.code }, error });
   if (status === 503) {
     return new RetryableError('service_unavailable', {
@@ -74,6 +74,12 @@ function publicError(error: CairnError, world: ErrorWorld): CairnError {
     hint: 'Ask its operator with the correlation id.',
     details: { correlationId },
   });
+}
+
+/** The trace the answer is in, so that the caller's traces and the host's log meet; none when it failed before that was known. */
+function traceIdOf(reply: FastifyReply): string | undefined {
+  const traceparent = reply.getHeader('traceparent');
+  return typeof traceparent === 'string' ? traceparent.split('-')[1] : undefined;
 }
 
 /** The framework's refusals by their own codes; anything else that is thrown is a defect. */

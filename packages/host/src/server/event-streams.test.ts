@@ -14,15 +14,18 @@ const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
 const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
 
 /** A client that asked for a run's stream and reads nothing, and the response that is written to it. */
-async function stalledClient() {
+async function stalledClient(expiresAt?: number) {
   const { log, records } = memoryStore();
   await log.append(creation(runA));
   const timers = new ManualTimers();
   const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
-  const streams = new EventStreams({ feed: new LiveFeed(log), snapshots, timers, report: () => undefined });
+  const clock = { at: 1_000_000 };
+  const feed = new LiveFeed(log);
+  const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined });
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
-    streams.serve(response, { runId: runA, lastSeq: null, audience: 'client', modes: new Set(['debug']), bufferMs: 0 });
+    const modes = new Set(['debug'] as const);
+    streams.serve(response, { runId: runA, lastSeq: null, audience: 'client', modes, bufferMs: 0, expiresAt });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -35,7 +38,7 @@ async function stalledClient() {
   });
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await once(socket, 'readable');
-  return { log, timers, streams, socket, response: await asked.promise };
+  return { log, timers, clock, streams, socket, response: await asked.promise };
 }
 
 test('a client that stops reading costs the same memory however much is written, and is cut after a minute', async () => {
@@ -59,7 +62,8 @@ test('a client that stops reading costs the same memory however much is written,
 
 test('a client that reads a little from time to time is not cut', async () => {
   const { log, timers, socket, response } = await stalledClient();
-  for (let i = 0; i < 20; i += 1) await log.append({ runId: runA, rows });
+  // The two sockets hold about four megabytes between them: there must be more for every tick.
+  for (let i = 0; i < 60; i += 1) await log.append({ runId: runA, rows });
   for (let tick = 0; tick < 8; tick += 1) {
     const drained = once(response, 'drain');
     socket.resume();
@@ -76,4 +80,15 @@ test('no keepalive is written, and no timer runs, once nobody listens', async ()
   socket.destroy();
   await closed;
   expect([streams.size, timers.size]).toEqual([0, 0]);
+});
+
+test('a stream ends with the credential that opened it, and no earlier', async () => {
+  const { timers, clock, streams, socket, response } = await stalledClient(1_060_000);
+  socket.resume();
+  clock.at = 1_059_999;
+  timers.pass(KEEPALIVE_MS);
+  expect([streams.size, response.writableEnded]).toEqual([1, false]);
+  clock.at = 1_060_000;
+  timers.pass(KEEPALIVE_MS);
+  expect([streams.size, response.writableEnded]).toEqual([0, true]);
 });

@@ -19,6 +19,7 @@ export interface StreamWorld {
   readonly feed: LiveFeed;
   readonly snapshots: SnapshotFeed;
   readonly timers: Timers;
+  readonly now: () => number;
   readonly report: Report;
 }
 
@@ -31,11 +32,14 @@ export interface StreamWish {
   readonly modes: ReadonlySet<StreamMode>;
   /** How long events may be held back to go out together; 0 sends each as it comes. */
   readonly bufferMs: number;
+  /** When the credential ends that the client showed; undefined for one that does not. */
+  readonly expiresAt: number | undefined;
 }
 
 interface Stream {
   readonly response: ServerResponse;
   readonly batches: Batches | null;
+  readonly expiresAt: number | undefined;
   subscription: Subscription | null;
   written: boolean;
   stalled: boolean;
@@ -65,7 +69,7 @@ export class EventStreams {
 
   /** Writes what the client asked for to the response, then whatever follows, until the terminal event. */
   serve(response: ServerResponse, wish: StreamWish): void {
-    const stream = this.#opened(response, wish.bufferMs);
+    const stream = this.#opened(response, wish);
     this.#open.add(stream);
     this.#cancelTick ??= this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
@@ -74,7 +78,7 @@ export class EventStreams {
       stream.stalledTicks = 0;
       stream.subscription?.resume();
     });
-    response.writeHead(200, HEADERS);
+    this.#chunks.begin(response, HEADERS);
     // A client must learn that it is connected although nothing happens; when something does, one write carries both.
     setImmediate(() => {
       if (!response.headersSent || stream.written || response.destroyed) return;
@@ -84,12 +88,13 @@ export class EventStreams {
     if (response.destroyed) this.#drop(stream);
   }
 
-  #opened(response: ServerResponse, bufferMs: number): Stream {
+  #opened(response: ServerResponse, { bufferMs, expiresAt }: StreamWish): Stream {
     const send = (frame: string) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#world.timers, send });
     const stream: Stream = {
       response,
       batches,
+      expiresAt,
       subscription: null,
       written: false,
       stalled: false,
@@ -113,13 +118,13 @@ export class EventStreams {
         batches === null ? this.#send(stream, text) : batches.add(text, about) && !stream.stalled,
       // The end of the stream goes out with its last frames.
       writeLast: (text, about) => {
-        if (batches === null) return void response.end(text);
+        if (batches === null) return this.#finish(stream, text);
         if (text !== '') batches.hold(text, about);
-        response.end(batches.take());
+        this.#finish(stream, batches.take());
       },
       end: (fault) => {
         if (fault === undefined) {
-          if (!response.writableEnded) response.end(batches?.take());
+          if (!response.writableEnded) this.#finish(stream, batches?.take());
           return;
         }
         this.#world.report({ level: 'error', message: `The stream of ${runId} could not be read on.`, error: fault });
@@ -129,9 +134,10 @@ export class EventStreams {
     };
   }
 
-  /** The head goes out with the first frames; what follows goes past the response, see `ChunkWriter`. */
+  /** The head goes out with the first frames. */
   #send(stream: Stream, text: string): boolean {
-    const more = stream.written ? this.#chunks.write(stream.response, text) : stream.response.write(text);
+    const { response, written } = stream;
+    const more = written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
     stream.written = true;
     if (!more) stream.stalled = true;
     return more;
@@ -139,11 +145,19 @@ export class EventStreams {
 
   /** Ends every stream; clients come back with their last id when the host does. */
   close(): void {
-    for (const stream of [...this.#open]) {
-      const held = stream.batches?.take();
-      this.#drop(stream);
-      stream.response.end(held);
-    }
+    for (const stream of [...this.#open]) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    const held = stream.batches?.take();
+    this.#drop(stream);
+    this.#finish(stream, held);
+  }
+
+  #finish(stream: Stream, text = ''): void {
+    // Without a word so far the head is still here, and has to go out first.
+    if (!stream.written) stream.response.flushHeaders();
+    this.#chunks.end(stream.response, text);
   }
 
   #drop(stream: Stream): void {
@@ -157,9 +171,13 @@ export class EventStreams {
 
   #tick(): void {
     this.#cancelTick = this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
+    const now = this.#world.now();
     for (const stream of [...this.#open]) {
-      if (!stream.stalled) {
-        stream.stalled = !stream.response.write(':keepalive\n\n');
+      // Who comes back has to show a credential that is good.
+      if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
+        this.#end(stream);
+      } else if (!stream.stalled) {
+        stream.stalled = !this.#chunks.write(stream.response, ':keepalive\n\n');
       } else {
         stream.stalledTicks += 1;
         if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();

@@ -65,9 +65,9 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
   const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
   const { record, seq } = await visibleRun(call, log);
   const { runId } = record;
-  const { audience } = call.caller;
+  const { audience, expiresAt } = call.caller;
   if (wantsStream) {
-    streams.serve(takenOver(call), { runId, lastSeq, audience, modes, bufferMs });
+    streams.serve(takenOver(call), { runId, lastSeq, audience, modes, bufferMs, expiresAt });
     return undefined;
   }
   const range = { runId, after: -1, audience };

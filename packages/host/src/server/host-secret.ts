@@ -36,7 +36,7 @@ const deriveFrom =
     secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', `cairn/${purpose}`, KEY_BYTES)));
 
 function folderKey(folder: string): Buffer {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, FILE);
   const known = readKey(file);
   if (known !== null) return known;

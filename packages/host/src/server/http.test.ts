@@ -57,10 +57,13 @@ test('hides what failed inside and reports it under the id that the answer names
       snapshotAt: () => Promise.reject(new Error('secret detail')),
     }),
   });
-  const reply = await host.ask('GET', '/v1/runs/run_a');
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  const reply = await host.ask('GET', '/v1/runs/run_a', { headers });
   expect(reply).toMatchObject({ status: 500, body: { error: 'internal_error' } });
   expect(reply.text).not.toContain('secret detail');
   const { correlationId } = reply.body.details as { correlationId: string };
+  expect(correlationId).toBe(traceId);
   expect(host.reports.at(-1)).toMatchObject({ level: 'error', message: 'secret detail', facts: { correlationId } });
 });
 

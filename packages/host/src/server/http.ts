@@ -21,6 +21,7 @@ import { Idempotency } from './idempotency.ts';
 import { createInterruptTokens } from './interrupt-tokens.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { once } from './once.ts';
+import { createPageCursors } from './page-cursors.ts';
 import { pollRoutes } from './poll.ts';
 import type { Route } from './routes.ts';
 import { runControlRoutes } from './run-control.ts';
@@ -78,11 +79,12 @@ export function createServer(deps: ServerDeps): Server {
   const waiters = new CommitWaiters(deps.store.log, deps.timers);
   const { engine, store, now, baseUrl, egress } = deps;
   const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
-  const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl };
+  const cursors = createPageCursors(deps.deriveKeys('list-cursor'));
+  const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const bundles = { engine, log: store.log, version: deps.version, now };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),

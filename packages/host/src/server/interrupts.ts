@@ -15,6 +15,7 @@ import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { InterruptTokens } from './interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
+import type { PageCursors } from './page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from './params.ts';
 import { type Call, type OpenCall, pathParam, queryParam, type Route } from './routes.ts';
 
@@ -24,6 +25,7 @@ export interface InterruptSurface extends Interrupts {
   readonly now: () => number;
   /** Where others reach this host, without a slash at the end. */
   readonly baseUrl: () => string;
+  readonly cursors: PageCursors;
 }
 
 export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
@@ -46,6 +48,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
           'interrupt_expired',
           'interrupt_cancelled',
           'run_imported',
+          'event_too_large',
         ],
       },
     },
@@ -117,11 +120,12 @@ async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<s
   return JSON.stringify({ interrupts });
 }
 
-async function ofTenant(call: Call, { log }: InterruptSurface): Promise<string> {
+async function ofTenant(call: Call, { log, cursors }: InterruptSurface): Promise<string> {
+  const { tenant } = call.caller;
   const page = await log.pending({
-    tenant: call.caller.tenant,
+    tenant,
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
-    cursor: queryParam(call, 'cursor'),
+    cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
   const interrupts = page.interrupts.map(({ runId, workflowId, nodeId, interruptId, kind, requestedAt }) => ({
     runId,
@@ -131,7 +135,7 @@ async function ofTenant(call: Call, { log }: InterruptSurface): Promise<string> 
     kind,
     requestedAt: isoTime(requestedAt),
   }));
-  return JSON.stringify({ interrupts, nextCursor: page.nextCursor });
+  return JSON.stringify({ interrupts, nextCursor: cursors.shown(tenant, page.nextCursor) });
 }
 
 async function mint(call: Call, surface: InterruptSurface): Promise<string> {

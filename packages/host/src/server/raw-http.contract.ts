@@ -44,6 +44,17 @@ export class RawConnection {
     this.#socket.write(bytes);
   }
 
+  /** The host has read the head of a request that said `Expect: 100-continue`, and is at work on it. */
+  async continued(): Promise<void> {
+    while (!this.#bytes.includes('\r\n\r\n') && !this.#isClosed) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const head = this.#bytes.toString('latin1', 0, 12);
+    if (head !== 'HTTP/1.1 100') throw new Error(`Instead of going on, the host answered ${JSON.stringify(head)}.`);
+  }
+
   /** The next response, or null when the connection ends without one. Interim responses (1xx) are passed over. */
   async response(method = 'GET'): Promise<RawResponse | null> {
     for (;;) {

@@ -66,6 +66,21 @@ test('every route but the open ones refuses a caller without a key or with a wro
   }
 });
 
+test('no answer for a caller is one that a cache may give to another', async () => {
+  const host = await served();
+  for (const route of host.server.routes.filter(isKeyed)) {
+    for (const key of [keys.auditor, null]) {
+      const reply = await send(host, route, key);
+      const said = reply.headers.get('cache-control');
+      expect([named(route), reply.status, said]).toEqual([
+        named(route),
+        reply.status,
+        expect.stringMatching(/^(no-store|private, no-cache)$/),
+      ]);
+    }
+  }
+});
+
 test('every route refuses a key without its scope, names the scope, and passes one that has only it', async () => {
   const host = await served();
   for (const route of host.server.routes.filter(isKeyed)) {

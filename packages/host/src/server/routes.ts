@@ -71,6 +71,8 @@ export interface KeyedRoute extends RouteBase {
 /** A route for everybody: no key is asked for, and none is looked at. */
 export interface OpenRoute extends RouteBase {
   readonly scope: null;
+  /** Where the path holds a credential: throws for a wrong one, before the body is read or anything is written down. */
+  readonly admit?: (call: OpenCall) => void;
   readonly handle: Handler<OpenCall>;
 }
 

@@ -232,6 +232,24 @@ test('lists runs newest first, page by page, and filters them', async () => {
   expect(Object.keys(runs[0] ?? {})).toContain('completedAt');
 });
 
+test('a cursor tells nothing of how many runs others have, and is good for the tenant it was given to', async () => {
+  const host = await withWorkflows();
+  for (let i = 0; i < 3; i += 1) await created(host, { workflowId: 'approval' });
+  const page = await host.ask('GET', '/v1/runs?limit=1');
+  const cursor = String(page.body.nextCursor);
+  expect(cursor).toMatch(/^[\w-]{30,}$/);
+  expect(String((await host.ask('GET', '/v1/runs?limit=2')).body.nextCursor)).not.toBe(cursor);
+  expect((await host.ask('GET', `/v1/runs?cursor=${cursor}`)).body.runs).toHaveLength(2);
+  for (const [key, text] of [
+    [keys.stranger, cursor],
+    [keys.alice, '3'],
+    [keys.alice, `${cursor}AA`],
+  ] as const) {
+    const refused = await host.ask('GET', `/v1/runs?cursor=${text}`, { key });
+    expect([text, refused.status, refused.body.error]).toEqual([text, 400, 'validation_error']);
+  }
+});
+
 test.each(['limit=0', 'limit=201', 'limit=x', 'status=done', 'cursor=zzz'])(
   'refuses the list query %s',
   async (query) => {

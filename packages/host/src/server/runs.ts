@@ -24,6 +24,7 @@ import type { EventLog, RunRecord } from '../log/port.ts';
 import { checkedUrl } from './egress/checked-url.ts';
 import type { Egress } from './egress/egress.ts';
 import { etagMatches } from './etag.ts';
+import type { PageCursors } from './page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from './params.ts';
 import { type Call, queryParam, type Route } from './routes.ts';
 import { inboundTrace } from './telemetry/trace-context.ts';
@@ -36,6 +37,7 @@ export interface RunSurface {
   readonly hostId: string;
   readonly egress: Egress;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
+  readonly cursors: PageCursors;
 }
 
 export function runRoutes(surface: RunSurface): readonly Route[] {
@@ -55,7 +57,10 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'not_found',
           'capability_required',
           'capability_not_provided',
+          'mock_provider_forbidden',
+          'force_engine_version_forbidden',
           'run_already_active',
+          'event_too_large',
           'idempotency_key_mismatch',
           'idempotency_in_flight',
         ],
@@ -65,7 +70,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs',
       scope: 'runs:read',
-      handle: (call) => list(call, surface.log),
+      handle: (call) => list(call, surface),
       doc: {
         id: 'listRuns',
         summary: "List the tenant's runs, newest first",
@@ -104,6 +109,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const { engine } = surface;
   const body = parseShape(createRun, call.request.body, 'The run');
   const workflowId = workflowOf(body);
+  refuseTestWishes(call, body);
   const { tenant, principal } = call.caller;
   const request = {
     tenant,
@@ -181,6 +187,22 @@ function workflowOf(body: CreateRun): string {
   return body.workflowId;
 }
 
+/** What the protocol keeps for keys of tests, and every key of this host is a live one. */
+function refuseTestWishes({ request }: Call, { configurable }: CreateRun): void {
+  if (configurable?.mockProvider !== undefined) {
+    throw new TerminalError('mock_provider_forbidden', {
+      message: `This key may not put the mock provider ${quoted(configurable.mockProvider.id, 80)} in the place of a model.`,
+      hint: 'Leave configurable.mockProvider out.',
+    });
+  }
+  if (request.headers['x-force-engine-version'] !== undefined) {
+    throw new TerminalError('force_engine_version_forbidden', {
+      message: 'This key may not choose the version of the engine.',
+      hint: 'Leave X-Force-Engine-Version out.',
+    });
+  }
+}
+
 const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
 
 /** What of a closed body the options of the run are; absent ones stay absent. */
@@ -244,16 +266,17 @@ async function get(call: Call, { engine, log }: RunSurface): Promise<string | un
 /** For this client alone, and only after asking whether it is still so. */
 const REVALIDATE = 'private, no-cache';
 
-async function list(call: Call, log: EventLog): Promise<string> {
+async function list(call: Call, { log, cursors }: RunSurface): Promise<string> {
+  const { tenant } = call.caller;
   const page = await log.list({
-    tenant: call.caller.tenant,
+    tenant,
     status: statusParam(queryParam(call, 'status')),
     workflowId: queryParam(call, 'workflowId'),
     tag: queryParam(call, 'tag'),
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
-    cursor: queryParam(call, 'cursor'),
+    cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
-  return JSON.stringify({ runs: page.runs.map(listed), nextCursor: page.nextCursor });
+  return JSON.stringify({ runs: page.runs.map(listed), nextCursor: cursors.shown(tenant, page.nextCursor) });
 }
 
 function statusParam(text: string | undefined): RunStatus | undefined {

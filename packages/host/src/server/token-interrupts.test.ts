@@ -1,5 +1,7 @@
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../log/memory.ts';
+import type { Store } from '../log/port.ts';
 import { approval, chain, keys, type Served, type ServedOptions, served } from './served.contract.ts';
 
 const accept = { resumeValue: { action: 'accept' } };
@@ -183,4 +185,26 @@ test('no token is in a snapshot, an event, a list, a bundle or a report', async 
     expect([status, text.includes(mac)], path).toEqual([200, false]);
   }
   expect(JSON.stringify(host.reports)).not.toContain(mac);
+});
+
+test('a stranger with made-up tokens has nothing written down, and is held up after too many', async () => {
+  const store = memoryStore();
+  const claims: string[] = [];
+  const claimIdempotency: Store['records']['claimIdempotency'] = (claim) => {
+    claims.push(claim.endpoint);
+    return store.records.claimIdempotency(claim);
+  };
+  const records = new Proxy(store.records, {
+    get: (target, name) => (name === 'claimIdempotency' ? claimIdempotency : Reflect.get(target, name).bind(target)),
+  });
+  const counted = { log: store.log, queue: store.queue, records, close: () => store.close() };
+  const { host, mint, answer } = await waiting(approval, { store: counted, limits: { maxFailedAuthPerMinute: 3 } });
+  const { token } = await mint();
+  const guess = (i: number) =>
+    host.ask('POST', `/v1/interrupts/made.up${i}`, { key: null, body: accept, headers: { 'idempotency-key': `${i}` } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i += 1) statuses.push((await guess(i)).status);
+  expect(statuses).toEqual([401, 401, 401, 429]);
+  expect(claims).toEqual([]);
+  expect((await answer(token)).status).toBe(200);
 });

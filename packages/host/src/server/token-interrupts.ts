@@ -17,11 +17,13 @@ import { type OpenCall, pathParam, type Route } from './routes.ts';
 const errors = ['unauthenticated', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'] as const;
 
 export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[] {
+  const admit = (call: OpenCall): void => void grantOf(call, surface);
   return [
     {
       method: 'GET',
       path: '/v1/interrupts/{token}',
       scope: null,
+      admit,
       handle: (call) => inspect(call, surface),
       doc: {
         id: 'inspectInterrupt',
@@ -34,27 +36,26 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
       method: 'POST',
       path: '/v1/interrupts/{token}',
       scope: null,
+      admit,
       handle: (call) => resolve(call, surface),
       doc: {
         id: 'resolveInterrupt',
         summary: 'Answer with a token instead of a key',
         body: answerInterrupt,
         responses: { 200: { description: 'The answer counts.', shape: interruptResolved } },
-        errors: [...errors, 'forbidden', 'conflict'],
+        errors: [...errors, 'forbidden', 'conflict', 'event_too_large'],
       },
     },
   ];
 }
 
 async function inspect(call: OpenCall, surface: InterruptSurface): Promise<string> {
-  keepPrivate(call);
   const { grant } = await granted(call, surface);
   const { runId, interruptId } = grant;
   return JSON.stringify(await openInterruptOf(surface, { runId, name: interruptId, now: surface.now() }));
 }
 
 async function resolve(call: OpenCall, surface: InterruptSurface): Promise<string> {
-  keepPrivate(call);
   const { grant, head } = await granted(call, surface);
   if (grant.intent !== 'resolve') {
     throw new TerminalError('forbidden', {
@@ -79,9 +80,14 @@ interface Granted {
 }
 
 /** The token is the credential: it is looked at before anything else of the request. */
-async function granted(call: OpenCall, { tokens, now, log }: InterruptSurface): Promise<Granted> {
-  const grant = tokens.verify(pathParam(call, 'token'), now());
-  const head = await log.head(grant.runId);
+function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): TokenGrant {
+  keepPrivate(call);
+  return tokens.verify(pathParam(call, 'token'), now());
+}
+
+async function granted(call: OpenCall, surface: InterruptSurface): Promise<Granted> {
+  const grant = grantOf(call, surface);
+  const head = await surface.log.head(grant.runId);
   if (head !== null) return { grant, head };
   throw new TerminalError('interrupt_not_found', {
     message: 'The run of this token is not here any more.',

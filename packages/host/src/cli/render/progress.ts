@@ -29,7 +29,8 @@ function nodeLine(nodeId: string, { nodeStates }: RunView, style: Style): string
   const node = Object.hasOwn(nodeStates, nodeId) ? nodeStates[nodeId] : undefined;
   if (node === undefined) return null;
   const took = node.visitedAt === null || node.endedAt === null ? '' : span(node.endedAt - node.visitedAt);
-  const error = node.error === null ? '' : `  ${style.red(`${node.error.code}: ${oneLine(node.error.message, 200)}`)}`;
+  const error =
+    node.error === null ? '' : `  ${style.red(`${safe(node.error.code)}: ${oneLine(node.error.message, 200)}`)}`;
   return `  ${lookOf(node.status, style).mark} ${safe(nodeId)}  ${style.dim(`${safe(node.typeId ?? '')}  ${took}`)}${error}`;
 }
 

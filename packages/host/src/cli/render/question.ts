@@ -23,6 +23,8 @@ export const questionsOf = (data: JsonObject): readonly Asked[] =>
 export const actionsOf = (data: JsonObject): readonly string[] =>
   (Array.isArray(data.actions) ? data.actions.map(String) : ['accept', 'reject']).filter((action) => action !== 'ask');
 
+export const actionWords = (data: JsonObject, between: string): string => actionsOf(data).map(safe).join(between);
+
 /** The question itself, then what it is about. */
 export function questionLines(question: Question, style: Style): readonly string[] {
   const { kind, nodeId, data } = question;
@@ -37,7 +39,7 @@ export function questionLines(question: Question, style: Style): readonly string
 }
 
 function headline({ kind, data }: Question): string {
-  if (kind === 'approval') return `asks for approval: ${oneLine(data.title ?? '')} (${actionsOf(data).join(', ')})`;
+  if (kind === 'approval') return `asks for approval: ${oneLine(data.title ?? '')} (${actionWords(data, ', ')})`;
   if (kind === 'clarification') return 'asks:';
   if (kind === 'external-event')
     return `waits for the event ${oneLine(data.eventType ?? '')} ${oneLine(data.correlation ?? {})}`;
@@ -47,12 +49,14 @@ function headline({ kind, data }: Question): string {
 /** The command that would answer; values to fill in are in capitals. */
 export function answerCommand(runId: string, { kind, nodeId, data }: Question, isOnly = true): string {
   const node = isOnly ? '' : ` --node ${quotedWord(nodeId)}`;
-  const command = `cairn answer ${runId}${node}`;
-  if (kind === 'approval') return `${command} ${actionsOf(data)[0] ?? 'accept'}`;
+  const command = `cairn answer ${quotedWord(runId)}${node}`;
+  if (kind === 'approval') return `${command} ${quotedWord(actionsOf(data)[0] ?? 'accept')}`;
   if (kind !== 'clarification') return `${command} --value JSON`;
   return `${command} ${questionsOf(data)
     .map(({ id }) => `${quotedWord(id)}=ANSWER`)
     .join(' ')}`;
 }
 
-const quotedWord = (word: string): string => (/^[\w.@:/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+/** For a shell. Control characters are shown here too: a word with any of them has to be typed by whoever knows it. */
+const quotedWord = (word: string): string =>
+  /^[\w.@:/-]+$/.test(word) ? word : `'${safe(word).replaceAll("'", `'\\''`)}'`;

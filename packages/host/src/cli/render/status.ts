@@ -1,5 +1,5 @@
 /** One mark and one colour for each status, of runs and of nodes alike. */
-import type { Paint, Style } from './style.ts';
+import { type Paint, type Style, safe } from './style.ts';
 
 const looks: Readonly<Record<string, readonly [mark: string, colour: keyof Style]>> = {
   pending: ['·', 'dim'],
@@ -17,9 +17,9 @@ const looks: Readonly<Record<string, readonly [mark: string, colour: keyof Style
   cancelled: ['⊘', 'dim'],
 };
 
-/** The mark of a status in its colour; and the colour, for the word beside it. */
+/** The mark of a status in its colour; and the colour, for the word beside it, which a host said. */
 export function lookOf(status: string, style: Style): { readonly mark: string; readonly paint: Paint } {
-  const [mark, colour] = looks[status] ?? ['·', 'dim'];
+  const [mark, colour] = (Object.hasOwn(looks, status) ? looks[status] : undefined) ?? ['·', 'dim'];
   const paint = style[colour];
-  return { mark: paint(mark), paint };
+  return { mark: paint(mark), paint: (word) => paint(safe(word)) };
 }

@@ -28,7 +28,8 @@ export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): 
   const marker = join(folder, 'cairn.running');
   let undo = (): void => {};
   try {
-    mkdirSync(folder, { recursive: true });
+    // What runs did is nobody else's on this machine to read; a folder that is there is as its owner wants it.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = lockFolder(folder);
     undo = () => lock.release();
     const crashed = existsSync(marker);

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
 import type { Caller } from '../auth.ts';
-import { readSessionId, type Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 /** What of a request tells who sent it. */
 export interface Presented {
@@ -49,7 +49,7 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
   return (presented) => {
     const { authorization, cookie } = presented.headers;
     if (authorization !== undefined) return bearer(authorization);
-    const sessionId = cookie === undefined ? null : readSessionId(cookie);
+    const sessionId = cookie === undefined ? null : sessions.idIn(cookie);
     if (sessionId !== null) return session(sessionId, presented);
     throw unauthenticated('The request has no bearer key.', SEND_KEY);
   };

@@ -5,7 +5,7 @@ import type { Report } from '../../engine/ports.ts';
 import { type Caller, createKeyRing, requireScope } from '../auth.ts';
 import type { HostConfig } from '../config.ts';
 import { createCheckHost } from '../host-header.ts';
-import type { KeyedRoute, Route } from '../routes.ts';
+import type { KeyedRoute, OpenRoute, Route } from '../routes.ts';
 import { createAuthenticate } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
 import { IssuerKeys } from './jwks.ts';
@@ -28,6 +28,10 @@ export interface Gate {
   check(request: FastifyRequest, reply: FastifyReply): void;
   /** For a route with a scope: gives the caller who may use it, or throws. */
   enter(request: FastifyRequest, reply: FastifyReply, route: KeyedRoute): Caller | Promise<Caller>;
+  /** For a route without: throws when its path holds a credential that is none. */
+  enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
+  /** For a path of the API that is not served: throws unless the sender is somebody, so that strangers learn nothing. */
+  know(request: FastifyRequest): Promise<void>;
   /** The routes of sessions. */
   readonly routes: readonly Route[];
   /** From now on nobody enters. */
@@ -88,6 +92,23 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
         },
       );
     },
+    enterOpen(request, reply, { admit: isGood }) {
+      if (isGood === undefined) return;
+      if (draining) throw stopping();
+      try {
+        isGood({ request, reply });
+      } catch (error) {
+        throw failed(error, request);
+      }
+    },
+    async know(request) {
+      if (draining) throw stopping();
+      try {
+        limits.request(await authenticate(request));
+      } catch (error) {
+        throw failed(error, request);
+      }
+    },
     routes: sessionRoutes(sessions),
     drain() {
       draining = true;
@@ -96,8 +117,9 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
 }
 
 /** A client that left while its token was checked has closed the response already. */
-function holdWhileOpen({ raw }: FastifyReply, hold: () => () => void): void {
-  if (raw.socket?.destroyed !== false) return;
+function holdWhileOpen({ raw, request }: FastifyReply, hold: () => () => void): void {
+  // The request's connection: a response that waits behind others of its connection has none yet.
+  if (request.raw.socket.destroyed) return;
   raw.once('close', hold());
 }
 

@@ -103,6 +103,9 @@ test.each<[string, Record<string, unknown>]>([
   ['another audience', { aud: 'somebody-else' }],
   ['no expiry', { exp: undefined }],
   ['a time to come', { nbf: AT + 3600 }],
+  ['a tenant that would steer a terminal', { tenant: 'a\u001b[2J' }],
+  ['a tenant that no disk can hold', { tenant: 'half \ud800' }],
+  ['a principal of two lines', { sub: 'ann\nadmin' }],
 ])('refuses a token with %s', async (_name, claims) => {
   const { host, pair } = await withIssuer();
   const reply = await ask(host, await signed(pair, { ...good, ...claims }));

@@ -3,6 +3,7 @@ import { isCairnError, TerminalError } from '@cairn/protocol';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { audienceFor, type Caller, type Scope, scopes } from '../auth.ts';
 import type { JwtConfig } from '../config/access.ts';
+import { printable } from '../config/fields.ts';
 import type { IssuerKeys } from './jwks.ts';
 
 export interface TokenWorld {
@@ -50,8 +51,9 @@ function tokenCaller(payload: JWTPayload, { claims }: JwtConfig): Caller {
 function nameIn(payload: JWTPayload, claim: string): string | undefined {
   const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined;
   if (value === undefined) return undefined;
-  if (typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH) return value;
-  throw unauthenticated(`The claim ${claim} of the token must be text of 1 to ${MAX_NAME_LENGTH} characters.`);
+  const fits = typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH;
+  if (fits && printable.test(value)) return value;
+  throw unauthenticated(`The claim ${claim} of the token must be 1 to ${MAX_NAME_LENGTH} printable characters.`);
 }
 
 /** Scopes of other services are not ours to mind; a token without the claim may do nothing. */

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { RawConnection } from '../raw-http.contract.ts';
 import { approval, keys, keyWith, noop, type Served, served } from '../served.contract.ts';
 
 /** Asks as often as told; gives the statuses. */
@@ -121,4 +122,21 @@ test('many streams that end by themselves leave no place taken', async () => {
     });
     expect(reply.status).toBe(200);
   }
+});
+
+test('polls that wait behind each other on one connection are counted like those on many', async () => {
+  const host = await served({ limits: { maxOpenStreamsPerKey: 2 } });
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const poll = `GET /v1/runs/${runId}/events/poll?lastSequence=999&timeout=9 HTTP/1.1\r\n`;
+  const connection = await RawConnection.open(host.port);
+  onTestFinished(() => connection.close());
+  connection.send(`${poll}Host: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`.repeat(3));
+  await expect.poll(() => host.server.open.polls).toBe(2);
+  host.timers.pass(9_000);
+  const statuses = [await connection.response(), await connection.response(), await connection.response()];
+  expect(statuses.map((response) => response?.status)).toEqual([200, 200, 429]);
+  const free = await openStream(host, runId, keys.alice);
+  expect(free.status).toBe(200);
+  free.leave();
 });

@@ -1,7 +1,7 @@
 /** How a browser gets and gives back its session. */
 import { z } from 'zod';
 import type { Route } from '../routes.ts';
-import { readSessionId, type Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 const SESSION_PATH = '/v1/host/cairn/session';
 
@@ -34,7 +34,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
       repeatable: true,
       handle: async ({ request, reply }) => {
         const { cookie } = request.headers;
-        reply.code(204).header('set-cookie', sessions.end(cookie === undefined ? null : readSessionId(cookie)));
+        reply.code(204).header('set-cookie', sessions.end(cookie === undefined ? null : sessions.idIn(cookie)));
         reply.send();
         return undefined;
       },

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth.ts';
+import { KEEPALIVE_MS } from '../event-streams.ts';
 import { approval, keys, served } from '../served.contract.ts';
-import { readSessionId, SESSION_LIFE_MS, Sessions } from './sessions.ts';
+import { SESSION_LIFE_MS, Sessions } from './sessions.ts';
 
 const caller = (credential: string, expiresAt?: number): Caller => ({
   tenant: 't',
@@ -17,7 +18,7 @@ function clocked(secure = false) {
   return { clock, sessions: new Sessions({ secure, now: () => clock.at }) };
 }
 
-const idOf = (cookie: string): string => readSessionId(cookie.split(';')[0] ?? '') ?? '';
+const idOf = (cookie: string): string => clocked().sessions.idIn(cookie.split(';')[0] ?? '') ?? '';
 
 test('a session ends after its life, and no later than the credential that opened it', () => {
   const { clock, sessions } = clocked();
@@ -61,15 +62,16 @@ test('the cookie is hidden from scripts and other sites, and bound to https and 
 });
 
 test.each([
-  [`cairn_session=${'a'.repeat(43)}`, 'a'.repeat(43)],
-  [`theme=dark; cairn_session=${'b'.repeat(43)}; x=1`, 'b'.repeat(43)],
-  [`__Host-cairn_session=${'c'.repeat(43)}`, 'c'.repeat(43)],
-  [`not_cairn_session=${'a'.repeat(43)}`, null],
-  ['cairn_session=short', null],
-  [`cairn_session=${'a'.repeat(44)}`, null],
-  ['', null],
-])('reads the session id out of %j', (header, id) => {
-  expect(readSessionId(header)).toBe(id);
+  [`cairn_session=${'a'.repeat(43)}`, 'a'.repeat(43), null],
+  [`theme=dark; cairn_session=${'b'.repeat(43)}; x=1`, 'b'.repeat(43), null],
+  [`__Host-cairn_session=${'c'.repeat(43)}`, null, 'c'.repeat(43)],
+  [`cairn_session=${'d'.repeat(43)}; __Host-cairn_session=${'e'.repeat(43)}`, 'd'.repeat(43), 'e'.repeat(43)],
+  [`not_cairn_session=${'a'.repeat(43)}`, null, null],
+  ['cairn_session=short', null, null],
+  [`cairn_session=${'a'.repeat(44)}`, null, null],
+  ['', null, null],
+])('reads the session id out of %j, under the name of its kind of host only', (header, plain, secure) => {
+  expect([clocked().sessions.idIn(header), clocked(true).sessions.idIn(header)]).toEqual([plain, secure]);
 });
 
 /** A host, a waiting run of alice, and her session's cookie. */
@@ -96,6 +98,18 @@ test('a session reads what its key reads, streams included', async () => {
   });
   expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   leave.abort();
+});
+
+test('a stream of a session ends when the session does', async () => {
+  const clock = { at: Date.now() };
+  const { host, runId, cookie } = await withSession({ now: () => clock.at });
+  const headers = { cookie, accept: 'text/event-stream' };
+  const stream = await fetch(`${host.url}/v1/runs/${runId}/events`, { headers });
+  expect(stream.status).toBe(200);
+  clock.at += SESSION_LIFE_MS;
+  host.timers.pass(KEEPALIVE_MS);
+  // Reads to the end, which a stream of a waiting run has only this way.
+  expect(await stream.text()).toContain('event: run.started');
 });
 
 test('a change with only a cookie is refused on every route that changes something, and nothing changes', async () => {

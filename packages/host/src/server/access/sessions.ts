@@ -46,7 +46,7 @@ export class Sessions {
     const sessionId = randomBytes(32).toString('base64url');
     const digest = digestOf(sessionId);
     const expiresAt = Math.min(now + SESSION_LIFE_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
-    this.#sessions.set(digest, { caller: reading(caller), expiresAt });
+    this.#sessions.set(digest, { caller: reading(caller, expiresAt), expiresAt });
     const own = this.#byCredential.get(caller.credential);
     if (own === undefined) this.#byCredential.set(caller.credential, new Set([digest]));
     else own.add(digest);
@@ -67,6 +67,11 @@ export class Sessions {
   end(sessionId: string | null): string {
     if (sessionId !== null) this.#end(digestOf(sessionId));
     return this.#cookie('', 0);
+  }
+
+  /** The session id in a Cookie header, or null. Only under the name that is given out: others can be planted more easily. */
+  idIn(header: string): string | null {
+    return (this.#secure ? SECURE_COOKIE : PLAIN_COOKIE).exec(header)?.[1] ?? null;
   }
 
   #makeRoom(credential: string, now: number): void {
@@ -97,14 +102,13 @@ export class Sessions {
 const PLAIN_NAME = 'cairn_session';
 const SECURE_NAME = '__Host-cairn_session';
 
-/** The session id in a Cookie header, or null. */
-export function readSessionId(header: string): string | null {
-  return /(?:^|;)\s*(?:__Host-)?cairn_session=([\w-]{43})(?:\s*;|\s*$)/.exec(header)?.[1] ?? null;
-}
+const cookieNamed = (name: string): RegExp => new RegExp(`(?:^|;)\\s*${name}=([\\w-]{43})(?:\\s*;|\\s*$)`);
+const PLAIN_COOKIE = cookieNamed(PLAIN_NAME);
+const SECURE_COOKIE = cookieNamed(SECURE_NAME);
 
-function reading(caller: Caller): Caller {
+function reading(caller: Caller, expiresAt: number): Caller {
   const held = new Set(sessionScopes.filter((scope) => caller.scopes.has(scope)));
-  return { ...caller, scopes: held, audience: audienceFor(held) };
+  return { ...caller, scopes: held, audience: audienceFor(held), expiresAt };
 }
 
 const digestOf = (sessionId: string): string => hash('sha256', sessionId, 'base64url');

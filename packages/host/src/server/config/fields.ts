@@ -1,7 +1,17 @@
 /** The kinds of value that several keys of the configuration share: names, addresses, origins, headers, paths. */
 import { z } from 'zod';
 
-export const name = z.string().min(1).max(128);
+/**
+ * Names end up in logs, labels, headers and on screens: control characters would steer those, and half of a surrogate
+ * pair would become somebody else's name on its way to the disk.
+ */
+export const printable = /^\P{C}*$/u;
+
+export const name = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(printable, 'must be printable text, without control or formatting characters');
 
 /** A name that other keys refer to: of a secret, a provider, a server. */
 export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be letters, digits, ".", "_" or "-"');

@@ -128,7 +128,10 @@ test('a name is refused when any of its addresses is not public, at the check an
     addresses = rebound;
     const rejected = expect.objectContaining({ code: 'http_url_rejected' });
     await expect(guarded.check('https://hook.example/')).rejects.toEqual(rejected);
-    await expect(guarded.send({ ...post, url: 'https://hook.example/' })).rejects.toEqual(rejected);
+    const sent: unknown = await guarded.send({ ...post, url: 'https://hook.example/?key=abc' }).catch((error) => error);
+    expect(sent).toEqual(rejected);
+    // The message is logged and listed; what follows the origin may be a secret.
+    expect(String(sent)).not.toContain('abc');
   }
 });
 

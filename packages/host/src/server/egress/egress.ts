@@ -50,7 +50,8 @@ export function createEgress({ allow, resolve, timers }: EgressWorld): Egress {
     // One address in a private network among good ones is an attempt, not an accident.
     for (const address of addresses) {
       const refused = refusedRange(address);
-      if (refused !== null) throw rejected(target.url.href, `${quoted(hostname, 80)} leads to ${address}, ${refused}`);
+      if (refused !== null)
+        throw rejected(target.url.origin, `${quoted(hostname, 80)} leads to ${address}, ${refused}`);
     }
     return addresses;
   };

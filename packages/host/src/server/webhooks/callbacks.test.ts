@@ -3,8 +3,8 @@ import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
 
-async function waitingRun({ ask }: Telling, callbackUrl: string): Promise<string> {
-  const reply = await ask('POST', '/v1/runs', { body: { workflowId: 'approval', callbackUrl } });
+async function waitingRun({ ask }: Telling, callbackUrl: string, key = keyOf.alice): Promise<string> {
+  const reply = await ask('POST', '/v1/runs', { key, body: { workflowId: 'approval', callbackUrl } });
   expect(reply.status, reply.text).toBe(201);
   return String(reply.body.runId);
 }
@@ -34,6 +34,16 @@ test('the callback of a run that waits gets a token, and answers with it', async
   const { events } = (await host.ask('GET', `/v1/runs/${runId}/events`)).body;
   const resolved = (events as readonly JsonObject[]).find(({ type }) => type === 'interrupt.resolved');
   expect(resolved?.payload).toMatchObject({ resolvedBy: 'callback' });
+});
+
+test('a tenant whose name no header can hold is told as well', async () => {
+  const outside = await receiver();
+  const host = await telling(await dataFolder(), outside.origin);
+  const runId = await waitingRun(host, `${outside.origin}/`, keyOf.abroad);
+  await outside.arrived(1);
+  const [told] = outside.received as [Received];
+  expect(told.body.runId).toBe(runId);
+  expect(decodeURI(String(told.headers['x-openwop-webhook-id']))).toBe('callbacks:Łódź 3 €');
 });
 
 test('the secret of callbacks is each tenant’s own', async () => {

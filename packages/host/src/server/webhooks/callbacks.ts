@@ -33,7 +33,9 @@ export async function tellCallback(
   if (url === null || interrupt === null) return { kind: 'skipped' };
   const body = callbackBody(world, row, interrupt);
   const secret = world.secretOf(subscription.tenant);
-  return send(world, { url, webhookId: subscription.id, eventType: row.type, secret, body }, signal);
+  // A tenant may have any name, a header only some characters.
+  const webhookId = encodeURI(subscription.id);
+  return send(world, { url, webhookId, eventType: row.type, secret, body }, signal);
 }
 
 /** It is the run's second row, or nowhere. */

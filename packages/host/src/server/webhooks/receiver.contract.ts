@@ -59,12 +59,14 @@ export const keyOf = {
   alice: 'key-of-alice-at-acme',
   auditor: 'key-of-the-auditor-1',
   stranger: 'key-of-somebody-else',
+  abroad: 'key-of-a-tenant-abroad',
 };
 
 const keys = [
   { key: keyOf.alice, tenant: 'acme', principal: 'alice' },
   { key: keyOf.auditor, tenant: 'acme', scopes: ['runs:read' as const, 'audit:read' as const] },
   { key: keyOf.stranger, tenant: 'other' },
+  { key: keyOf.abroad, tenant: 'Łódź 3 €' },
 ];
 
 export async function dataFolder(): Promise<string> {

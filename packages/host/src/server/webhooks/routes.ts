@@ -87,7 +87,7 @@ async function register(call: Call, { webhooks, egress }: WebhookSurface): Promi
   refuseOtherTenant(tenant, request.tenantId);
   checkTypes(request);
   await checkedUrl(egress, request.url, 'url');
-  const registered = await webhooks.register(tenant, request);
+  const registered = await webhooks.register(tenant, request, call.once);
   call.reply.code(201).header('cache-control', 'no-store');
   return JSON.stringify(registered);
 }

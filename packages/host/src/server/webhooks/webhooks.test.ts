@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Json, JsonObject } from '@cairn/protocol';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { RawConnection } from '../raw-http.contract.ts';
 import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
 import { MAX_WEBHOOKS } from './webhooks.ts';
 
@@ -195,6 +197,43 @@ test('a tenant has a bounded number of webhooks', async () => {
   for (let i = 0; i < MAX_WEBHOOKS; i += 1) await registered(host, { url: 'http://127.0.0.1:9/' });
   const reply = await host.ask('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/', events } });
   expect([reply.status, reply.body.error]).toEqual([409, 'conflict']);
+});
+
+test('however many webhooks are registered at once, no more than a tenant may have are there', async () => {
+  const host = await telling(await dataFolder(), 'http://127.0.0.1:9');
+  const body = JSON.stringify({ url: 'http://127.0.0.1:9/', events });
+  const { port } = new URL(host.host.url ?? '');
+  const head = `POST /v1/webhooks HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keyOf.alice}\r\n`;
+  const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const connection = await RawConnection.open(Number(port));
+  onTestFinished(() => connection.close());
+  // One write, so that the host has all of them before it has written the first one down.
+  connection.send(request.repeat(MAX_WEBHOOKS + 10));
+  const statuses: unknown[] = [];
+  while (statuses.length < MAX_WEBHOOKS + 10) statuses.push((await connection.response('POST'))?.status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_WEBHOOKS);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(10);
+  const one = (await listed(host))[0];
+  expect((await host.ask('DELETE', `/v1/webhooks/${one?.webhookId}`)).status).toBe(204);
+  await registered(host, { url: 'http://127.0.0.1:9/' });
+});
+
+test('a registration whose host died before it recorded the answer is the same webhook when it is repeated', async () => {
+  const data = await dataFolder();
+  const body = { url: 'http://127.0.0.1:9/', events };
+  const register = ({ ask }: Telling) => ask('POST', '/v1/webhooks', { body, headers: { 'idempotency-key': 'k' } });
+  const before = await telling(data, 'http://127.0.0.1:9');
+  const first = await register(before);
+  await before.host.close();
+  // What a death between the two commits leaves behind.
+  const db = new DatabaseSync(join(data, 'cairn.db'));
+  db.exec('DELETE FROM idempotency');
+  db.close();
+  const after = await telling(data, 'http://127.0.0.1:9');
+  const again = await register(after);
+  expect([again.status, again.body]).toEqual([201, first.body]);
+  expect(await listed(after)).toHaveLength(1);
+  expect((await after.ask('DELETE', `/v1/webhooks/${first.body.webhookId}`)).status).toBe(204);
 });
 
 test('the secret is shown once and is nowhere on disk, also when the request can be repeated', async () => {

@@ -1,5 +1,5 @@
 /** Those outside who are told of a tenant's events: registered, told in the background, forgotten. */
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import {
   isoTime,
   quoted,
@@ -12,6 +12,7 @@ import type { Report, UniqueId } from '../../engine/ports.ts';
 import { docText } from '../../log/frame.ts';
 import type { Commit, Row, Store, SubscriptionRecord } from '../../log/port.ts';
 import type { DeriveKeys } from '../host-secret.ts';
+import type { OnceMark } from '../idempotency.ts';
 import type { Timers } from '../timers.ts';
 import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
@@ -64,6 +65,8 @@ export class Webhooks {
   readonly #entries = new Map<string, Entry>();
   /** Of the tenants that have callbacks: resolved once that is recorded. */
   readonly #callbacks = new Map<string, Promise<void>>();
+  /** Webhooks of each tenant that are being written down: they count before they are listed. */
+  readonly #arriving = new Map<string, number>();
   readonly #news = new Set<string>();
   #rowsSinceLook = 0;
   #cancelGathering: (() => void) | null = null;
@@ -98,15 +101,30 @@ export class Webhooks {
     this.#keeper.close();
   }
 
-  async register(tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
-    const { store, uniqueId, now } = this.#world;
-    if (this.#ofTenant(tenant).length >= MAX_WEBHOOKS) throw tooMany(tenant);
-    const id = `wh_${uniqueId()}`;
+  /** A request with a key names the webhook by it: carried out again after its host died, it meets the one that is there. */
+  async register(tenant: string, request: RegisterWebhook, once?: OnceMark): Promise<WebhookRegistered> {
+    const id = `wh_${once === undefined ? this.#world.uniqueId() : nameFrom(once)}`;
+    const agreement = this.#entries.get(id)?.agreement ?? null;
+    if (agreement !== null) return registered(id, secretOf(this.#keys, id, agreement));
+    const arriving = this.#arriving.get(tenant) ?? 0;
+    if (this.#ofTenant(tenant).length + arriving >= MAX_WEBHOOKS) throw tooMany(tenant);
+    this.#arriving.set(tenant, arriving + 1);
+    try {
+      return await this.#registered(id, tenant, request);
+    } finally {
+      const left = (this.#arriving.get(tenant) ?? 0) - 1;
+      if (left > 0) this.#arriving.set(tenant, left);
+      else this.#arriving.delete(tenant);
+    }
+  }
+
+  async #registered(id: string, tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
+    const { store, now } = this.#world;
     const position = await store.log.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
     await store.records.putSubscription(record);
     this.#start(record);
-    return { webhookId: id, secret, secretFingerprint: secretFingerprint(secret) };
+    return registered(id, secret);
   }
 
   list(tenant: string): readonly Webhook[] {
@@ -210,6 +228,16 @@ export class Webhooks {
     });
   }
 }
+
+/** The tenant is part of the key, and another request with the same key would be another webhook. */
+const nameFrom = ({ key, requestDigest }: OnceMark): string =>
+  hash('sha256', `${key}:${requestDigest}`, 'hex').slice(0, 32);
+
+const registered = (webhookId: string, secret: string): WebhookRegistered => ({
+  webhookId,
+  secret,
+  secretFingerprint: secretFingerprint(secret),
+});
 
 function shown(webhookId: string, agreement: Agreement, pump: Pump, now: number): Webhook {
   const { pending, delivered, circuit, lastError, deadLetters } = pump.state;

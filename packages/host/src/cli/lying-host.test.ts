@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { typed } from './noted-terminal.contract.ts';
+import { key, servedCli } from './served-cli.contract.ts';
+
+/** Clears the screen, goes back to the start of the line, forges a line, turns the reading direction. */
+const STEERS = '\u001b[2J\u009b31m\r\nforged\u202e';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
+const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]|^forged/m;
+
+const run = {
+  runId: `run_${STEERS}`,
+  workflowId: STEERS,
+  status: STEERS,
+  owner: { tenant: STEERS, principal: STEERS },
+  startedAt: '2026-01-01T00:00:00.000Z',
+  nodeStates: {
+    [STEERS]: { status: STEERS, typeId: STEERS, error: { code: STEERS, message: STEERS } },
+    other: { status: 'constructor' },
+  },
+  variables: { [STEERS]: STEERS },
+  error: { code: STEERS, message: STEERS, details: { [STEERS]: STEERS, hint: STEERS } },
+  tags: [STEERS],
+  interrupt: { nodeId: STEERS, interruptId: STEERS, kind: 'approval', payload: {} },
+};
+
+const question = {
+  ...run.interrupt,
+  runId: run.runId,
+  key: STEERS,
+  data: { title: STEERS, actions: [STEERS], description: STEERS },
+  requestedAt: STEERS,
+};
+
+/** Whatever it is asked, every text it gives would steer a terminal. */
+function lie(method: string, path: string): unknown {
+  if (path.includes('/interrupts')) return method === 'GET' ? { interrupts: [question] } : run;
+  if (path.startsWith('/v1/workflows')) {
+    return { workflows: [{ workflowId: STEERS, version: STEERS, registeredAt: run.startedAt }] };
+  }
+  return method === 'GET' && /^\/v1\/runs(\?|$)/.test(path) ? { runs: [run], nextCursor: STEERS } : run;
+}
+
+async function lyingHost(): Promise<string> {
+  const server = createServer(({ method = '', url = '' }, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(lie(method, url)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([['runs'], ['show r'], ['answer r accept'], ['answer r'], ['cancel r'], ['workflows'], ['run w --detach']])(
+  'cairn %s shows what a lying host says, and sends none of it to the terminal',
+  async (line) => {
+    const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };
+    const { out, err } = await typed(line.split(' '), { env });
+    expect(`${out}${err}`).toContain('\\u001b[2J');
+    expect(`${out}\n${err}`).not.toMatch(control);
+  },
+);
+
+test('the question of a workflow cannot steer the terminal by the command that would answer it', async () => {
+  const { cairn, url } = await servedCli();
+  const nodes = [
+    {
+      id: 'ask',
+      typeId: 'core.clarificationGate',
+      name: 'ask',
+      position: { x: 0, y: 0 },
+      config: { questions: [{ id: `id${STEERS}`, question: STEERS }] },
+      inputs: {},
+    },
+  ];
+  const rest = { edges: [], triggers: [], variables: [], metadata: {}, settings: {} };
+  const registered = await fetch(`${url}/v1/workflows`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'steers', name: STEERS, version: '1', nodes, ...rest }),
+  });
+  expect(registered.status).toBe(201);
+  const { out, err, code } = await cairn(['run', 'steers']);
+  expect(code).toBe(5);
+  expect(err).toContain("'id\\u001b[2J");
+  expect(`${out}\n${err}`).not.toMatch(control);
+});
