@@ -9,6 +9,7 @@ import {
 } from '@cairn/protocol';
 import type { PackRecord, Records } from '../log/port.ts';
 import { inventoryEntry } from './inventory.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { type CheckedPack, checkPack } from './packs/check-pack.ts';
 import type { PackFiles } from './packs/pack-files.ts';
 import { unmetPeers } from './packs/requirements.ts';
@@ -43,7 +44,8 @@ export const MAX_PACKS = 100;
 export class AgentRegistry {
   readonly #world: RegistryWorld;
   readonly #host = new Map<string, KnownPack>();
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One change at a time: what a check saw is still so when its pack is written. */
+  readonly #inTurn = oneAtATime();
 
   constructor(world: RegistryWorld) {
     this.#world = world;
@@ -152,13 +154,6 @@ export class AgentRegistry {
       agents: agents.map(({ agentId, modelClass }) => ({ agentId, modelClass })),
       degraded: [...unmetPeers(manifest, this.#world.discovery)],
     };
-  }
-
-  /** One change at a time: what a check saw is still so when its pack is written. */
-  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(act, act);
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 }
 

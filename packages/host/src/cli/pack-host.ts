@@ -41,7 +41,7 @@ export function listPacks(terminal: Terminal, flags: HostFlags): Promise<number>
       const rows = packs.map((pack) => [
         safe(pack.name),
         safe(pack.version),
-        pack.scope,
+        safe(pack.scope),
         pack.signedBy === null ? '-' : safe(pack.signedBy),
         String(pack.agents.length),
         ago(Date.parse(pack.installedAt), terminal.now()),

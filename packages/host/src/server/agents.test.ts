@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentInventory, agentInventoryEntry, type Json } from '@cairn/protocol';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { promptWords, sampleAgentId, samplePack } from '../../test/kit/sample-pack.ts';
 import type { PackFiles } from '../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../agents/packs/signature.ts';
-import { integrityOf, makeTarball } from '../agents/packs/tarball.ts';
+import { integrityOf, makeTarball, openTarball } from '../agents/packs/tarball.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
+import { agentRoutes } from './agents.ts';
+import type { Call, KeyedRoute } from './routes.ts';
 import { keys, keyWith, type Served, served } from './served.contract.ts';
 
 const path = '/v1/host/cairn/packs';
@@ -111,4 +113,35 @@ test('packs and the versions they had are there after a restart', async () => {
   expect((await inventory(second)).agents[0]?.packVersion).toBe('1.1.0');
   const changed = await install(second, samplePack({}, { 'prompts/triage.md': 'Other words.' }));
   expect([changed.status, changed.body.error]).toEqual([409, 'conflict']);
+});
+
+test('however many packs come at once, one is unpacked at a time, and one that fails holds up nobody', async () => {
+  const { registry } = await served();
+  let open = 0;
+  let most = 0;
+  const turns: (() => void)[] = [];
+  const routes = agentRoutes(registry, async (bytes) => {
+    open += 1;
+    most = Math.max(most, open);
+    await new Promise<void>((resolve) => void turns.push(resolve));
+    open -= 1;
+    return openTarball(bytes);
+  });
+  const route = routes.find(({ doc }) => doc.id === 'installPack') as KeyedRoute;
+  const asked = ['broken', 'vendor.acme.a', 'vendor.acme.b'].map((name) => {
+    const [agent] = JSON.parse(String(samplePack().get('pack.json'))).agents as object[];
+    const body = bodyOf(samplePack({ name, agents: [{ ...agent, agentId: `${name}.one` }] }));
+    return route.handle({
+      caller: { tenant: 't' },
+      request: { body },
+      reply: { code: () => undefined },
+    } as unknown as Call);
+  });
+  const outcomes = Promise.allSettled(asked);
+  for (const _ of asked) {
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns.pop()?.();
+  }
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+  expect(most).toBe(1);
 });

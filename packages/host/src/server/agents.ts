@@ -3,6 +3,8 @@ import {
   agentInventory,
   agentInventoryEntry,
   type ErrorCode,
+  type InstalledPack,
+  type InstallPack,
   installedPack,
   installPack,
   packList,
@@ -10,12 +12,14 @@ import {
   quoted,
   TerminalError,
 } from '@cairn/protocol';
+import { oneAtATime } from '../agents/one-at-a-time.ts';
 import { openTarball } from '../agents/packs/tarball.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import { type Call, pathParam, type Route } from './routes.ts';
 
-export function agentRoutes(registry: AgentRegistry): readonly Route[] {
-  return [...inventoryRoutes(registry), ...packRoutes(registry)];
+/** `open` is for tests that count how often it is at work. */
+export function agentRoutes(registry: AgentRegistry, open: typeof openTarball = openTarball): readonly Route[] {
+  return [...inventoryRoutes(registry), ...packRoutes(registry, open)];
 }
 
 const inventoryRoutes = (registry: AgentRegistry): readonly Route[] => [
@@ -75,48 +79,57 @@ const packErrors: readonly ErrorCode[] = [
   'conflict',
 ];
 
-const packRoutes = (registry: AgentRegistry): readonly Route[] => [
-  {
-    method: 'POST',
-    path: '/v1/host/cairn/packs',
-    scope: 'packs:publish',
-    handle: (call) => install(call, registry),
-    doc: {
-      id: 'installPack',
-      summary: 'Install a pack for the tenant',
-      body: installPack,
-      responses: { 201: { description: 'It is installed.', shape: installedPack } },
-      errors: packErrors,
+function packRoutes(registry: AgentRegistry, open: typeof openTarball): readonly Route[] {
+  // A small request may be a large pack: only one at a time is held in memory unpacked.
+  const inTurn = oneAtATime();
+  return [
+    {
+      method: 'POST',
+      path: '/v1/host/cairn/packs',
+      scope: 'packs:publish',
+      handle: (call) =>
+        install(call, (asked) =>
+          inTurn(async () =>
+            registry.install(call.caller.tenant, await open(Buffer.from(asked.tarball, 'base64'), asked.integrity)),
+          ),
+        ),
+      doc: {
+        id: 'installPack',
+        summary: 'Install a pack for the tenant',
+        body: installPack,
+        responses: { 201: { description: 'It is installed.', shape: installedPack } },
+        errors: packErrors,
+      },
     },
-  },
-  {
-    method: 'GET',
-    path: '/v1/host/cairn/packs',
-    scope: 'packs:read',
-    handle: async ({ caller }) => JSON.stringify({ packs: await registry.packs(caller.tenant) }),
-    doc: {
-      id: 'listPacks',
-      summary: 'The packs of the tenant and of the host',
-      responses: { 200: { description: 'All of them, by name.', shape: packList } },
+    {
+      method: 'GET',
+      path: '/v1/host/cairn/packs',
+      scope: 'packs:read',
+      handle: async ({ caller }) => JSON.stringify({ packs: await registry.packs(caller.tenant) }),
+      doc: {
+        id: 'listPacks',
+        summary: 'The packs of the tenant and of the host',
+        responses: { 200: { description: 'All of them, by name.', shape: packList } },
+      },
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/v1/host/cairn/packs/{packName}',
-    scope: 'packs:yank',
-    handle: async (call) => {
-      await registry.remove(call.caller.tenant, pathParam(call, 'packName'));
-      call.reply.code(204).send();
-      return undefined;
+    {
+      method: 'DELETE',
+      path: '/v1/host/cairn/packs/{packName}',
+      scope: 'packs:yank',
+      handle: async (call) => {
+        await registry.remove(call.caller.tenant, pathParam(call, 'packName'));
+        call.reply.code(204).send();
+        return undefined;
+      },
+      doc: {
+        id: 'removePack',
+        summary: 'Remove a pack of the tenant',
+        responses: { 204: { description: 'Its agents are gone.' } },
+        errors: ['not_found', 'conflict'],
+      },
     },
-    doc: {
-      id: 'removePack',
-      summary: 'Remove a pack of the tenant',
-      responses: { 204: { description: 'Its agents are gone.' } },
-      errors: ['not_found', 'conflict'],
-    },
-  },
-];
+  ];
+}
 
 async function oneAgent(call: Call, registry: AgentRegistry): Promise<string> {
   const agentId = pathParam(call, 'agentId');
@@ -128,12 +141,8 @@ async function oneAgent(call: Call, registry: AgentRegistry): Promise<string> {
   });
 }
 
-async function install(call: Call, registry: AgentRegistry): Promise<string> {
-  const { tarball, integrity } = parseShape(installPack, call.request.body, 'The request');
-  const installed = await registry.install(
-    call.caller.tenant,
-    await openTarball(Buffer.from(tarball, 'base64'), integrity),
-  );
+async function install(call: Call, act: (asked: InstallPack) => Promise<InstalledPack>): Promise<string> {
+  const installed = await act(parseShape(installPack, call.request.body, 'The request'));
   call.reply.code(201);
   return JSON.stringify(installed);
 }
