@@ -5,6 +5,9 @@ import { drainPolicies } from './events/run.ts';
 import { count, jsonObject, ordinal } from './fields.ts';
 import { packScopes } from './packs.ts';
 
+/** The version of the protocol that this program speaks. */
+export const PROTOCOL_VERSION = '1.0';
+
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
 
 /** The limits the host keeps (closed): whatever is advertised here is enforced. */

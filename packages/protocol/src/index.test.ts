@@ -13,6 +13,7 @@ const names = [
   'MAX_TAG_LENGTH',
   'MAX_TOKEN_SECONDS',
   'POLL_TIMEOUT',
+  'PROTOCOL_VERSION',
   'RetryableError',
   'TerminalError',
   'agentInventory',

@@ -30,7 +30,7 @@ export {
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';
-export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
+export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits, PROTOCOL_VERSION } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
   CairnError,

@@ -6,6 +6,7 @@ import {
   MAX_BUFFER_MS,
   manifestModelClasses,
   modelClassOf,
+  PROTOCOL_VERSION,
   streamModes,
 } from '@cairn/protocol';
 import { otlpProtocols } from './config/outside.ts';
@@ -31,7 +32,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
   const observability = observabilityOf(facts);
   const families = {
-    protocolVersion: '1.0',
+    protocolVersion: PROTOCOL_VERSION,
     implementation: implementation(facts.version),
     engineVersion: 1,
     eventLogSchemaVersion: 2,

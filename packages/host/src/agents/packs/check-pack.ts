@@ -1,5 +1,5 @@
 /** All that is checked of a pack before it is installed, in one order: the first failure is the answer. */
-import type { Discovery, PackManifest } from '@cairn/protocol';
+import { type Discovery, type PackManifest, PROTOCOL_VERSION } from '@cairn/protocol';
 import { readManifest } from './manifest.ts';
 import { type AgentDefinition, resolveAgents } from './pack-agents.ts';
 import type { PackFiles } from './pack-files.ts';
@@ -37,9 +37,6 @@ export function checkPack(files: PackFiles, { policy, discovery, installed }: Pa
 /** What is wrong with a pack wherever it is installed: what needs a host to tell is left out. */
 export function lintPack(files: PackFiles): Pick<CheckedPack, 'manifest' | 'hash' | 'agents'> {
   const manifest = readManifest(files);
-  checkRuntime(manifest, LINTED_PROTOCOL);
+  checkRuntime(manifest, PROTOCOL_VERSION);
   return { manifest, hash: packHash(files), agents: resolveAgents(manifest, files) };
 }
-
-/** The protocol of this program. */
-const LINTED_PROTOCOL = '1.0';
