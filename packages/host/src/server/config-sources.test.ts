@@ -65,6 +65,16 @@ test('names a file that is not there', async () => {
   );
 });
 
+test('names a key that a file has twice, also deep inside', async () => {
+  for (const [text, name] of [
+    [`{"keys":[{"key":"${key}","tenant":"a"}],"keys":[]}`, 'keys'],
+    [`{"keys":[{"key":"${key}","tenant":"a","tenant":"b"}]}`, 'tenant'],
+  ] as const) {
+    const { path } = await file(text);
+    await expect(readConfig({ file: path, env: {} })).rejects.toThrow(`has the key "${name}" twice in one object`);
+  }
+});
+
 test('names a file that is not JSON, and does not repeat its text', async () => {
   const { path } = await file(`{"keys":[{"key":"${key}",}]}`);
   const error = await readConfig({ file: path, env: {} }).catch((thrown: unknown) => thrown);

@@ -60,6 +60,15 @@ test.each([
   [{ keys: [{ key, sha256: 'a'.repeat(64), tenant: 'a' }] }, 'exactly one of key, keyEnv and sha256'],
   [{ keys: [{ key: 'short', tenant: 'a' }] }, 'keys[0].key'],
   [{ keys: [{ key, tenant: 'a\nb' }] }, 'keys[0].tenant'],
+  [
+    {
+      keys: [
+        { key, tenant: 'a' },
+        { sha256: keyHash(key), tenant: 'b' },
+      ],
+    },
+    'keys[1]: this is the same key as keys[0]',
+  ],
   [{ keys: [{ key, tenant: 'a', principal: 'half \ud800' }] }, 'printable text'],
   [{ keys: [{ sha256: 'ABC', tenant: 'a' }] }, '64 lowercase hex digits'],
   [{ keys: [{ key, tenant: 'a', scopes: ['runs:everything'] }] }, 'keys[0].scopes[0]'],

@@ -51,7 +51,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   checkSecretNames(result.data, secrets, source);
   return {
     ...config,
-    keys: keys.map((key, i) => accessKey(key, `${source}: keys[${i}]`, env)),
+    keys: accessKeys(keys, source, env),
     secrets,
     unused: unusedKeys(result.data),
     ...(masterKey === undefined ? {} : { masterKey: readMasterKey(masterKey, source, env) }),
@@ -62,6 +62,18 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
 /** True for an address that only this machine reaches. */
 export const isLoopback = (address: string): boolean =>
   address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+
+/** A key stands for one caller: listed twice, it would depend on the order whose things it opens. */
+function accessKeys(listed: ParsedConfig['keys'], source: string, env: Environment): readonly AccessKey[] {
+  const keys = listed.map((key, i) => accessKey(key, `${source}: keys[${i}]`, env));
+  const first = keys.findIndex(({ sha256 }, i) => keys.slice(i + 1).some((other) => other.sha256 === sha256));
+  if (first === -1) return keys;
+  const again = keys.findLastIndex(({ sha256 }) => sha256 === keys[first]?.sha256);
+  throw new TerminalError('config_invalid', {
+    message: `${source}: keys[${again}]: this is the same key as keys[${first}].`,
+    hint: 'Make another one: "openssl rand -base64 32".',
+  });
+}
 
 function accessKey(key: ParsedConfig['keys'][number], where: string, env: Environment): AccessKey {
   const { tenant, principal, scopes: held } = key;

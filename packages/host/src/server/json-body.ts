@@ -24,6 +24,10 @@ export function parseJsonBody(bytes: Buffer): Json {
   return value;
 }
 
+/** A key that an object of the text has twice, or null; `value` is what the text was parsed to. */
+export const repeatedKeyIn = (text: string, value: Json): string | null =>
+  countMembers(value) === scan(text) ? null : repeatedKey(text);
+
 /** Only an escape can bring one in: the bytes themselves are UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
