@@ -21,7 +21,19 @@ const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration as a host would. */
 const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/${file}.ts`);
-const everything = ['protocol', 'client', 'log', 'engine', 'redaction', 'server', 'cli', 'kit', 'host/index'];
+const everything = [
+  'protocol',
+  'client',
+  'log',
+  'engine',
+  'agents',
+  'agents/packs',
+  'redaction',
+  'server',
+  'cli',
+  'kit',
+  'host/index',
+];
 
 export const rooms: readonly Room[] = [
   { name: 'protocol', path: 'packages/protocol/src', imports: [], packages: ['zod'], builtins: [], world: [] },
@@ -83,9 +95,25 @@ export const rooms: readonly Room[] = [
     world: [],
   },
   {
+    name: 'agents',
+    path: 'packages/host/src/agents',
+    imports: ['protocol', 'agents/packs', `${log}/port.ts`],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
+  {
+    name: 'agents/packs',
+    path: 'packages/host/src/agents/packs',
+    imports: ['protocol', 'packages/host/src/engine/schemas.ts'],
+    packages: ['canonicalize', 'semver', 'tar', 'zod'],
+    builtins: ['node:buffer', 'node:crypto', 'node:fs/promises', 'node:path', 'node:util', 'node:zlib'],
+    world: ['node'],
+  },
+  {
     name: 'server',
     path: 'packages/host/src/server',
-    imports: ['protocol', 'log', 'engine', 'redaction'],
+    imports: ['protocol', 'log', 'engine', 'agents', 'agents/packs', 'redaction'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
@@ -112,6 +140,15 @@ export const rooms: readonly Room[] = [
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],
+    packages: 'any' as const,
+    builtins: 'any' as const,
+    world: 'any' as const,
+  })),
+  // The verbs of packs read, check and sign them as a host would.
+  ...['pack-folder', 'pack-files'].map((command) => ({
+    name: `cli/${command}`,
+    path: `${cli}/${command}.ts`,
+    imports: ['protocol', 'client', 'cli', 'agents/packs', ...configuration],
     packages: 'any' as const,
     builtins: 'any' as const,
     world: 'any' as const,
@@ -144,7 +181,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'kit',
     path: 'packages/host/test/kit',
-    imports: ['protocol', 'client', 'log', 'engine', 'server'],
+    imports: ['protocol', 'client', 'log', 'engine', 'agents', 'agents/packs', 'server'],
     packages: 'any',
     builtins: 'any',
     world: 'any',

@@ -52,7 +52,7 @@ class Newcomer {
     this.#normal = new Normaliser(cwd);
   }
 
-  async section({ verb, prose, steps }: Section): Promise<string> {
+  async section({ verb, subVerbs = [], prose, steps }: Section): Promise<string> {
     const lines: string[] = [];
     for (const { command, says = [], files = {}, names, head } of steps) {
       for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#cwd, name), text);
@@ -65,7 +65,11 @@ class Newcomer {
       lines.push(`$ ${this.#normal.text(typed)}`, ...(head === undefined ? shown : [...shown.slice(0, head), '…']));
       lines.push(...(code === 0 ? [] : [`(exit code ${code})`]), '');
     }
-    const help = (await this.#type([verb, '--help'], [])).said.map(({ text }) => text).join('\n');
+    const helps: string[] = [];
+    for (const words of [[verb], ...subVerbs.map((sub) => [verb, sub])]) {
+      helps.push((await this.#type([...words, '--help'], [])).said.map(({ text }) => text).join('\n'));
+    }
+    const help = helps.join('\n\n');
     const transcript = lines.join('\n').trimEnd();
     return `## ${verb}\n\n${prose}\n\n\`\`\`console\n${transcript}\n\`\`\`\n\n\`\`\`text\n${help}\n\`\`\`\n`;
   }

@@ -15,6 +15,8 @@ export interface Step {
 
 export interface Section {
   readonly verb: string;
+  /** Verbs below it, each with a help of its own. */
+  readonly subVerbs?: readonly string[];
   readonly prose: string;
   readonly steps: readonly Step[];
 }
@@ -181,6 +183,25 @@ const running: readonly Section[] = [
   },
 ];
 
+const agents: readonly Section[] = [
+  {
+    verb: 'pack',
+    subVerbs: ['init', 'lint', 'sign', 'verify', 'add', 'list', 'remove'],
+    prose:
+      '[Packs](packs.md) of agents. `init`, `lint`, `sign` and `verify` need no host: they work on a folder, `lint` and `verify` also on an archive. `add`, `list` and `remove` talk to a host. A host of `cairn dev` takes unsigned packs, every other one only packs that a key of its `packs.trust` signed.',
+    steps: [
+      { command: 'cairn pack init desk --name vendor.acme.desk' },
+      { command: 'cairn pack lint desk' },
+      { command: 'cairn pack sign desk --key acme.pem --key-id acme-2026 --new-key' },
+      { command: 'cairn pack verify desk' },
+      { command: 'cairn pack add desk' },
+      { command: 'cairn pack list' },
+      { command: 'cairn pack remove vendor.acme.desk' },
+      { command: 'cairn pack remove vendor.acme.desk' },
+    ],
+  },
+];
+
 const withoutHost: readonly Section[] = [
   {
     verb: 'verify',
@@ -221,4 +242,4 @@ const withoutHost: readonly Section[] = [
   },
 ];
 
-export const sections: readonly Section[] = [...serving, ...running, ...withoutHost];
+export const sections: readonly Section[] = [...serving, ...running, ...agents, ...withoutHost];

@@ -24,9 +24,14 @@ export const exchangesOf = (page: string): readonly Exchange[] =>
 /** What later requests name: the value that the last answer with such a field gave. */
 const remembered = ['runId', 'token', 'webhookId'] as const;
 
-/** A request that brings a header `Authorization:` with nothing behind it is sent without a key. */
-export async function holdTo(exchanges: readonly Exchange[], host: { readonly url: string | null }, key: string) {
-  const names: Record<string, string> = {};
+/** A request that brings a header `Authorization:` with nothing behind it is sent without a key. `known` are names that no answer gives. */
+export async function holdTo(
+  exchanges: readonly Exchange[],
+  host: { readonly url: string | null },
+  key: string,
+  known: Readonly<Record<string, string>> = {},
+) {
+  const names: Record<string, string> = { ...known };
   const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (all, name: string) => names[name] ?? all);
   for (const { method, path, headers, body, ...said } of exchanges) {
     const { Authorization = `Bearer ${key}`, ...rest } = headers;

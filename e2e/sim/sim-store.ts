@@ -162,6 +162,9 @@ export class StoreLine implements Store {
       checkpoint: (runId) => this.#read(() => records.checkpoint(runId)),
       mark: (reader) => this.#read(() => records.mark(reader)),
       putMark: (reader, position) => this.#write('mark', () => records.putMark(reader, position)),
+      putPack: (record) => this.#write('pack', () => records.putPack(record)),
+      packs: (tenant) => this.#read(() => records.packs(tenant)),
+      dropPack: (tenant, name) => this.#write('pack', () => records.dropPack(tenant, name)),
       putSubscription: (record) => this.#write('subscription', () => records.putSubscription(record)),
       subscriptions: (kind) => this.#read(() => records.subscriptions(kind)),
       saveSubscriptionState: (id, state) =>

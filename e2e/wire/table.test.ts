@@ -1,15 +1,23 @@
-/** Section 2 of the wire as a table of tests, against a host as its users start it; every refusal must be the closed envelope. */
+/** Sections 2 and 5.4 to 5.5 of the wire as a table of tests, against a host as its users start it; every refusal must be the closed envelope. */
 import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlRows } from './control-rows.ts';
 import { eventRows } from './event-rows.ts';
 import { generalRows } from './general-rows.ts';
 import { interruptRows } from './interrupt-rows.ts';
+import { packRows } from './pack-rows.ts';
 import { runRows } from './run-rows.ts';
 import type { Answer, WireRow } from './wire-row.ts';
 import { filled, type Reply, WireStage } from './wire-stage.ts';
 
-const rows: readonly WireRow[] = [...generalRows, ...runRows, ...eventRows, ...controlRows, ...interruptRows];
+const rows: readonly WireRow[] = [
+  ...generalRows,
+  ...runRows,
+  ...eventRows,
+  ...controlRows,
+  ...interruptRows,
+  ...packRows,
+];
 
 let stage: WireStage;
 beforeAll(async () => {
@@ -82,6 +90,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'resolveInterrupt interrupt_not_found': 'packages/host/src/server/token-interrupts.test.ts',
   'resolveInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
   'resolveInterrupt conflict': 'packages/host/src/server/token-interrupts.test.ts',
+  'installPack unsupported_model_class': 'packages/host/src/agents/packs/check-pack.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

@@ -3,6 +3,7 @@ import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
 import { createHost, type Host } from '../../packages/host/src/index.ts';
 import { memoryStore } from '../../packages/host/src/log/memory.ts';
 import type { Store } from '../../packages/host/src/log/port.ts';
+import { trust } from './pack-rows.ts';
 import { type Ask, definition, type Names, type Stage, type Who } from './wire-row.ts';
 
 const key = (who: string) => `wire-table-key-of-${who}`;
@@ -18,6 +19,7 @@ const config = {
     { key: key('reader'), tenant: 'acme', scopes: ['runs:read' as const] },
   ],
   limits: { maxRequestBodyBytes: 700_000 },
+  packs: { trust },
   egress: { allow: ['http://127.0.0.1:9'] },
 };
 

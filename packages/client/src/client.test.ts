@@ -85,6 +85,11 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.webhooks.register({ url: 'https://receiver.example/', events: ['run.completed'] });
   await client.webhooks.delete('wh/1');
   await client.webhooks.callbackSecret();
+  await client.agents.list();
+  await client.agents.get('vendor.acme/desk');
+  await client.packs.install({ tarball: 'H4sI' });
+  await client.packs.list();
+  await client.packs.remove('vendor.acme.desk');
   await client.session.open();
   await client.session.close();
   expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
@@ -115,6 +120,11 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'POST /v1/webhooks {"url":"https://receiver.example/","events":["run.completed"]}',
     'DELETE /v1/webhooks/wh%2F1',
     'GET /v1/host/cairn/callback-secret',
+    'GET /v1/agents',
+    'GET /v1/agents/vendor.acme%2Fdesk',
+    'POST /v1/host/cairn/packs {"tarball":"H4sI"}',
+    'GET /v1/host/cairn/packs',
+    'DELETE /v1/host/cairn/packs/vendor.acme.desk',
     'POST /v1/host/cairn/session',
     'DELETE /v1/host/cairn/session',
   ]);

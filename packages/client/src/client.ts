@@ -1,10 +1,12 @@
 /** The client: what a program can ask of a host, in groups, over one connection. */
 import type { Discovery, RunEventDoc } from '@cairn/protocol';
+import { type Agents, agentCalls } from './agents.ts';
 import { type CallOptions, read } from './calls.ts';
 import { connect, type Key } from './connection.ts';
 import { type Events, eventCalls } from './events.ts';
 import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
 import { type Interrupts, interruptCalls } from './interrupts.ts';
+import { type Packs, packCalls } from './packs.ts';
 import { type Runs, runCalls } from './runs.ts';
 import { type Session, sessionCalls } from './session.ts';
 import { realTimers, type Timers } from './timers.ts';
@@ -29,6 +31,8 @@ export interface ClientOptions {
 export interface Client {
   /** What the host is and can do. */
   discovery(options?: CallOptions): Promise<Discovery>;
+  readonly agents: Agents;
+  readonly packs: Packs;
   readonly workflows: Workflows;
   readonly runs: Runs;
   /** The events of a run until its terminal one; reconnects by itself, never repeats or misses an event. */
@@ -54,6 +58,8 @@ export function createClient(options: ClientOptions): Client {
   });
   return {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
+    agents: agentCalls(connection),
+    packs: packCalls(connection),
     workflows: workflowCalls(connection),
     runs: runCalls(connection, timers),
     follow: (runId, followed) => follow(connection, timers, runId, followed),

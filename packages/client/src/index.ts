@@ -1,5 +1,6 @@
 /** The public surface of `@cairn/client`: everything exported here, and nothing else. */
 export { CairnError, type ErrorCode, isCairnError } from '@cairn/protocol';
+export type { Agents } from './agents.ts';
 export type { CallOptions, ChangeOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { Key } from './connection.ts';
@@ -7,6 +8,7 @@ export type { Events, Polled, PollOptions } from './events.ts';
 export type { FollowOptions, RunState, WatchOptions } from './follow.ts';
 export { HostError } from './host-error.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
+export type { Packs } from './packs.ts';
 export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
 export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';

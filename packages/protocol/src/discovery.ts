@@ -1,7 +1,12 @@
 /** The discovery document: what a host really does, computed from what is wired, read by clients before anything else. */
 import { z } from 'zod';
+import { modelClasses } from './agent-ref.ts';
 import { drainPolicies } from './events/run.ts';
 import { count, jsonObject, ordinal } from './fields.ts';
+import { packScopes } from './packs.ts';
+
+/** The version of the protocol that this program speaks. */
+export const PROTOCOL_VERSION = '1.0';
 
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
 
@@ -64,6 +69,19 @@ export const discovery = z
         supported: z.boolean().optional(),
         signatureAlgorithms: z.array(z.string()).optional(),
         durable: z.boolean().optional(),
+      })
+      .optional(),
+    agents: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        modelClasses: z.array(z.enum(modelClasses)).optional(),
+        manifestRuntime: z
+          .strictObject({
+            supported: z.boolean(),
+            handoffValidation: z.boolean().optional(),
+            installScope: z.enum(packScopes).optional(),
+          })
+          .optional(),
       })
       .optional(),
     debugBundle: z.looseObject({ supported: z.boolean().optional() }).optional(),

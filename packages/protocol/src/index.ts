@@ -1,4 +1,20 @@
 /** The public surface of @cairn/protocol. Everything here is meant for others; nothing else is. */
+export {
+  type AgentInventory,
+  type AgentInventoryEntry,
+  agentInventory,
+  agentInventoryEntry,
+  type MemoryDimension,
+  memoryDimensions,
+} from './agent-inventory.ts';
+export {
+  type AgentManifest,
+  agentManifest,
+  agentRefOf,
+  type ManifestModelClass,
+  manifestModelClasses,
+  modelClassOf,
+} from './agent-manifest.ts';
 export { type AgentRef, agentRef, modelClasses } from './agent-ref.ts';
 export {
   BUNDLE_VERSION,
@@ -14,7 +30,7 @@ export {
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';
-export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits } from './discovery.ts';
+export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits, PROTOCOL_VERSION } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
   CairnError,
@@ -42,6 +58,7 @@ export {
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
+export { hostSurfaces } from './host-surfaces.ts';
 export {
   type ContextId,
   contextId,
@@ -84,6 +101,19 @@ export {
   type TokenIntent,
   tokenIntents,
 } from './open-interrupts.ts';
+export { type PackManifest, packManifest } from './pack-manifest.ts';
+export {
+  type InstalledPack,
+  type InstallPack,
+  installedPack,
+  installPack,
+  type PackFileList,
+  type PackList,
+  type PackSignature,
+  packFileList,
+  packList,
+  packSignature,
+} from './packs.ts';
 export { parseShape, parseWorkflowDefinition } from './parse.ts';
 export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './poll.ts';
 export {

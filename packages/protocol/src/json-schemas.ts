@@ -1,5 +1,7 @@
 /** The JSON Schemas of every public shape, made from the same definitions that give the types and the parsers. */
 import { z } from 'zod';
+import { agentInventory, agentInventoryEntry } from './agent-inventory.ts';
+import { agentManifest } from './agent-manifest.ts';
 import { agentRef } from './agent-ref.ts';
 import { createRun, runCreated } from './create-run.ts';
 import { debugBundle } from './debug-bundle.ts';
@@ -16,6 +18,8 @@ import {
   openInterrupts,
   pendingInterrupts,
 } from './open-interrupts.ts';
+import { packManifest } from './pack-manifest.ts';
+import { installedPack, installPack, packFileList, packList, packSignature } from './packs.ts';
 import { eventsAnswer, pollAnswer } from './poll.ts';
 import {
   answerInterrupt,
@@ -46,6 +50,9 @@ import {
 import { workflowDefinition } from './workflow-definition.ts';
 
 const shapes = {
+  AgentInventory: agentInventory,
+  AgentInventoryEntry: agentInventoryEntry,
+  AgentManifest: agentManifest,
   AgentRef: agentRef,
   AnswerInterrupt: answerInterrupt,
   ApprovalAnswer: approvalAnswer,
@@ -59,6 +66,8 @@ const shapes = {
   ErrorEnvelope: errorEnvelope,
   EventsAnswer: eventsAnswer,
   ExternalAnswer: externalAnswer,
+  InstalledPack: installedPack,
+  InstallPack: installPack,
   InterruptAnswered: interruptAnswered,
   InterruptCallback: interruptCallback,
   InterruptPayload: interruptPayload,
@@ -67,6 +76,10 @@ const shapes = {
   MintInterruptToken: mintInterruptToken,
   OpenInterrupt: openInterrupt,
   OpenInterrupts: openInterrupts,
+  PackFileList: packFileList,
+  PackList: packList,
+  PackManifest: packManifest,
+  PackSignature: packSignature,
   PauseRun: pauseRun,
   PendingInterrupts: pendingInterrupts,
   PollAnswer: pollAnswer,

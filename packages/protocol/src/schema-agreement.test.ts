@@ -6,14 +6,18 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import { agentInventory } from './agent-inventory.ts';
+import { agentManifest, agentRefOf } from './agent-manifest.ts';
 import { agentRef } from './agent-ref.ts';
 import { discovery } from './discovery.ts';
 import { errorEnvelope, toEnvelope } from './error-envelope.ts';
 import { TerminalError } from './errors.ts';
 import { type EventType, eventPayloads, eventTypes } from './events/catalog.ts';
+import { hostSurfaces } from './host-surfaces.ts';
 import type { ContextId } from './ids.ts';
 import { interruptData, interruptPayload } from './interrupts.ts';
 import { payloadSchema } from './json-schemas.ts';
+import { packManifest } from './pack-manifest.ts';
 import { runEventDoc } from './run-event-doc.ts';
 import { runOptions } from './run-options.ts';
 import { runSnapshotSchema } from './run-snapshot.ts';
@@ -145,6 +149,101 @@ const suite = () => {
       expect(problems(named(name).$id, value)).toEqual([]);
       expect(shape.safeParse(value).error).toBeUndefined();
     }
+  });
+
+  const pack = {
+    name: 'vendor.acme.desk',
+    version: '1.2.0',
+    engines: { openwop: '>=1.0 <2.0.0' },
+    runtime: { language: 'remote', entry: 'none', minRuntimeVersion: 'node>=24', requires: ['clock'] },
+    description: 'A desk.',
+    author: 'Acme',
+    license: 'Apache-2.0',
+    homepage: 'https://acme.example',
+    repository: 'https://acme.example/desk.git',
+    keywords: ['desk'],
+    dependencies: { 'vendor.acme.base': '^1.0.0' },
+    signing: { method: 'manual', publicKeyRef: 'keys/acme.pem', signatureRef: 'pack.json.sig' },
+    nodes: [{ typeId: 'vendor.acme.sort', version: '1.0.0', category: 'data', role: 'pure' }],
+    peerDependencies: { webhooks: 'supported' },
+    peerDependenciesMeta: { webhooks: { optional: true } },
+    agents: [
+      {
+        agentId: 'vendor.acme.desk.triage',
+        persona: 'Triage',
+        modelClass: 'general' as const,
+        systemPromptRef: 'prompts/triage.md',
+        handoff: { taskSchemaRef: 'schemas/task.json', returnSchemaRef: 'schemas/return.json' },
+        label: 'Triage',
+        description: 'Sorts what comes in.',
+        toolAllowlist: ['openwop:time', 'mcp:search'],
+        requiresCapabilities: ['memory'],
+        memoryShape: { scratchpad: true, conversation: true, longTerm: false },
+        confidence: { defaultThreshold: 0.6 },
+        evalSuiteRef: 'evals/triage.json',
+        promptLibraryRef: 'acme-prompts',
+        promptOverrides: { user: 'prompt:acme.triage-user@1.0.0', system: { templateId: 'triage', version: '1.0.0' } },
+      },
+    ],
+  };
+
+  test('a pack and its agents mean the same on both sides, and so does who acts for them', () => {
+    expect(problems(named('node-pack-manifest').$id, pack)).toEqual([]);
+    const parsed = packManifest.parse(pack);
+    const agent = parsed.agents?.[0];
+    if (agent === undefined) throw new Error('The agent is gone.');
+    expect(problems(named('agent-manifest').$id, agent)).toEqual([]);
+    const ref = agentRefOf(agent, parsed.version);
+    expect(ref).toMatchObject({ agentId: agent.agentId, name: 'Triage', modelClass: 'chat', version: '1.2.0' });
+    expect(problems(named('agent-ref').$id, agentRef.parse(ref))).toEqual([]);
+  });
+
+  const wrongAgents = {
+    'a host id': { agentId: 'host:desk' },
+    'one segment': { agentId: 'core.chat' },
+    'another tier': { agentId: 'acme.desk.triage' },
+    'a model class of AgentRefs': { modelClass: 'chat' },
+    'no prompt': { systemPromptRef: undefined },
+    'two prompts': { systemPrompt: 'Sort.' },
+    'a field that is not there': { tools: [] },
+    'a prompt that is no reference': { promptOverrides: { user: 'Be kind.' } },
+    'a threshold above one': { confidence: { defaultThreshold: 2 } },
+    'a capability named twice': { requiresCapabilities: ['a', 'a'] },
+  };
+  test.each(Object.entries(wrongAgents))('an agent with %s is refused on both sides', (_, fields) => {
+    const agent = JSON.parse(JSON.stringify({ ...pack.agents[0], ...fields }));
+    expect(agentManifest.safeParse(agent).success).toBe(false);
+    expect(problems(named('agent-manifest').$id, agent)).not.toEqual([]);
+  });
+
+  const wrongPacks = {
+    'neither agents nor nodes': { agents: [], nodes: [] },
+    'another kind': { kind: 'prompt' },
+    'a version that is none': { version: '1.2' },
+    'a name without a tier': { name: 'acme.desk' },
+    'no range for the protocol': { engines: {} },
+    'a language nobody knows': { runtime: { language: 'cobol', entry: 'x' } },
+    'a field that is not there': { scripts: {} },
+  };
+  test.each(Object.entries(wrongPacks))('a pack with %s is refused on both sides', (_, fields) => {
+    expect(packManifest.safeParse({ ...pack, ...fields }).success).toBe(false);
+    expect(problems(named('node-pack-manifest').$id, { ...pack, ...fields })).not.toEqual([]);
+  });
+
+  test('a published inventory is one we can read, but for rosters, which are no part of ours', () => {
+    for (const size of ['least', 'most'] as const) {
+      const published = theirs(named('agent-inventory-response'), named('agent-inventory-response'), size);
+      const { agents, total } = published as { agents: Record<string, unknown>[]; total: number };
+      const ours = { total, agents: agents.map(({ roster: _, ...entry }) => entry) };
+      expect(agentInventory.safeParse(ours).error).toBeUndefined();
+      expect(problems(named('agent-inventory-response').$id, ours)).toEqual([]);
+    }
+  });
+
+  test('every family of the published discovery document may be named as a surface of the host', () => {
+    const facts = /(Version|Versions|Envelopes)$|^(implementation)$/;
+    const families = Object.keys(named('capabilities').properties ?? {}).filter((name) => !facts.test(name));
+    expect(families.filter((name) => !hostSurfaces.includes(name))).toEqual([]);
   });
 
   test('every snapshot and every event of a random history is valid', () => {

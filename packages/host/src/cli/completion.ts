@@ -4,10 +4,18 @@ import type { Command } from 'commander';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
+interface Flag {
+  readonly flag: string;
+  readonly description: string;
+}
+
 interface Verb {
   readonly name: string;
   readonly description: string;
-  readonly options: readonly { readonly flag: string; readonly description: string }[];
+  /** Its own, and those of the verbs below it. */
+  readonly options: readonly Flag[];
+  /** Verbs below it. */
+  readonly below: readonly string[];
 }
 
 /** Made from the program itself, so that it knows what the program knows. */
@@ -16,10 +24,20 @@ export function completionScript(cairn: Command, shell: Shell): string {
     (command): Verb => ({
       name: command.name(),
       description: command.description(),
-      options: command.options.map(({ long, description }) => ({ flag: long ?? '', description })),
+      options: flagsIn([command, ...command.commands]),
+      below: command.commands.map((one) => one.name()),
     }),
   );
   return { bash, zsh, fish }[shell](verbs);
+}
+
+/** Each flag once, with the description of the first that has it. */
+function flagsIn(commands: readonly Command[]): readonly Flag[] {
+  const flags = new Map<string, string>();
+  for (const { options } of commands) {
+    for (const { long, description } of options) if (!flags.has(long ?? '')) flags.set(long ?? '', description);
+  }
+  return [...flags].map(([flag, description]) => ({ flag, description }));
 }
 
 const flagsOf = ({ options }: Verb): string => [...options.map(({ flag }) => flag), '--help'].join(' ');
@@ -32,12 +50,13 @@ const bash = (verbs: readonly Verb[]): string => `_cairn() {
     return
   fi
   case "$verb" in
-${verbs.map((verb) => `    ${verb.name}) local flags=${quoted(flagsOf(verb))} ;;`).join('\n')}
+${verbs.map((verb) => `    ${verb.name}) local flags=${quoted(flagsOf(verb))} below=${quoted(verb.below.join(' '))} ;;`).join('\n')}
     *) return ;;
   esac
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *) if [ "$COMP_CWORD" -eq 2 ] && [ -n "$below" ]; then COMPREPLY=($(compgen -W "$below" -- "$word"))
+       else COMPREPLY=($(compgen -f -- "$word")); fi ;;
   esac
 }
 complete -o filenames -F _cairn cairn
@@ -54,11 +73,14 @@ ${verbs.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`
     return
   fi
   case "$words[2]" in
-${verbs.map((verb) => `    ${verb.name}) _arguments ${zshOptions(verb)} '*:file:_files' ;;`).join('\n')}
+${verbs.map((verb) => `    ${verb.name}) ${zshBelow(verb)}_arguments ${zshOptions(verb)} '*:file:_files' ;;`).join('\n')}
   esac
 }
 compdef _cairn cairn
 `;
+
+const zshBelow = ({ below }: Verb): string =>
+  below.length === 0 ? '' : `(( CURRENT == 3 )) && { compadd ${below.join(' ')}; return }; `;
 
 const zshOptions = ({ options }: Verb): string =>
   options.map(({ flag, description }) => quoted(`${flag}[${description.replaceAll(/[[\]]/g, '')}]`)).join(' ');
@@ -66,16 +88,28 @@ const zshOptions = ({ options }: Verb): string =>
 const fish = (verbs: readonly Verb[]): string =>
   [
     'complete -c cairn -f',
-    ...verbs.flatMap(({ name, description, options }) => [
+    ...verbs.flatMap(({ name, description, options, below }) => [
       `complete -c cairn -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
       ...options.map(
         (option) =>
           `complete -c cairn -n '__fish_seen_subcommand_from ${name}' -l ${option.flag.slice(2)} -d ${quoted(option.description)}`,
       ),
+      ...(below.length === 0
+        ? []
+        : [`complete -c cairn -n '__fish_seen_subcommand_from ${name}' -a ${quoted(below.join(' '))}`]),
       ...(filed.has(name) ? [`complete -c cairn -n '__fish_seen_subcommand_from ${name}' -F`] : []),
     ]),
     '',
   ].join('\n');
 
 /** Verbs whose arguments are files. */
-const filed: ReadonlySet<string> = new Set(['import', 'verify', 'export', 'workflows', 'run', 'start', 'doctor']);
+const filed: ReadonlySet<string> = new Set([
+  'import',
+  'verify',
+  'export',
+  'workflows',
+  'run',
+  'start',
+  'doctor',
+  'pack',
+]);

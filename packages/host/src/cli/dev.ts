@@ -20,7 +20,9 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
     flags,
     defaults: { data: folder, keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes] }] },
   });
-  const host = await serve(terminal, config, { workflows: demoWorkflows }, () => removeHostNote(config.data));
+  const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true }, () =>
+    removeHostNote(config.data),
+  );
   // The other verbs find the host by this note; it goes when the host does.
   if (host.url !== null) writeHostNote(config.data, { url: host.url, key });
   // From elsewhere than this folder, or with another data folder, the other verbs have to be told.

@@ -41,6 +41,11 @@ function lie(method: string, path: string): unknown {
   if (path.startsWith('/v1/workflows')) {
     return { workflows: [{ workflowId: STEERS, version: STEERS, registeredAt: run.startedAt }] };
   }
+  if (path.startsWith('/v1/host/cairn/packs')) {
+    const agents = [{ agentId: STEERS, modelClass: STEERS }];
+    const pack = { name: STEERS, version: STEERS, scope: STEERS, signedBy: STEERS, agents, degraded: [STEERS] };
+    return { packs: [{ ...pack, installedAt: run.startedAt }] };
+  }
   return method === 'GET' && /^\/v1\/runs(\?|$)/.test(path) ? { runs: [run], nextCursor: STEERS } : run;
 }
 
@@ -57,15 +62,21 @@ async function lyingHost(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test.each([['runs'], ['show r'], ['answer r accept'], ['answer r'], ['cancel r'], ['workflows'], ['run w --detach']])(
-  'cairn %s shows what a lying host says, and sends none of it to the terminal',
-  async (line) => {
-    const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };
-    const { out, err } = await typed(line.split(' '), { env });
-    expect(`${out}${err}`).toContain('\\u001b[2J');
-    expect(`${out}\n${err}`).not.toMatch(control);
-  },
-);
+test.each([
+  ['runs'],
+  ['show r'],
+  ['answer r accept'],
+  ['answer r'],
+  ['cancel r'],
+  ['workflows'],
+  ['pack list'],
+  ['run w --detach'],
+])('cairn %s shows what a lying host says, and sends none of it to the terminal', async (line) => {
+  const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };
+  const { out, err } = await typed(line.split(' '), { env });
+  expect(`${out}${err}`).toContain('\\u001b[2J');
+  expect(`${out}\n${err}`).not.toMatch(control);
+});
 
 test('the question of a workflow cannot steer the terminal by the command that would answer it', async () => {
   const { cairn, url } = await servedCli();

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { exit } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 import { addOfflineVerbs } from './verbs-offline.ts';
+import { addPackVerbs } from './verbs-packs.ts';
 import { addRunVerbs } from './verbs-runs.ts';
 import { addServeVerbs } from './verbs-serve.ts';
 
@@ -35,6 +36,7 @@ export function cairnCommand(terminal: Terminal): Command {
     .addHelpText('after', NOTES);
   addServeVerbs(cairn, terminal);
   addRunVerbs(cairn, terminal);
+  addPackVerbs(cairn, terminal);
   addOfflineVerbs(cairn, terminal);
   return cairn;
 }

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
 import { scopes } from '../server/auth.ts';
-import { createHost } from '../server/create-host.ts';
+import { createHost, type HostOptions } from '../server/create-host.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 import { type Ended, type Typed, typed } from './noted-terminal.contract.ts';
 
@@ -94,7 +94,10 @@ export interface ServedCli {
   detached(...args: readonly string[]): Promise<string>;
 }
 
-export async function servedCli(store: Store = memoryStore()): Promise<ServedCli> {
+export async function servedCli(
+  store: Store = memoryStore(),
+  options: Pick<HostOptions, 'allowUnsignedPacks'> = {},
+): Promise<ServedCli> {
   const host = await createHost({
     config: {
       port: 0,
@@ -103,6 +106,7 @@ export async function servedCli(store: Store = memoryStore()): Promise<ServedCli
         { key: readerKey, tenant: 'dev', scopes: ['runs:read', 'runs:create'] },
       ],
     },
+    ...options,
     store,
     workflows,
     report: () => undefined,

@@ -1,8 +1,8 @@
-/** The records of the memory store: definitions, workflow names, checkpoints and idempotency outcomes in plain maps. */
+/** The records of the memory store: definitions, names, checkpoints, packs and idempotency outcomes in plain maps. */
 import type { RunId } from '@cairn/protocol';
 import { type IdempotencyRecord, maySettle, mayTake, pendingRecord } from './idempotency-record.ts';
-import type { Checkpoint, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
-import { subscriptionTaken, versionTaken } from './refusals.ts';
+import type { Checkpoint, PackRecord, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import { packVersionTaken, subscriptionTaken, versionTaken } from './refusals.ts';
 
 /** One text for the three parts, which may hold any character. */
 export const idempotencyKey = (tenant: string, endpoint: string, key: string): string =>
@@ -62,6 +62,7 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
       marks.set(reader, position);
     },
     ...memorySubscriptions(assertOpen),
+    ...memoryPacks(assertOpen),
     ...memoryOutcomes(outcomes, assertOpen),
   };
 }
@@ -126,6 +127,36 @@ function memorySubscriptions(assertOpen: () => void): Subscriptions {
     async dropSubscription(tenant, id) {
       assertOpen();
       return subscriptions.get(id)?.tenant === tenant && subscriptions.delete(id);
+    },
+  };
+}
+
+function memoryPacks(assertOpen: () => void): Pick<Records, 'putPack' | 'packs' | 'dropPack'> {
+  let kept: readonly (PackRecord & { readonly isRemoved: boolean })[] = [];
+  const isOf = (tenant: string, name: string) => (one: PackRecord) => one.tenant === tenant && one.name === name;
+  return {
+    async putPack(record) {
+      assertOpen();
+      const isOther = isOf(record.tenant, record.name);
+      const known = kept.find((one) => isOther(one) && one.version === record.version);
+      if (known !== undefined && known.hash !== record.hash) throw packVersionTaken(record, known.hash);
+      kept = [...kept.filter((one) => one !== known), { ...record, isRemoved: false }];
+    },
+    async packs(tenant) {
+      assertOpen();
+      const newest = new Map(
+        kept.filter((one) => one.tenant === tenant && !one.isRemoved).map((one) => [one.name, one]),
+      );
+      return [...newest.values()]
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ isRemoved: _, ...record }) => record);
+    },
+    async dropPack(tenant, name) {
+      assertOpen();
+      const isIt = isOf(tenant, name);
+      const wasThere = kept.some((one) => isIt(one) && !one.isRemoved);
+      kept = kept.map((one) => (isIt(one) ? { ...one, isRemoved: true } : one));
+      return wasThere;
     },
   };
 }

@@ -297,6 +297,17 @@ export interface SubscriptionRecord {
   readonly state: string;
 }
 
+/** A version of a pack that a tenant installed. The body is JSON of the registry. */
+export interface PackRecord {
+  readonly tenant: string;
+  readonly name: string;
+  readonly version: string;
+  /** What the pack is by content. */
+  readonly hash: string;
+  readonly installedAt: number;
+  readonly body: string;
+}
+
 /** Records beside the log: content-addressed definitions, workflow names, checkpoints of folded state, idempotency. */
 export interface Records {
   /** Idempotent: the hash is of the body. */
@@ -322,6 +333,12 @@ export interface Records {
   saveSubscriptionState(id: string, state: string): Promise<void>;
   /** Whether it was there. */
   dropSubscription(tenant: string, id: string): Promise<boolean>;
+  /** Install a pack, in the place of its other versions. `conflict` when the version was ever there with another hash. */
+  putPack(record: PackRecord): Promise<void>;
+  /** The version installed last of each pack that was not removed, by name. */
+  packs(tenant: string): Promise<readonly PackRecord[]>;
+  /** Remove a pack, in all versions; whether it was there. */
+  dropPack(tenant: string, name: string): Promise<boolean>;
   idempotency(tenant: string, endpoint: string, key: string): Promise<IdempotencyRecord | null>;
   /** Take a request in hand: null when it is the caller's now, else the record that stands in the way. */
   claimIdempotency(claim: IdempotencyClaim): Promise<IdempotencyRecord | null>;

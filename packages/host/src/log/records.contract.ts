@@ -1,6 +1,6 @@
 /** What every store's records promise: definitions, workflow names and checkpoints come back as they were put. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store, WorkflowRecord } from './port.ts';
+import type { PackRecord, Store, WorkflowRecord } from './port.ts';
 import { creation, type OpenStore, row, runA, runB } from './samples.contract.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
@@ -15,6 +15,7 @@ export function recordsContract(open: OpenStore): void {
   describe('workflows', () => workflows(current));
   describe('checkpoints', () => checkpoints(current));
   describe('marks', () => marks(current));
+  describe('packs', () => packs(current));
   describe('a closed store', () => closed(current));
 }
 
@@ -86,6 +87,51 @@ function marks(store: () => Store): void {
     await store().records.putMark('r', '2');
     expect(await store().records.mark('r')).toBe('2');
     expect(await store().records.mark('other')).toBe('7');
+  });
+}
+
+function packs(store: () => Store): void {
+  const pack = (fields: Partial<PackRecord>): PackRecord => ({
+    tenant: 't',
+    name: 'vendor.acme.desk',
+    version: '1.0.0',
+    hash: 'h1',
+    installedAt: 1_000,
+    body: '{"é":"😀"}',
+    ...fields,
+  });
+  const first = pack({});
+  const second = pack({ version: '2.0.0', hash: 'h2' });
+
+  it('give the version installed last of each, by name, per tenant', async () => {
+    const other = pack({ name: 'vendor.acme.base' });
+    for (const record of [first, second, other, pack({ tenant: 'other', hash: 'h9' })])
+      await store().records.putPack(record);
+    expect(await store().records.packs('t')).toEqual([other, second]);
+    await store().records.putPack({ ...first, installedAt: 2_000 });
+    expect(await store().records.packs('t')).toEqual([other, { ...first, installedAt: 2_000 }]);
+    expect(await store().records.packs('nobody')).toEqual([]);
+  });
+
+  it('refuse a version that was ever there with other content', async () => {
+    await store().records.putPack(first);
+    const changed = pack({ hash: 'h9' });
+    await expect(store().records.putPack(changed)).rejects.toMatchObject({ code: 'conflict' });
+    await store().records.dropPack('t', first.name);
+    await expect(store().records.putPack(changed)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await store().records.packs('t')).toEqual([]);
+    await store().records.putPack(first);
+    expect(await store().records.packs('t')).toEqual([first]);
+  });
+
+  it('are removed in all versions, by their tenant alone', async () => {
+    for (const record of [first, second]) await store().records.putPack(record);
+    expect(await store().records.dropPack('other', first.name)).toBe(false);
+    expect(await store().records.dropPack('t', 'vendor.acme.base')).toBe(false);
+    expect(await store().records.packs('t')).toEqual([second]);
+    expect(await store().records.dropPack('t', first.name)).toBe(true);
+    expect(await store().records.packs('t')).toEqual([]);
+    expect(await store().records.dropPack('t', first.name)).toBe(false);
   });
 }
 

@@ -1,7 +1,7 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { IdempotencyRecord } from './idempotency-record.ts';
-import type { ImportRun, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import type { ImportRun, PackRecord, SubscriptionRecord, WorkflowRecord } from './port.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {
@@ -58,6 +58,13 @@ export const versionTaken = (record: WorkflowRecord, hash: string): TerminalErro
     message: `Workflow ${record.workflowId} has a version ${record.version} with another definition (${hash}).`,
     hint: 'Register the changed definition under a new version.',
     details: { registered: hash, offered: record.hash },
+  });
+
+export const packVersionTaken = (record: PackRecord, hash: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The pack ${record.name} has a version ${record.version} with other content (${hash}).`,
+    hint: 'Give the changed pack a new version.',
+    details: { installed: hash, offered: record.hash },
   });
 
 /** The place in a run list that a page's cursor names; null when there is no cursor. */

@@ -11,6 +11,9 @@ export const scopes = [
   'runs:cancel',
   'approvals:respond',
   'webhooks:manage',
+  'packs:read',
+  'packs:publish',
+  'packs:yank',
   'metrics:read',
   'audit:read',
 ] as const;

@@ -107,6 +107,18 @@ test.each([
     },
     'mcp.servers[1].id: is there twice',
   ],
+  [
+    {
+      packs: {
+        folders: [],
+        trust: [
+          { keyId: 'a', publicKey: 'A'.repeat(43) },
+          { keyId: 'a', publicKey: 'B'.repeat(43) },
+        ],
+      },
+    },
+    'packs.trust[1].keyId: is there twice',
+  ],
   [{ a2a: { peers: [{ name: 'a' }] } }, 'a2a.peers[0].url: is missing'],
   [{ peers: { a: 1 } }, 'peers: must be a list, not an object'],
   [{ visibility: { thoughts: 'clients' } }, 'visibility.thoughts: "clients" must be one of client, operator'],
@@ -149,5 +161,5 @@ test('allows $schema, and has nothing of it', () => {
 
 test('names the keys that were given and that nothing uses, and only those', () => {
   const given = { packs: ['./packs'], defaultAgent: 'local.a.b', visibility: { thoughts: 'client' }, peers: [] };
-  expect(parseConfig(given, 'test').unused).toEqual(['packs', 'defaultAgent']);
+  expect(parseConfig(given, 'test').unused).toEqual(['defaultAgent']);
 });

@@ -50,10 +50,10 @@ test('exports exactly its public names', () => {
 test('says once, by name, which keys of the configuration nothing uses', async () => {
   const notices: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void notices.push(notice);
-  const unused = { packs: ['./packs'], defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
+  const unused = { defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
   await host({ store: memoryStore(), config: unused, report });
   expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-    'The configuration has keys that nothing in this version uses: packs, defaultAgent.',
+    'The configuration has keys that nothing in this version uses: defaultAgent.',
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
-import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine, type EngineOptions } from '../engine/runtime.ts';
@@ -9,13 +10,15 @@ import { createRedactor } from '../redaction/redactor.ts';
 import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
+import { discoveryDocument } from './discovery.ts';
 import { type DeriveKeys, folderSecret, hostSecret } from './host-secret.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
+import { installPackFolders } from './pack-folders.ts';
 import { redactedReport } from './redacted-report.ts';
 import { type Serving, serve } from './serve.ts';
 import { startTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { hostVersion } from './version.ts';
-import { readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
+import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
 
 export interface HostOptions {
   /** What `cairn.json` would say. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
@@ -24,6 +27,8 @@ export interface HostOptions {
   readonly steps?: readonly Step[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
   readonly workflows?: readonly WorkflowDefinition[];
+  /** Take packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
+  readonly allowUnsignedPacks?: boolean;
   /** Serve HTTP. Default true; false gives an engine for this process only. */
   readonly http?: boolean;
   /** Use this store instead of a database in `config.data`; the host closes it. */
@@ -77,9 +82,17 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     const running = engineOf(config, { store, steps: options.steps ?? [], report, redactor });
     engine = running;
     await registerWorkflows(running, tenantsOf(config), workflows);
+    const discovery = documentOf(config, workflows);
+    const registry = new AgentRegistry({
+      records: store.records,
+      now: systemClock.now,
+      policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks ?? false },
+      discovery,
+    });
+    await installPackFolders(registry, config.packs.folders);
     await running.open();
     telemetry.readiness.engineOpened();
-    const parts = { engine: running, store, telemetry, report, redactor, workflows, deriveKeys };
+    const parts = { engine: running, store, telemetry, report, redactor, discovery, registry, deriveKeys };
     const server = http ? await serve(config, parts) : null;
     const stopExpiring = expireRecords(store, report);
     return hostOf(running, server, async () => {
@@ -122,6 +135,15 @@ const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
     sha256,
     owner: `${hostId}/${uniqueId()}`,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: limits.maxRunDurationMs ?? null },
+  });
+
+const documentOf = (config: HostConfig, workflows: readonly FoundWorkflow[]): Discovery =>
+  discoveryDocument({
+    version: hostVersion(),
+    hostId: config.hostId,
+    limits: config.limits,
+    exportsTelemetry: config.otel !== undefined,
+    fixtures: config.conformance ? workflows.map(({ definition }) => definition.id) : null,
   });
 
 async function watched(store: Store, config: HostConfig, report: Report): Promise<Telemetry> {

@@ -34,6 +34,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   configurable: ['createRun'],
   runs: ['pauseRun', 'resumeRun'],
+  agents: ['listAgents', 'getAgent', 'installPack'],
   webhooks: ['registerWebhook', 'deleteWebhook'],
   debugBundle: ['getDebugBundle'],
   extensions: ['inspectInterrupt', 'resolveInterrupt'],

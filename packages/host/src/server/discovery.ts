@@ -1,5 +1,14 @@
 /** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
-import { type Discovery, discovery, drainPolicies, MAX_BUFFER_MS, streamModes } from '@cairn/protocol';
+import {
+  type Discovery,
+  discovery,
+  drainPolicies,
+  MAX_BUFFER_MS,
+  manifestModelClasses,
+  modelClassOf,
+  PROTOCOL_VERSION,
+  streamModes,
+} from '@cairn/protocol';
 import { otlpProtocols } from './config/outside.ts';
 import type { HostLimits } from './config.ts';
 import { serveFixed } from './fixed-document.ts';
@@ -23,7 +32,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
   const observability = observabilityOf(facts);
   const families = {
-    protocolVersion: '1.0',
+    protocolVersion: PROTOCOL_VERSION,
     implementation: implementation(facts.version),
     engineVersion: 1,
     eventLogSchemaVersion: 2,
@@ -42,6 +51,12 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     // No upper bounds: a run that asks for more than the limits above gets the limits.
     configurable: { recursionLimit: { type: 'number', min: 1 }, runTimeoutMs: { type: 'number', min: 1 } },
     runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
+    // Agents are installed and listed for each tenant; nothing runs them yet, and that is what the flags are about.
+    agents: {
+      supported: false,
+      modelClasses: [...new Set(manifestModelClasses.map(modelClassOf))],
+      manifestRuntime: { supported: false, installScope: 'tenant' as const },
+    },
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     debugBundle: { supported: true },
     extensions: { interrupts: { signedCallbackTokens: true } },

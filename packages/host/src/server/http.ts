@@ -1,11 +1,13 @@
 /** The HTTP surface: every route of the host in one table, served until it is closed. */
 import type { Discovery } from '@cairn/protocol';
+import type { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, UniqueId } from '../engine/ports.ts';
 import { createLoadView } from '../engine/run-view.ts';
 import type { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import type { Gate } from './access/gate.ts';
+import { agentRoutes } from './agents.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
 import { CommitWaiters } from './commit-waiters.ts';
@@ -42,6 +44,7 @@ export interface ServerDeps {
   readonly feed: LiveFeed;
   readonly gate: Gate;
   readonly discovery: Discovery;
+  readonly registry: AgentRegistry;
   /** Serve what black-box suites look for. */
   readonly conformance: boolean;
   readonly maxRequestBodyBytes: number;
@@ -91,6 +94,7 @@ export function createServer(deps: ServerDeps): Server {
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
+    ...agentRoutes(deps.registry),
     ...workflowRoutes({ engine, records: store.records }),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),

@@ -1,5 +1,7 @@
 /** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
+import { sampleAgent, samplePack } from '../../test/kit/sample-pack.ts';
+import { makeTarball } from '../agents/packs/tarball.ts';
 import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
 
 /** What a request names. All of it belongs to tenant `t`. */
@@ -54,6 +56,22 @@ async function webhook(host: Served): Promise<Names> {
   return { ...names, other: String(webhookId) };
 }
 
+const packBody = (fields: object = {}) => ({ tarball: makeTarball(samplePack(fields)).toString('base64') });
+
+/** Of a name that no other tenant comes to have: the requests of all cases are sent by all tenants. */
+async function installedPack(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const name = `vendor.acme.p${names.runId.slice(-12)}`;
+  const agents = [{ ...sampleAgent, agentId: `${name}.triage` }];
+  await told(host, 'POST', '/v1/host/cairn/packs', packBody({ name, agents }));
+  return { ...names, other: name };
+}
+
+async function installedAgent(host: Served): Promise<Names> {
+  const { other, ...names } = await installedPack(host);
+  return { ...names, other: `${other}.triage` };
+}
+
 /** Asks for something that a case needs, as its owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
@@ -95,6 +113,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listWebhooks: { request: nothing, status: 200 },
   deleteWebhook: { given: webhook, request: ({ other = '' }) => ({ path: { webhookId: other } }), status: 204 },
   getCallbackSecret: { request: nothing, status: 200 },
+  listAgents: { given: installedAgent, request: nothing, status: 200 },
+  getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
+  installPack: { request: () => ({ body: packBody() }), status: 201 },
+  listPacks: { given: installedPack, request: nothing, status: 200 },
+  removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
   getDebugBundle: { request: ofRun, status: 200 },
   registerWorkflow: { request: () => ({ body: noop as unknown as Json }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },

@@ -1,5 +1,6 @@
 /** The HTTP surface of a host, put together from its configuration and bound to its address. */
-import { TerminalError } from '@cairn/protocol';
+import { type Discovery, TerminalError } from '@cairn/protocol';
+import type { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed.ts';
@@ -7,14 +8,12 @@ import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
 import { systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config.ts';
-import { discoveryDocument } from './discovery.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import type { DeriveKeys } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { hostVersion } from './version.ts';
-import type { FoundWorkflow } from './workflow-folders.ts';
 
 export interface Serving {
   readonly url: string;
@@ -27,27 +26,22 @@ export interface Served {
   readonly telemetry: Telemetry;
   readonly report: Report;
   readonly redactor: Redactor | null;
-  readonly workflows: readonly FoundWorkflow[];
+  readonly discovery: Discovery;
+  readonly registry: AgentRegistry;
   readonly deriveKeys: DeriveKeys;
 }
 
 /** Resolves once it listens. */
 export async function serve(config: HostConfig, served: Served): Promise<Serving> {
-  const { engine, store, telemetry, report, redactor, workflows, deriveKeys } = served;
-  const fixtures = config.conformance ? workflows.map(({ definition }) => definition.id) : null;
+  const { engine, store, telemetry, report, redactor, discovery, registry, deriveKeys } = served;
   const http = createServer({
     engine,
     store,
     telemetry,
     feed: new LiveFeed(store.log),
     gate: createGate(config, { now: systemClock.now, report }),
-    discovery: discoveryDocument({
-      version: hostVersion(),
-      hostId: config.hostId,
-      limits: config.limits,
-      exportsTelemetry: config.otel !== undefined,
-      fixtures,
-    }),
+    discovery,
+    registry,
     conformance: config.conformance,
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     hostId: config.hostId,

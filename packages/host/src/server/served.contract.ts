@@ -3,6 +3,8 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import type { TrustPolicy } from '../agents/packs/signature.ts';
+import { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/runtime.ts';
@@ -60,6 +62,7 @@ export interface Served {
   readonly store: Store;
   readonly engine: Engine;
   readonly server: Server;
+  readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
   readonly reports: Parameters<Report>[0][];
   ask(method: Route['method'], path: string, ask?: Ask): Promise<Reply>;
@@ -83,6 +86,8 @@ export interface ServedOptions {
   readonly egressAllow?: readonly string[];
   readonly redactor?: Redactor;
   readonly steps?: readonly Step[];
+  /** Whose packs are taken. Default: everybody's. */
+  readonly packs?: Partial<TrustPolicy>;
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
@@ -116,6 +121,15 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   await real.open();
   telemetry.readiness.engineOpened();
   const engine = options.engine?.(real) ?? real;
+  const discovery = discoveryDocument({
+    version: '1.2.3',
+    hostId: 'test',
+    limits,
+    exportsTelemetry: false,
+    fixtures: null,
+  });
+  const policy = { trust: [], allowUnsigned: true, ...options.packs };
+  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery });
   const server = createServer({
     engine,
     store,
@@ -132,13 +146,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       },
       { now: options.now ?? Date.now, report },
     ),
-    discovery: discoveryDocument({
-      version: '1.2.3',
-      hostId: 'test',
-      limits,
-      exportsTelemetry: false,
-      fixtures: null,
-    }),
+    discovery,
+    registry,
     conformance: options.conformance ?? false,
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     hostId: 'test',
@@ -176,6 +185,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     store,
     engine,
     server,
+    registry,
     timers,
     reports,
     stop: stopOnce,

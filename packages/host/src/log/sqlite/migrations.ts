@@ -155,6 +155,22 @@ const migrations: readonly Migration[] = [
     name: 'runs that run although no lease and no timer leads to them',
     sql: "CREATE INDEX runs_adrift ON runs (tenant) WHERE status = 'running' AND owner IS NULL AND wake_at IS NULL;",
   },
+  {
+    name: 'packs of agents',
+    sql: `
+      CREATE TABLE packs (
+        place INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        name TEXT NOT NULL,
+        version TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        installed_at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        removed INTEGER NOT NULL,
+        UNIQUE (tenant, name, version)
+      ) STRICT;
+    `,
+  },
 ];
 
 /** The version of a database; one that a later program wrote is refused. */

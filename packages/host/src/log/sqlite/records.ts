@@ -4,6 +4,7 @@ import type { Checkpoint, Records, WorkflowRecord } from '../port.ts';
 import { versionTaken } from '../refusals.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { sqliteIdempotency } from './idempotency.ts';
+import { sqlitePacks } from './packs.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
 
 /** Runs a read, or refuses it when the store is closed. */
@@ -19,6 +20,7 @@ export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read)
     ...workflows(db, writer, read),
     ...states(db, writer, read),
     ...sqliteSubscriptions(db, writer, read),
+    ...sqlitePacks(db, writer, read),
     ...sqliteIdempotency(db, writer, read),
   };
 }

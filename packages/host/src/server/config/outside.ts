@@ -6,7 +6,9 @@ import { address, headers, label, name, path } from './fields.ts';
 const folders = z.array(path);
 
 const packsObject = z.strictObject({
-  folders: folders.default([]).describe('Folders of packs to install at start.'),
+  folders: folders
+    .default([])
+    .describe('Folders that are packs, or hold folders that are; installed at start, for every tenant.'),
   trust: z
     .array(
       z.strictObject({
@@ -17,6 +19,7 @@ const packsObject = z.strictObject({
           .describe('The Ed25519 public key, base64url.'),
       }),
     )
+    .superRefine((trust, context) => refuseTwins(trust, 'keyId', context))
     .default([])
     .describe('Keys whose signatures on packs count.'),
 });

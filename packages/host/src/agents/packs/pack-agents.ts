@@ -1,0 +1,99 @@
+/** The agents of a pack with everything they refer to: prompts as text, schemas that compile. What a run can be pinned to. */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import {
+  type AgentManifest,
+  type Json,
+  type JsonObject,
+  type PackManifest,
+  quoted,
+  TerminalError,
+} from '@cairn/protocol';
+import canonicalize from 'canonicalize';
+import { compileSchema } from '../../engine/schemas.ts';
+import { type PackFiles, packPath } from './pack-files.ts';
+
+/** An agent as a run would be pinned to it: the canonical JSON of all that it is, under its hash. */
+export interface AgentDefinition {
+  readonly agentId: string;
+  readonly hash: string;
+  readonly body: string;
+}
+
+export function resolveAgents(manifest: PackManifest, files: PackFiles): readonly AgentDefinition[] {
+  const { name, version, agents = [] } = manifest;
+  for (const agent of agents) checkNamespace(agent, name);
+  return agents.map((agent) => {
+    const { taskSchemaRef, returnSchemaRef } = agent.handoff ?? {};
+    const prompt = agent.systemPrompt ?? textAt(files, agent, 'systemPromptRef', agent.systemPromptRef ?? '');
+    if (agent.evalSuiteRef !== undefined) jsonAt(files, agent, 'evalSuiteRef', agent.evalSuiteRef);
+    const definition: JsonObject = {
+      packName: name,
+      packVersion: version,
+      manifest: agent as unknown as Json,
+      systemPrompt: prompt,
+      ...(taskSchemaRef === undefined
+        ? {}
+        : { taskSchema: schemaAt(files, agent, 'handoff.taskSchemaRef', taskSchemaRef) }),
+      ...(returnSchemaRef === undefined
+        ? {}
+        : { returnSchema: schemaAt(files, agent, 'handoff.returnSchemaRef', returnSchemaRef) }),
+    };
+    const body = canonicalize(definition) ?? '';
+    return { agentId: agent.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
+  });
+}
+
+function checkNamespace({ agentId }: AgentManifest, packName: string): void {
+  if (agentId.startsWith(`${packName}.`)) return;
+  throw new TerminalError('invalid_pack_scope', {
+    message: `The agent ${agentId} is outside of its pack ${packName}.`,
+    hint: `Give it an id that begins with ${packName}. and rename it there, or ship it in a pack of its own.`,
+    details: { agentId, packName },
+  });
+}
+
+function textAt(files: PackFiles, { agentId }: AgentManifest, field: string, ref: string): string {
+  const path = packPath(ref, `${field} of ${agentId}`);
+  const content = files.get(path);
+  if (content === undefined) {
+    throw new TerminalError('tarball_entry_missing', {
+      message: `${field} of ${agentId} names ${quoted(ref, 120)}, which is not in the pack.`,
+      hint: 'Add the file, or correct the path; it is relative to pack.json.',
+      details: { agentId, field, path },
+    });
+  }
+  if (!isUtf8(content)) throw wrongFile(agentId, field, ref, 'it is not UTF-8');
+  if (content.toString('utf8').trim() === '') throw wrongFile(agentId, field, ref, 'it is empty');
+  return content.toString('utf8');
+}
+
+function jsonAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): Json {
+  const text = textAt(files, agent, field, ref);
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw wrongFile(agent.agentId, field, ref, `it is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function schemaAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): JsonObject {
+  const value = jsonAt(files, agent, field, ref);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw wrongFile(agent.agentId, field, ref, 'it is no JSON Schema: it must be an object');
+  }
+  const schema = value as JsonObject;
+  try {
+    compileSchema(schema);
+  } catch (error) {
+    throw wrongFile(agent.agentId, field, ref, `it is no JSON Schema: ${(error as Error).message}`);
+  }
+  return schema;
+}
+
+const wrongFile = (agentId: string, field: string, ref: string, reason: string): TerminalError =>
+  new TerminalError('invalid_manifest', {
+    message: `${field} of ${agentId} names ${quoted(ref, 120)}, and ${quoted(reason, 300).slice(1, -1)}.`,
+    hint: 'Correct the file; "cairn pack lint" checks a folder before it is sent.',
+    details: { agentId, field, path: ref },
+  });

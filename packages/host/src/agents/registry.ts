@@ -1,0 +1,203 @@
+/** The agents of a host: packs of the host itself, from its folders, and packs of tenants, from its records. */
+import {
+  type AgentInventoryEntry,
+  type Discovery,
+  type InstalledPack,
+  isoTime,
+  type PackManifest,
+  TerminalError,
+} from '@cairn/protocol';
+import type { PackRecord, Records } from '../log/port.ts';
+import { inventoryEntry } from './inventory.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { type CheckedPack, checkPack } from './packs/check-pack.ts';
+import type { PackFiles } from './packs/pack-files.ts';
+import { unmetPeers } from './packs/requirements.ts';
+import type { TrustPolicy } from './packs/signature.ts';
+
+export interface RegistryWorld {
+  readonly records: Records;
+  readonly now: () => number;
+  readonly policy: TrustPolicy;
+  readonly discovery: Discovery;
+}
+
+/** A pack that is there, whoever has it. */
+interface KnownPack {
+  readonly manifest: PackManifest;
+  readonly scope: InstalledPack['scope'];
+  readonly hash: string;
+  readonly signedBy: string | null;
+  readonly installedAt: number;
+}
+
+/** What a record keeps as JSON. The agents are definitions of their own, so that a removed pack still has them. */
+interface PackBody {
+  readonly manifest: PackManifest;
+  readonly signedBy: string | null;
+  readonly agents: readonly { readonly agentId: string; readonly hash: string }[];
+}
+
+/** Most packs of one tenant: its inventory is one answer, and each pack is a part of it. */
+export const MAX_PACKS = 100;
+
+export class AgentRegistry {
+  readonly #world: RegistryWorld;
+  readonly #host = new Map<string, KnownPack>();
+  /** One change at a time: what a check saw is still so when its pack is written. */
+  readonly #inTurn = oneAtATime();
+
+  constructor(world: RegistryWorld) {
+    this.#world = world;
+  }
+
+  /** Installs a pack for everybody on this host, until it stops. */
+  installForHost(files: PackFiles): Promise<InstalledPack> {
+    return this.#inTurn(async () => {
+      const known = [...this.#host.values()];
+      const pack = this.#checked(files, known);
+      const { name } = pack.manifest;
+      if (this.#host.has(name)) throw takenName(name, 'another folder has it, too');
+      this.#refuseTwins(pack, known);
+      await this.#keepAgents(pack);
+      const installed: KnownPack = { ...pack, scope: 'host', installedAt: this.#world.now() };
+      this.#host.set(name, installed);
+      return this.#shown(installed);
+    });
+  }
+
+  /** Installs a pack for one tenant. The same again is no error; another version takes the place of the one before. */
+  install(tenant: string, files: PackFiles): Promise<InstalledPack> {
+    return this.#inTurn(async () => {
+      const known = await this.#visible(tenant);
+      const pack = this.#checked(files, known);
+      const { name } = pack.manifest;
+      if (this.#host.has(name)) throw takenName(name, 'it is installed for the whole host');
+      this.#refuseTwins(pack, known);
+      refuseTooMany(name, known);
+      await this.#keepAgents(pack);
+      const installedAt = this.#world.now();
+      await this.#world.records.putPack(recordOf(tenant, pack, installedAt));
+      return this.#shown({ ...pack, scope: 'tenant', installedAt });
+    });
+  }
+
+  /** `not_found` for what the tenant does not have, also when the host has it. */
+  remove(tenant: string, name: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const known = await this.#visible(tenant);
+      const dependent = known.find(({ manifest }) => Object.hasOwn(manifest.dependencies ?? {}, name));
+      const isOwn = known.some(({ manifest, scope }) => manifest.name === name && scope === 'tenant');
+      if (isOwn && dependent !== undefined) throw stillNeeded(name, dependent.manifest.name);
+      if (!isOwn || !(await this.#world.records.dropPack(tenant, name))) throw noPack(name);
+    });
+  }
+
+  /** By name. */
+  async packs(tenant: string): Promise<readonly InstalledPack[]> {
+    const known = await this.#visible(tenant);
+    return known.map((pack) => this.#shown(pack)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** By id. */
+  async agents(tenant: string): Promise<readonly AgentInventoryEntry[]> {
+    const entries = (await this.#visible(tenant)).flatMap(({ manifest }) =>
+      (manifest.agents ?? []).map((agent) => inventoryEntry(agent, manifest, this.#world.discovery)),
+    );
+    return entries.sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
+  }
+
+  /** The host's own win over a tenant's of the same name or with the same agent: the operator put them there. */
+  async #visible(tenant: string): Promise<readonly KnownPack[]> {
+    const host = [...this.#host.values()];
+    const taken = new Set(host.flatMap(agentIdsOf));
+    const own = (await this.#world.records.packs(tenant)).map(knownFrom);
+    const visible = own.filter(
+      (pack) => !this.#host.has(pack.manifest.name) && !agentIdsOf(pack).some((agentId) => taken.has(agentId)),
+    );
+    return [...host, ...visible];
+  }
+
+  #checked(files: PackFiles, known: readonly KnownPack[]): CheckedPack {
+    const { policy, discovery } = this.#world;
+    return checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
+  }
+
+  /** Names nest, so that two packs may claim one agent: `a.b.c` and `a.b.c.d` both hold `a.b.c.d.e`. */
+  #refuseTwins({ manifest }: CheckedPack, known: readonly KnownPack[]): void {
+    const ids = new Set((manifest.agents ?? []).map(({ agentId }) => agentId));
+    for (const other of known) {
+      if (other.manifest.name === manifest.name) continue;
+      const twin = agentIdsOf(other).find((agentId) => ids.has(agentId));
+      if (twin === undefined) continue;
+      throw new TerminalError('conflict', {
+        message: `The agent ${twin} is there already, from the pack ${other.manifest.name}.`,
+        hint: 'Remove that pack first, or give the agent another id.',
+        details: { agentId: twin, packName: other.manifest.name },
+      });
+    }
+  }
+
+  async #keepAgents({ agents }: CheckedPack): Promise<void> {
+    for (const { hash, body } of agents) await this.#world.records.putDefinition(hash, body);
+  }
+
+  #shown({ manifest, scope, hash, signedBy, installedAt }: KnownPack): InstalledPack {
+    const { name, version, agents = [] } = manifest;
+    return {
+      name,
+      version,
+      scope,
+      hash,
+      signedBy,
+      installedAt: isoTime(installedAt),
+      agents: agents.map(({ agentId, modelClass }) => ({ agentId, modelClass })),
+      degraded: [...unmetPeers(manifest, this.#world.discovery)],
+    };
+  }
+}
+
+function refuseTooMany(name: string, known: readonly KnownPack[]): void {
+  const others = known.filter(({ manifest, scope }) => scope === 'tenant' && manifest.name !== name);
+  if (others.length < MAX_PACKS) return;
+  throw new TerminalError('conflict', {
+    message: `The tenant has ${MAX_PACKS} packs, and may have no more.`,
+    hint: 'Remove one that is not needed.',
+    details: { maxPacks: MAX_PACKS },
+  });
+}
+
+const agentIdsOf = ({ manifest }: Pick<KnownPack, 'manifest'>): readonly string[] =>
+  (manifest.agents ?? []).map(({ agentId }) => agentId);
+
+function recordOf(tenant: string, pack: CheckedPack, installedAt: number): PackRecord {
+  const { manifest, signedBy, hash } = pack;
+  const agents = pack.agents.map(({ agentId, hash: definition }) => ({ agentId, hash: definition }));
+  const body: PackBody = { manifest, signedBy, agents };
+  return { tenant, name: manifest.name, version: manifest.version, hash, installedAt, body: JSON.stringify(body) };
+}
+
+function knownFrom({ hash, installedAt, body }: PackRecord): KnownPack {
+  const { manifest, signedBy } = JSON.parse(body) as PackBody;
+  return { manifest, signedBy, hash, installedAt, scope: 'tenant' };
+}
+
+const takenName = (name: string, reason: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The pack ${name} cannot be installed: ${reason}.`,
+    hint: 'Give the pack another name, or ask the operator of the host.',
+    details: { packName: name },
+  });
+
+const stillNeeded = (name: string, dependent: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The pack ${name} cannot be removed: ${dependent} depends on it.`,
+    hint: `Remove ${dependent} first.`,
+    details: { packName: name, dependent },
+  });
+
+const noPack = (name: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no pack ${JSON.stringify(name.slice(0, 130))} of this tenant.`,
+    hint: 'GET /v1/host/cairn/packs lists them; packs of the host itself are removed from its folders.',
+  });
