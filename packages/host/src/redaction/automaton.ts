@@ -1,4 +1,5 @@
 /** Finds many texts at once in one pass over another (Aho and Corasick), in steps that can stop and go on between any two characters. */
+import { SkipTable } from './skip-table.ts';
 
 /** A text to find, and the number of whatever it stands for. */
 export interface Pattern {
@@ -26,8 +27,10 @@ export class Automaton {
   /** Length of the longest pattern that ends here, or 0, and what it stands for. */
   readonly #found: Int32Array;
   readonly #of: Int32Array;
+  readonly #skips: SkipTable;
 
   constructor(patterns: readonly Pattern[]) {
+    this.#skips = new SkipTable(patterns.map(({ text }) => text));
     const width = this.#classify(patterns);
     const trie = new Trie(patterns, this.#classes);
     const { size } = trie;
@@ -63,21 +66,14 @@ export class Automaton {
     return this.#of[state] as number;
   }
 
-  /** Whether a pattern is in the text: `next` and `found` over all of it, written out because all that comes in passes here. */
+  /** Whether a pattern is in the text. All that comes in passes here, and hardly any of it holds one. */
   isIn(text: string): boolean {
-    const classes = this.#classes;
-    const rowOf = this.#rowOf;
-    const rows = this.#rows;
-    const onlyClass = this.#onlyClass;
-    const fallback = this.#fallback;
-    const found = this.#found;
-    let state = 0;
-    for (let i = 0; i < text.length; i++) {
-      const unit = classes[text.charCodeAt(i)] as number;
-      while (rowOf[state] === NONE && onlyClass[state] !== unit) state = fallback[state] as number;
-      const row = rowOf[state] as number;
-      state = (row === NONE ? this.#onlyNext[state] : rows[row + unit]) as number;
-      if (found[state] !== 0) return true;
+    for (let at = this.#skips.next(text, 0); at !== NONE; at = this.#skips.next(text, at)) {
+      let state = this.start;
+      do {
+        state = this.next(state, text.charCodeAt(at++));
+        if (this.#found[state] !== 0) return true;
+      } while (state !== this.start && at < text.length);
     }
     return false;
   }

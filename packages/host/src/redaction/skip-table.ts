@@ -1,0 +1,40 @@
+/** Passes over text in which no pattern can begin, several characters at a time (Wu and Manber): nearly all text is such. */
+
+/** How many characters are looked at together. Fewer say too little, more shorten the leaps. */
+const BLOCK = 3;
+
+export class SkipTable {
+  /** The length of the shortest pattern; of longer ones only so much is looked at. */
+  readonly #window: number;
+  /** By block: how far a window that ends with it can be moved on. 0 where a pattern may begin with the window. */
+  readonly #leaps = new Uint8Array(0x10000);
+
+  constructor(patterns: readonly string[]) {
+    this.#window = Math.min(255, ...patterns.map(({ length }) => length));
+    const longest = this.#window - BLOCK + 1;
+    this.#leaps.fill(Math.max(longest, 0));
+    for (const text of patterns) {
+      for (let end = BLOCK - 1; end < this.#window; end++) {
+        const at = blockOf(text, end);
+        this.#leaps[at] = Math.min(this.#leaps[at] as number, this.#window - 1 - end);
+      }
+    }
+  }
+
+  /** The first place from here on at which a pattern may begin; -1 when there is none. */
+  next(text: string, from: number): number {
+    const window = this.#window;
+    if (window < BLOCK) return from < text.length ? from : -1;
+    const leaps = this.#leaps;
+    for (let end = from + window - 1; end < text.length; ) {
+      const leap = leaps[blockOf(text, end)] as number;
+      if (leap === 0) return end - window + 1;
+      end += leap;
+    }
+    return -1;
+  }
+}
+
+/** The block that ends here, as a place in the table. */
+const blockOf = (text: string, end: number): number =>
+  ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & 0xffff;
