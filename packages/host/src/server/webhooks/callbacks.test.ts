@@ -3,8 +3,12 @@ import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
 
-async function waitingRun({ ask }: Telling, callbackUrl: string, key = keyOf.alice): Promise<string> {
-  const reply = await ask('POST', '/v1/runs', { key, body: { workflowId: 'approval', callbackUrl } });
+async function waitingRun(
+  { ask }: Telling,
+  callbackUrl: string,
+  { key = keyOf.alice, workflowId = 'approval' } = {},
+): Promise<string> {
+  const reply = await ask('POST', '/v1/runs', { key, body: { workflowId, callbackUrl } });
   expect(reply.status, reply.text).toBe(201);
   return String(reply.body.runId);
 }
@@ -33,13 +37,47 @@ test('the callback of a run that waits gets a token, and answers with it', async
   expect([answered.status, answered.text]).toEqual([200, '{}']);
   const { events } = (await host.ask('GET', `/v1/runs/${runId}/events`)).body;
   const resolved = (events as readonly JsonObject[]).find(({ type }) => type === 'interrupt.resolved');
-  expect(resolved?.payload).toMatchObject({ resolvedBy: 'callback' });
+  expect(resolved?.payload).toMatchObject({ resolvedBy: 'alice' });
+});
+
+/** A run of alice at a gate of two, and the ways to vote there: by its callback's token, or by a key. */
+async function gateOfTwo() {
+  const outside = await receiver();
+  const host = await telling(await dataFolder(), outside.origin);
+  const runId = await waitingRun(host, outside.origin, { workflowId: 'of-two' });
+  await outside.arrived(1);
+  const [told] = outside.received as [Received];
+  return {
+    byToken: () => host.ask('POST', String(told.body.url), { key: null, body: accept }),
+    byKey: (key: string) => host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { key, body: accept }),
+    isOpen: async () => (await host.ask('GET', `/v1/runs/${runId}/interrupts`)).text.includes('int_0_n0'),
+  };
+}
+
+test('whoever started a run has one vote at its gate, by key or by callback', async () => {
+  for (const order of ['key first', 'token first']) {
+    const { byToken, byKey, isOpen } = await gateOfTwo();
+    const votes = [byToken, () => byKey(keyOf.alice)];
+    const replies = [];
+    for (const vote of order === 'token first' ? votes : votes.toReversed()) replies.push(await vote());
+    expect([order, ...replies.map(({ status }) => status)]).toEqual([order, 200, 409]);
+    expect(replies[1]?.body).toMatchObject({ error: 'conflict', message: expect.stringContaining('alice') });
+    expect(await isOpen()).toBe(true);
+  }
+});
+
+test('somebody who is called callback votes for themselves, beside the callback of a run', async () => {
+  const { byToken, byKey, isOpen } = await gateOfTwo();
+  expect((await byKey(keyOf.callback)).status).toBe(200);
+  expect(await isOpen()).toBe(true);
+  expect((await byToken()).status).toBe(200);
+  expect(await isOpen()).toBe(false);
 });
 
 test('a tenant whose name no header can hold is told as well', async () => {
   const outside = await receiver();
   const host = await telling(await dataFolder(), outside.origin);
-  const runId = await waitingRun(host, `${outside.origin}/`, keyOf.abroad);
+  const runId = await waitingRun(host, `${outside.origin}/`, { key: keyOf.abroad });
   await outside.arrived(1);
   const [told] = outside.received as [Received];
   expect(told.body.runId).toBe(runId);

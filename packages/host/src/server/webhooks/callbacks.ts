@@ -19,9 +19,6 @@ export const callbackPolicy: Policy = { maxAttempts: 8, maxInFlight: 16, window:
 
 export const callbackTypes = ['interrupt.requested'];
 
-/** Whose answer one that comes by the callback's token counts as. */
-const PRINCIPAL = 'callback';
-
 export async function tellCallback(
   world: CallbackWorld,
   subscription: { readonly id: string; readonly tenant: string },
@@ -31,7 +28,7 @@ export async function tellCallback(
   const url = await callbackUrlOf(world, row);
   const interrupt = url === null ? null : await stillOpen(world, row);
   if (url === null || interrupt === null) return { kind: 'skipped' };
-  const body = callbackBody(world, row, interrupt);
+  const body = callbackBody(world, row, { interrupt, principal: await starterOf(world, row) });
   const secret = world.secretOf(subscription.tenant);
   // A tenant may have any name, a header only some characters.
   const webhookId = encodeURI(subscription.id);
@@ -55,10 +52,24 @@ async function stillOpen({ interrupts, now }: CallbackWorld, row: Row): Promise<
   }
 }
 
-function callbackBody({ tokens, now, baseUrl }: CallbackWorld, { runId }: Row, interrupt: OpenInterrupt): string {
+/** Whose answer one by the callback's token is: they chose who is told, and have one vote however it comes. */
+async function starterOf({ interrupts }: CallbackWorld, { runId }: Row): Promise<string | undefined> {
+  return (await interrupts.log.head(runId))?.record.principal ?? undefined;
+}
+
+interface Question {
+  readonly interrupt: OpenInterrupt;
+  readonly principal: string | undefined;
+}
+
+function callbackBody(
+  { tokens, now, baseUrl }: CallbackWorld,
+  { runId }: Row,
+  { interrupt, principal }: Question,
+): string {
   const { nodeId, interruptId } = interrupt;
   const { token, expiresAt } = tokens.mint(
-    { runId, nodeId, interruptId, intent: 'resolve', principal: PRINCIPAL },
+    { runId, nodeId, interruptId, intent: 'resolve', principal },
     { now: now(), interruptEndsAt: interrupt.expiresAt === undefined ? null : Date.parse(interrupt.expiresAt) },
   );
   const url = `${baseUrl()}/v1/interrupts/${token}`;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import { createHost, type Host } from '../create-host.ts';
-import { approval, noop } from '../served.contract.ts';
+import { approval, chain, noop } from '../served.contract.ts';
 
 export interface Received {
   readonly path: string;
@@ -60,6 +60,7 @@ export const keyOf = {
   auditor: 'key-of-the-auditor-1',
   stranger: 'key-of-somebody-else',
   abroad: 'key-of-a-tenant-abroad',
+  callback: 'key-of-one-named-callback',
 };
 
 const keys = [
@@ -67,7 +68,11 @@ const keys = [
   { key: keyOf.auditor, tenant: 'acme', scopes: ['runs:read' as const, 'audit:read' as const] },
   { key: keyOf.stranger, tenant: 'other' },
   { key: keyOf.abroad, tenant: 'Łódź 3 €' },
+  { key: keyOf.callback, tenant: 'acme', principal: 'callback' },
 ];
+
+/** Takes two approvals, of two principals. */
+const ofTwo = chain('of-two', { typeId: 'core.approvalGate', config: { title: 'Go on?', requiredApprovals: 2 } });
 
 export async function dataFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'cairn-webhooks-'));
@@ -98,7 +103,7 @@ interface Answer {
 /** A real host over a database, that may call these origins. */
 export async function telling(data: string, ...allow: readonly string[]): Promise<Telling> {
   const config = { port: 0, data, keys, egress: { allow: [...allow] } };
-  const host = await createHost({ config, workflows: [noop, approval], report: () => undefined });
+  const host = await createHost({ config, workflows: [noop, approval, ofTwo], report: () => undefined });
   onTestFinished(() => host.close());
   const ask = async (method: string, path: string, { body, key = keyOf.alice, headers }: AskOptions = {}) => {
     const response = await fetch(path.startsWith('http') ? path : `${host.url}${path}`, {
