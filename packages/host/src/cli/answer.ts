@@ -7,7 +7,7 @@ import { type HostFlags, withHost } from './find-host.ts';
 import { openQuestions } from './open-questions.ts';
 import { answerCommand, type Question, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
-import { safe, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -43,7 +43,7 @@ export function answer(
         : await askAnswer(terminal, question, stop.signal);
       if (value === null) return exit.waiting;
       const answered = await client.runs.answer(runId, question.interruptId, value);
-      if (flags.json === true) terminal.print(JSON.stringify(answered));
+      if (flags.json === true) terminal.print(jsonLine(answered));
       else {
         const { mark, paint } = lookOf(answered.status, styleOf(terminal.colours.out));
         terminal.print(`${mark} ${safe(answered.nodeId)} is answered; the run is ${paint(answered.status)}`);

@@ -4,7 +4,7 @@ import type { RunStatus } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { lookOf } from './render/status.ts';
-import { safe, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
 type Change = (client: Client) => Promise<{ readonly runId: string; readonly status: RunStatus }>;
@@ -35,7 +35,7 @@ export const resume = (terminal: Terminal, runId: string, flags: ReasonFlags): P
 function change(terminal: Terminal, flags: HostFlags, act: Change): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     const changed = await act(client);
-    if (flags.json === true) terminal.print(JSON.stringify(changed));
+    if (flags.json === true) terminal.print(jsonLine(changed));
     else {
       const { mark, paint } = lookOf(changed.status, styleOf(terminal.colours.out));
       terminal.print(`${mark} ${safe(changed.runId)} is ${paint(changed.status)}`);

@@ -10,7 +10,7 @@ import { dataFindings } from './doctor-data.ts';
 import { type Finding, looked } from './doctor-finding.ts';
 import { portFinding } from './doctor-port.ts';
 import { exit } from './exit.ts';
-import { type Style, safe, styleOf } from './render/style.ts';
+import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -34,7 +34,7 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<nu
   }
   findings.push(...(await folderFindings(terminal, flags, config)));
   if (config !== null) findings.push(await portFinding(config));
-  if (flags.json === true) terminal.print(JSON.stringify({ findings }));
+  if (flags.json === true) terminal.print(jsonLine({ findings }));
   else for (const line of lines(findings, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
   return findings.some(({ state }) => state === 'bad') ? exit.failed : exit.ok;
 }

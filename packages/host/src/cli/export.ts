@@ -6,7 +6,7 @@ import { openReadOnly } from '../log/sqlite/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
-import { styleOf } from './render/style.ts';
+import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExportFlags {
@@ -31,7 +31,7 @@ export async function exportRun(terminal: Terminal, runId: string, flags: Export
     const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
     const lines = bundleLines({ run: header, definition, exportedAt: terminal.now(), rows: log.rows(run) });
     const { bytes } = writeBundle(file, lines, flags.force === true);
-    if (flags.json === true) terminal.print(JSON.stringify({ runId, file, events: seq + 1, bytes, hash }));
+    if (flags.json === true) terminal.print(jsonLine({ runId, file, events: seq + 1, bytes, hash }));
     else {
       const style = styleOf(terminal.colours.out);
       const shown = relative(terminal.cwd, file);

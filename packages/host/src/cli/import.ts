@@ -9,7 +9,7 @@ import { openReadOnly } from '../log/sqlite/read-only.ts';
 import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
-import { styleOf } from './render/style.ts';
+import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -37,7 +37,7 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
   const { runId, seq } = checked.run;
   try {
     const isNew = await imported(store, file, terminal, tenant);
-    if (flags.json === true) terminal.print(JSON.stringify({ runId, events: seq + 1, tenant, imported: isNew }));
+    if (flags.json === true) terminal.print(jsonLine({ runId, events: seq + 1, tenant, imported: isNew }));
     else if (isNew) {
       const { green } = styleOf(terminal.colours.out);
       terminal.print(`${green('✓')} ${runId}: ${seq + 1} events are in ${folder}, for the tenant ${tenant}`);

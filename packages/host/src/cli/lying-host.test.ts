@@ -78,6 +78,18 @@ test.each([
   expect(`${out}\n${err}`).not.toMatch(control);
 });
 
+test.each([['runs'], ['show r'], ['answer r accept'], ['cancel r'], ['workflows'], ['pack list'], ['run w --detach']])(
+  'the JSON of cairn %s holds what the host said, and steers no terminal either',
+  async (line) => {
+    const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };
+    const { out, err } = await typed([...line.split(' '), '--json'], { env });
+    expect(`${out}\n${err}`).not.toMatch(control);
+    const said = [...out.split('\n'), ...err.split('\n')].filter((text) => text.startsWith('{'));
+    expect(said.length).toBeGreaterThan(0);
+    expect(JSON.stringify(said.map((text) => JSON.parse(text)))).toContain(JSON.stringify(STEERS).slice(1, -1));
+  },
+);
+
 test('the question of a workflow cannot steer the terminal by the command that would answer it', async () => {
   const { cairn, url } = await servedCli();
   const nodes = [

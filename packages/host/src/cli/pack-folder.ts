@@ -8,7 +8,7 @@ import { newSigningKey, publicKeyOf, signatureFiles, signerOf, type TrustedKey }
 import { exit } from './exit.ts';
 import { upward } from './find-host.ts';
 import { readPack } from './pack-files.ts';
-import { safe, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -34,7 +34,7 @@ export async function initPack(terminal: Terminal, folder: string, flags: InitFl
     mkdirSync(dirname(join(path, file)), { recursive: true });
     writeFileSync(join(path, file), content, { flag: 'wx' });
   }
-  if (flags.json === true) terminal.print(JSON.stringify({ name: manifest.name, folder: path }));
+  if (flags.json === true) terminal.print(jsonLine({ name: manifest.name, folder: path }));
   else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is in ${path}`);
     terminal.tell(`  change it, then: cairn pack lint ${folder} && cairn pack add ${folder}`);
@@ -94,7 +94,7 @@ export async function lint(terminal: Terminal, name: string, flags: JsonFlag): P
   const { manifest, hash } = lintPack((await readPack(terminal, name)).files);
   const agents = (manifest.agents ?? []).map(({ agentId }) => agentId);
   if (flags.json === true) {
-    terminal.print(JSON.stringify({ name: manifest.name, version: manifest.version, hash, agents }));
+    terminal.print(jsonLine({ name: manifest.name, version: manifest.version, hash, agents }));
   } else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version}: nothing is wrong with it`);
     for (const agentId of agents) terminal.print(`  ${agentId}`);
@@ -117,11 +117,11 @@ export async function signPack(terminal: Terminal, folder: string, flags: SignFl
   const pem = keyText(resolve(terminal.cwd, flags.key), flags.newKey === true);
   for (const [file, content] of signatureFiles(files, flags.keyId, pem)) writeFileSync(join(path, file), content);
   const trusted: TrustedKey = { keyId: flags.keyId, publicKey: publicKeyOf(pem) };
-  if (flags.json === true) terminal.print(JSON.stringify({ name: manifest.name, ...trusted }));
+  if (flags.json === true) terminal.print(jsonLine({ name: manifest.name, ...trusted }));
   else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is signed by ${safe(flags.keyId)}`);
     terminal.print('  put this under packs.trust of a host that shall take it:');
-    terminal.print(`  ${JSON.stringify(trusted)}`);
+    terminal.print(`  ${jsonLine(trusted)}`);
   }
   return exit.ok;
 }
@@ -160,13 +160,13 @@ export async function verifyPack(terminal: Terminal, name: string, flags: Verify
   const { files } = await readPack(terminal, name);
   try {
     const signedBy = signerOf(files, { trust, allowUnsigned: false });
-    if (flags.json === true) terminal.print(JSON.stringify({ ok: true, signedBy, files: files.size, problem: null }));
+    if (flags.json === true) terminal.print(jsonLine({ ok: true, signedBy, files: files.size, problem: null }));
     else terminal.print(`${done(terminal)} ${safe(name)}: ${files.size} files, signed by ${safe(signedBy ?? '')}`);
     return exit.ok;
   } catch (error) {
     if (!isCairnError(error, 'pack_signature_invalid') && !isCairnError(error, 'pack_integrity_failure')) throw error;
     const problem = error.message;
-    if (flags.json === true) terminal.print(JSON.stringify({ ok: false, signedBy: null, files: files.size, problem }));
+    if (flags.json === true) terminal.print(jsonLine({ ok: false, signedBy: null, files: files.size, problem }));
     else terminal.print(`${styleOf(terminal.colours.out).red('✗')} ${safe(name)}: ${safe(problem)}`);
     return exit.failed;
   }

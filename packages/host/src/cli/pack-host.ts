@@ -4,7 +4,7 @@ import type { InstalledPack } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { readPack } from './pack-files.ts';
-import { safe, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import { ago } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,7 +14,7 @@ export async function addPack(terminal: Terminal, name: string, flags: HostFlags
   const integrity = `sha256-${createHash('sha256').update(tarball).digest('base64')}`;
   return withHost(terminal, flags, async (client) => {
     const pack = await client.packs.install({ tarball: tarball.toString('base64'), integrity });
-    if (flags.json === true) terminal.print(JSON.stringify(pack));
+    if (flags.json === true) terminal.print(jsonLine(pack));
     else for (const line of added(pack, terminal)) terminal.print(line);
     return exit.ok;
   });
@@ -35,7 +35,7 @@ function added(pack: InstalledPack, terminal: Terminal): readonly string[] {
 export function listPacks(terminal: Terminal, flags: HostFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     const packs = await client.packs.list();
-    if (flags.json === true) terminal.print(JSON.stringify({ packs }));
+    if (flags.json === true) terminal.print(jsonLine({ packs }));
     else if (packs.length === 0) terminal.tell('No pack is installed. Add one: cairn pack add FOLDER');
     else {
       const rows = packs.map((pack) => [
@@ -57,7 +57,7 @@ export function listPacks(terminal: Terminal, flags: HostFlags): Promise<number>
 export function removePack(terminal: Terminal, name: string, flags: HostFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     await client.packs.remove(name);
-    if (flags.json === true) terminal.print(JSON.stringify({ name, removed: true }));
+    if (flags.json === true) terminal.print(jsonLine({ name, removed: true }));
     else terminal.print(`${safe(name)} is removed`);
     return exit.ok;
   });

@@ -49,8 +49,8 @@ async function tellFailure(terminal: Terminal, error: unknown): Promise<number> 
     terminal.tell(`cairn: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return exit.failed;
   }
-  const { safe } = await import('./render/style.ts');
-  if (terminal.argv.includes('--json')) terminal.tell(JSON.stringify(toEnvelope(error)));
+  const { jsonLine, safe } = await import('./render/style.ts');
+  if (terminal.argv.includes('--json')) terminal.tell(jsonLine(toEnvelope(error)));
   else {
     terminal.tell(`cairn: ${safe(error.message)}`);
     if (error.hint !== undefined) terminal.tell(`  ${safe(error.hint)}`);

@@ -9,7 +9,7 @@ import { openQuestions } from './open-questions.ts';
 import { answerCommand, questionLines } from './render/question.ts';
 import { errorLines } from './render/run-error.ts';
 import { lookOf } from './render/status.ts';
-import { manyLines, safe, styleOf } from './render/style.ts';
+import { jsonLine, manyLines, safe, styleOf } from './render/style.ts';
 import { span } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
 import { watchRun } from './watch-run.ts';
@@ -34,7 +34,7 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
       runId = created.runId;
       const isJson = flags.json === true;
       if (flags.detach === true) {
-        terminal.print(isJson ? JSON.stringify(created) : safe(runId));
+        terminal.print(isJson ? jsonLine(created) : safe(runId));
         return exit.ok;
       }
       if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${safe(runId)}`);
@@ -94,7 +94,7 @@ async function definitionOf(client: Client, workflowId: string): Promise<Workflo
 async function report(terminal: Terminal, client: Client, run: RunSnapshot, isJson: boolean): Promise<number> {
   const code = exitOfStatus(run.status);
   if (isJson) {
-    terminal.print(JSON.stringify(run));
+    terminal.print(jsonLine(run));
     return code;
   }
   const style = styleOf(terminal.colours.err);

@@ -3,7 +3,7 @@ import type { RunSnapshot } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { lookOf } from './render/status.ts';
-import { oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import { ago, span } from './render/time.ts';
 import { parseRunsQuery } from './runs-query.ts';
@@ -20,7 +20,7 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
     const { limit, cursor } = flags;
     const page = await client.runs.list({ ...filter, limit, ...(cursor === undefined ? {} : { cursor }) });
     if (flags.json === true) {
-      terminal.print(JSON.stringify(page));
+      terminal.print(jsonLine(page));
       return exit.ok;
     }
     if (page.runs.length === 0) {

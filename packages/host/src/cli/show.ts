@@ -15,7 +15,7 @@ import { openQuestions } from './open-questions.ts';
 import { pastEvents } from './past-events.ts';
 import type { Question } from './render/question.ts';
 import { runPage } from './render/run-page.ts';
-import { styleOf } from './render/style.ts';
+import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { foldable } from './watch-run.ts';
 
@@ -31,7 +31,7 @@ export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promi
       at === undefined
         ? { run: now, questions: await openQuestions(client, now), instant: terminal.now() }
         : await asOf(client, now, at);
-    if (flags.json === true) terminal.print(JSON.stringify(shown.run));
+    if (flags.json === true) terminal.print(jsonLine(shown.run));
     else {
       const style = styleOf(terminal.colours.out);
       const { run, questions, instant } = shown;

@@ -4,7 +4,7 @@ import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { pastEvents } from './past-events.ts';
 import { lookOf } from './render/status.ts';
-import { oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { cut } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,7 +29,7 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
       const events = isLive ? client.follow(runId, { after, signal: stop.signal }) : pastEvents(client, run, after);
       for await (const event of events) {
         if (!wanted(event.type)) continue;
-        terminal.print(flags.json === true ? JSON.stringify(event) : eventLine(event, style, terminal.columns));
+        terminal.print(flags.json === true ? jsonLine(event) : eventLine(event, style, terminal.columns));
       }
       return exit.ok;
     } catch (error) {

@@ -9,7 +9,7 @@ import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
 import { lookOf } from './render/status.ts';
-import { safe, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface VerifyFlags {
@@ -32,7 +32,7 @@ interface Verdict {
 export async function verify(terminal: Terminal, name: string, flags: VerifyFlags): Promise<number> {
   const file = resolve(terminal.cwd, name);
   const verdict = existsSync(file) ? bundleVerdict(file) : runVerdict(terminal, name, flags.data);
-  if (flags.json === true) terminal.print(JSON.stringify(verdict));
+  if (flags.json === true) terminal.print(jsonLine(verdict));
   else {
     const { mark } = lookOf(verdict.ok ? 'completed' : 'failed', styleOf(terminal.colours.out));
     const what = verdict.runId === null ? safe(name) : safe(verdict.runId);

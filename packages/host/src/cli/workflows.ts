@@ -4,7 +4,7 @@ import { parseWorkflowDefinition, type WorkflowDefinition } from '@cairn/protoco
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { readJsonFile } from './inputs.ts';
-import { type Style, safe, styleOf } from './render/style.ts';
+import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import { ago } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export function workflows(terminal: Terminal, id: string | undefined, flags: Wor
 async function list(terminal: Terminal, client: Client, flags: HostFlags): Promise<void> {
   const found = await client.workflows.list();
   if (flags.json === true) {
-    terminal.print(JSON.stringify(found));
+    terminal.print(jsonLine(found));
     return;
   }
   if (found.workflows.length === 0) terminal.tell('No workflow is registered. Add one: cairn workflows --add FILE');
@@ -44,12 +44,12 @@ async function list(terminal: Terminal, client: Client, flags: HostFlags): Promi
 
 async function add(terminal: Terminal, client: Client, file: string, flags: HostFlags): Promise<void> {
   const registered = await client.workflows.register(parseWorkflowDefinition(readJsonFile(terminal, file)));
-  if (flags.json === true) terminal.print(JSON.stringify(registered));
+  if (flags.json === true) terminal.print(jsonLine(registered));
   else terminal.print(`${safe(registered.workflowId)} ${safe(registered.version)} is registered`);
 }
 
 async function one(terminal: Terminal, definition: WorkflowDefinition, flags: HostFlags): Promise<void> {
-  if (flags.json === true) terminal.print(JSON.stringify(definition));
+  if (flags.json === true) terminal.print(jsonLine(definition));
   else for (const line of page(definition, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
 }
 

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -60,6 +70,28 @@ test('a key that others can read, or that is none, is refused by name', () => {
   chmodSync(file, 0o600);
   writeFileSync(file, 'short');
   expect(() => hostSecret({ folder: data })).toThrow(refused('32 bytes'));
+});
+
+test('a key that cannot be read is refused by name, and nothing is put in its place', () => {
+  const refused = (message: string) =>
+    expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(message) });
+  const dangling = folder();
+  symlinkSync('nowhere', join(dangling, 'host.key'));
+  expect(() => hostSecret({ folder: dangling })).toThrow(refused('host.key is a link to a file that is not there'));
+  expect(existsSync(join(dangling, 'nowhere'))).toBe(false);
+  const round = folder();
+  symlinkSync('host.key', join(round, 'host.key'));
+  expect(() => hostSecret({ folder: round })).toThrow(refused('host.key cannot be read: ELOOP'));
+  const nested = folder();
+  mkdirSync(join(nested, 'host.key'), { mode: 0o700 });
+  expect(() => hostSecret({ folder: nested })).toThrow(refused('host.key cannot be read: EISDIR'));
+});
+
+test('a key may lie elsewhere, behind a link', () => {
+  const [kept, data] = [folder(), folder()];
+  const [key] = hostSecret({ folder: kept })('a');
+  symlinkSync(join(kept, 'host.key'), join(data, 'host.key'));
+  expect(hostSecret({ folder: data })('a')[0]).toEqual(key);
 });
 
 test('what is sealed opens with its key, also when that is not the first any more, and only where it belongs', () => {

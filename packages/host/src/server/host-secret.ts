@@ -1,8 +1,8 @@
 /** The host's own secret, from which every key it signs or seals with is derived; kept by the operator, or made and kept in the data folder. */
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TerminalError } from '@cairn/protocol';
+import { isCairnError, TerminalError } from '@cairn/protocol';
 import type { MasterKey } from './config/secrets.ts';
 import { SecretText } from './secret-text.ts';
 
@@ -61,8 +61,10 @@ function readKey(file: string): Buffer | null {
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw readableByOthers(file, mode);
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return null;
-    throw error;
+    if (isCairnError(error)) throw error;
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw cannotRead(file, error);
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return null;
+    throw leadsNowhere(file, error);
   }
   const key = Buffer.from(text, 'base64url');
   if (key.length === KEY_BYTES) return key;
@@ -71,6 +73,21 @@ function readKey(file: string): Buffer | null {
     hint: 'Restore it from a backup. Without it, secrets of webhooks are lost: remove the file and the webhooks to start afresh.',
   });
 }
+
+/** A new key behind the link would hide that the one that was meant is gone. */
+const leadsNowhere = (file: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `${file} is a link to a file that is not there.`,
+    hint: 'Bring back the file it leads to, for example by mounting its volume; or remove the link, and a new key is made.',
+    cause,
+  });
+
+const cannotRead = (file: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `${file} cannot be read: ${(cause as Error).message}.`,
+    hint: 'It has to be a file that the user of the host may read.',
+    cause,
+  });
 
 const readableByOthers = (file: string, mode: number): TerminalError =>
   new TerminalError('config_invalid', {

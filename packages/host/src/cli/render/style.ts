@@ -38,6 +38,9 @@ export const safe = (text: string): string =>
     character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
+/** A value as one line of JSON that a terminal shows as it is; it parses to the same value. */
+export const jsonLine = (value: unknown): string => safe(JSON.stringify(value));
+
 /** A value on one line, cut to a width when one is given. */
 export function oneLine(value: unknown, width = Number.POSITIVE_INFINITY): string {
   const text = safe(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
