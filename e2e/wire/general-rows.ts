@@ -71,7 +71,7 @@ export const generalRows: readonly WireRow[] = [
     at: '2.2',
     says: 'a wrong method is 405 and tells the right ones',
     ask: { to: 'PUT /v1/workflows', body: {} },
-    answer: { status: 405, error: 'method_not_allowed', headers: { allow: 'POST, GET' } },
+    answer: { status: 405, error: 'method_not_allowed', headers: { allow: 'POST, GET, HEAD' } },
   },
   {
     at: '2.4',

@@ -6,7 +6,7 @@ import type { Gate } from './access/gate.ts';
 import type { Caller } from './auth.ts';
 import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
-import { methodFinder, type Route, routerPath } from './routes.ts';
+import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
 import type { HttpWatch } from './telemetry/http-watch.ts';
 
 declare module 'fastify' {
@@ -57,10 +57,10 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
   // Hooks that call back: an async one costs every request a promise.
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));
-  const methodsOf = methodFinder(routes);
+  const served = methodFinder(routes);
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = methodsOf(path);
+    const methods = served(path);
     if (methods.length > 0 && isPreflight(request)) answerPreflight(reply, methods);
     else {
       if (methods.length > 0) reply.header('allow', methods.join(', '));
@@ -105,7 +105,7 @@ function answerOddRequests(app: FastifyInstance): void {
 /** The key and its scope come first: a caller without them learns nothing, not even whether the body was well-formed. */
 function register(app: FastifyInstance, route: Route, gate: Gate): void {
   app.route({
-    method: route.method,
+    method: [...methodsOf(route)],
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
       if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));

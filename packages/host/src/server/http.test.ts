@@ -18,12 +18,25 @@ test('answers 404 for what it does not serve, 405 with Allow for the wrong metho
   expect(await host.ask('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { error: 'not_found' } });
   const wrong = await host.ask('PUT', '/v1/runs', { body: {} });
   expect(wrong).toMatchObject({ status: 405, body: { error: 'method_not_allowed' } });
-  expect(wrong.headers.get('allow')).toBe('POST, GET');
+  expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD');
   expect((await host.ask('PUT', '/v1/runs/run_a:cancel')).headers.get('allow')).toContain('POST');
   expect((await host.ask('POST', '/.well-known/openwop')).status).toBe(405);
   for (const path of ['/', '/runs', '/v2/runs', '/v1']) {
     expect(await host.ask('GET', path)).toMatchObject({ status: 400, body: { error: 'validation_error' } });
   }
+});
+
+test('a verb that is not served is 404, whatever is served without it', async () => {
+  const host = await served();
+  for (const path of ['/v1/runs/run_a:fork', '/v1/runs/run_a:b:cancel', '/v1/runs:fork']) {
+    for (const method of ['POST', 'PUT', 'GET'] as const) {
+      const reply = await host.ask(method, path);
+      expect([method, path, reply.status, reply.headers.get('allow')]).toEqual([method, path, 404, null]);
+    }
+  }
+  // Ids of agents may hold a colon, and no verb is served there.
+  const agent = await host.ask('PUT', '/v1/agents/host:a');
+  expect([agent.status, agent.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
 test.each([

@@ -50,6 +50,26 @@ test('every route answers its case with a success it describes, in the shape it 
   }
 });
 
+test('HEAD gives the status and headers of GET without its body, but where a request may stay open', async () => {
+  const host = await served();
+  for (const route of host.server.routes.filter(({ method }) => method === 'GET')) {
+    const { path, with: rest } = asked(route.path, caseOf(route).request(await given(host, route)));
+    const ask = { ...rest, key: isOpen(route) ? null : keys.auditor };
+    const head = await host.ask('HEAD', path, ask);
+    expect([named(route), head.text]).toEqual([named(route), '']);
+    if ('holds' in route) {
+      expect([named(route), head.status, head.headers.get('allow')]).toEqual([named(route), 405, 'GET']);
+      continue;
+    }
+    const get = await host.ask('GET', path, ask);
+    // Of the moment, or of the connection, which this client closes after HEAD; and figures count these requests, too.
+    const passing = ['date', 'traceparent', 'connection', 'keep-alive'];
+    if (route.path === '/metrics') passing.push('content-length');
+    const same = ({ headers }: typeof get) => [...headers].filter(([name]) => !passing.includes(name));
+    expect([named(route), head.status, same(head)]).toEqual([named(route), get.status, same(get)]);
+  }
+});
+
 test('every route but the open ones refuses a caller without a key or with a wrong one, before it looks at anything', async () => {
   const host = await served();
   const names = await waitingRun(host);

@@ -95,13 +95,24 @@ export const routerPath = (path: string): string =>
     .replaceAll(':', '::')
     .replace(/\{(\w+)\}(:?)/g, (_, name: string, verb: string) => (verb === '' ? `:${name}` : `:${name}(^[^:/]+):`));
 
+/** The methods a route answers. HEAD comes with GET, but where a request may stay open: its headers would say nothing. */
+export const methodsOf = (route: ServedRoute): readonly string[] =>
+  route.method === 'GET' && !('holds' in route) ? ['GET', 'HEAD'] : [route.method];
+
+type ServedRoute = Pick<Route, 'method' | 'path'> & Pick<KeyedRoute, 'holds'>;
+
 /** Gives the methods that a request's path is served under; none when it is not served at all. */
-export function methodFinder(routes: readonly Pick<Route, 'method' | 'path'>[]): (path: string) => readonly string[] {
-  const known = routes.map(({ method, path }) => {
-    const source = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
-    return { method, pattern: new RegExp(`^${source}$`) };
+export function methodFinder(routes: readonly ServedRoute[]): (path: string) => readonly string[] {
+  // Where verbs are served, a colon begins one; elsewhere it may be part of a name.
+  const withVerbs = new Set(routes.map(({ path }) => /^(.*\}):/.exec(path)?.[1]));
+  const known = routes.map((route) => {
+    const source = route.path
+      .replaceAll('.', '\\.')
+      .replaceAll(/\{\w+\}(?=:)/g, '[^/:]+')
+      .replaceAll(/\{\w+\}/g, withVerbs.has(route.path) ? '[^/:]+' : '[^/]+');
+    return { methods: methodsOf(route), pattern: new RegExp(`^${source}$`) };
   });
-  return (path) => known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  return (path) => known.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
 }
 
 /** The refusals of a route: those it describes, and those that every route of its kind has. */

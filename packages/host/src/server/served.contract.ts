@@ -65,7 +65,7 @@ export interface Served {
   readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
   readonly reports: Parameters<Report>[0][];
-  ask(method: Route['method'], path: string, ask?: Ask): Promise<Reply>;
+  ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
 }
 
@@ -103,6 +103,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   const limits = {
     maxNodeExecutions: 100,
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
+    maxRequestsInFlightPerKey: 1000,
     maxOpenStreamsPerKey: 1000,
     maxFailedAuthPerMinute: 1000,
     ...options.limits,
@@ -207,7 +208,7 @@ async function askUrl(url: string, method: string, ask: Ask = {}): Promise<Reply
     ...(ask.signal === undefined ? {} : { signal: ask.signal }),
   });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  const isJson = text !== '' && (response.headers.get('content-type')?.startsWith('application/json') ?? false);
   return {
     status: response.status,
     headers: response.headers,

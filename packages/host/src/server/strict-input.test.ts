@@ -225,10 +225,14 @@ test.each<[string, () => string | Uint8Array, number, string]>([
   expect(host.reports.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('HEAD is refused without a body, with the methods that are served', async () => {
+test('a refusal of HEAD has no body', async () => {
   const host = await served();
-  const reply = await raw(host, lines('HEAD /v1/runs HTTP/1.1', 'Host: localhost', '', ''), 'HEAD');
-  expect([reply.status, reply.headers.allow]).toEqual([405, 'POST, GET']);
+  const head = (path: string, ...headers: readonly string[]) =>
+    raw(host, lines(`HEAD ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''), 'HEAD');
+  const wrong = await head('/v1/runs:bulk-cancel');
+  expect([wrong.status, wrong.headers.allow]).toEqual([405, 'POST']);
+  expect((await head('/v1/runs')).status).toBe(401);
+  expect((await head('/v1/nothing', auth.trim())).status).toBe(404);
 });
 
 test('a body that grows past the limit in chunks is refused before it is all there', async () => {

@@ -60,7 +60,7 @@ test('a preflight of a listed origin is told the methods of the path and the hea
   const reply = await preflight(host, '/v1/runs', { origin: APP, 'access-control-request-method': 'POST' });
   expect(reply.status).toBe(204);
   expect(reply.headers.get('access-control-allow-origin')).toBe(APP);
-  expect(reply.headers.get('access-control-allow-methods')?.split(', ').toSorted()).toEqual(['GET', 'POST']);
+  expect(reply.headers.get('access-control-allow-methods')?.split(', ').toSorted()).toEqual(['GET', 'HEAD', 'POST']);
   const allowed = reply.headers.get('access-control-allow-headers')?.split(', ');
   expect(allowed).toEqual(
     expect.arrayContaining(['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'If-None-Match']),
@@ -72,7 +72,7 @@ test('a preflight of a listed origin is told the methods of the path and the hea
 test('OPTIONS without a preflight is a method like any other that is not served', async () => {
   const host = await served({ corsOrigins: [APP] });
   const reply = await preflight(host, '/v1/runs', {});
-  expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST, GET']);
+  expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST, GET, HEAD']);
 });
 
 test('pages of the host itself may call it, under each of its names', async () => {
