@@ -37,6 +37,7 @@ test('fills in everything that was left out', () => {
     limits: {
       maxNodeExecutions: 1000,
       maxRequestBodyBytes: 1_048_576,
+      maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,
       maxFailedAuthPerMinute: 60,
     },

@@ -66,7 +66,7 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
   const admit = (caller: Caller, reply: FastifyReply, route: KeyedRoute): Caller => {
     limits.request(caller);
     requireScope(caller, route.scope);
-    if (route.holds) holdWhileOpen(reply, () => limits.hold(caller));
+    whileOpen(reply, () => (route.holds ? limits.hold(caller) : limits.begin(caller)));
     return caller;
   };
 
@@ -116,11 +116,11 @@ export function createGate(config: GateConfig, { now, report }: GateWorld): Gate
   };
 }
 
-/** A client that left while its token was checked has closed the response already. */
-function holdWhileOpen({ raw, request }: FastifyReply, hold: () => () => void): void {
+/** Takes a place until the answer is out. A client that left while its token was checked has closed the response already. */
+function whileOpen({ raw, request }: FastifyReply, take: () => () => void): void {
   // The request's connection: a response that waits behind others of its connection has none yet.
   if (request.raw.socket.destroyed) return;
-  raw.once('close', hold());
+  raw.once('close', take());
 }
 
 /** What two readers could understand differently is refused before anybody acts on it. */

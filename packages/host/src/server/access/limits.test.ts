@@ -1,3 +1,4 @@
+import { TerminalError } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../raw-http.contract.ts';
 import { approval, keys, keyWith, noop, type Served, served } from '../served.contract.ts';
@@ -57,6 +58,80 @@ test('an address with too many wrong keys gets 429 for wrong ones, and good keys
   expect((await host.ask('GET', '/.well-known/openwop', { key: null })).status).toBe(200);
   clock.at += 20_000;
   expect(await statuses(host, 2, 'some-other-key-here')).toEqual([401, 429]);
+});
+
+/** A host whose snapshots are given only once the test says so. */
+async function stalled(maxRequestsInFlightPerKey: number) {
+  const gates: (() => void)[] = [];
+  const host = await served({
+    limits: { maxRequestsInFlightPerKey },
+    engine: (engine) => ({
+      ...engine,
+      register: engine.register.bind(engine),
+      snapshotAt: async () => {
+        await new Promise<void>((resolve) => gates.push(resolve));
+        throw new TerminalError('not_found', { message: 'Gone.' });
+      },
+    }),
+  });
+  const waits = (count: number) => expect.poll(() => gates.length).toBe(count);
+  const release = () => {
+    for (const open of gates.splice(0)) open();
+  };
+  onTestFinished(release);
+  return { host, waits, release };
+}
+
+test('requests under way of one key are bounded; others, and later ones, are served', async () => {
+  const { host, waits, release } = await stalled(2);
+  const waiting = [host.ask('GET', '/v1/runs/run_a'), host.ask('GET', '/v1/runs/run_a')];
+  await waits(2);
+  const third = await host.ask('GET', '/v1/runs');
+  expect(third).toMatchObject({
+    status: 429,
+    body: { error: 'rate_limited', details: { scope: 'key', limit: '2 requests at a time', retryAfterMs: 1000 } },
+  });
+  expect(third.headers.get('retry-after')).toBe('1');
+  expect(await statuses(host, 3, keys.auditor)).toEqual([200, 200, 200]);
+  release();
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([404, 404]);
+  await expect.poll(() => statuses(host, 1, keys.alice)).toEqual([200]);
+});
+
+test('a request that is refused, or whose client left, takes no place', async () => {
+  const { host, waits, release } = await stalled(2);
+  for (let i = 0; i < 5; i += 1) {
+    expect((await host.ask('POST', '/v1/runs', { raw: '{' })).status).toBe(400);
+    expect((await host.ask('GET', '/v1/runs/run_a/debug-bundle')).status).toBe(404);
+  }
+  const connection = await RawConnection.open(host.port);
+  const get = `GET /v1/runs/run_a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`;
+  connection.send(get.repeat(2));
+  await waits(2);
+  expect(await statuses(host, 1, keys.alice)).toEqual([429]);
+  connection.close();
+  await expect.poll(() => statuses(host, 1, keys.alice)).toEqual([200]);
+  const all = [host.ask('GET', '/v1/runs/run_a'), host.ask('GET', '/v1/runs/run_a')];
+  await waits(4);
+  expect(await statuses(host, 1, keys.alice)).toEqual([429]);
+  release();
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual([404, 404]);
+});
+
+test('polls of a client that left take no place, also those that wait behind others on its connection', async () => {
+  const host = await served({ limits: { maxOpenStreamsPerKey: 3 } });
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const poll = `GET /v1/runs/${runId}/events/poll?lastSequence=999&timeout=9 HTTP/1.1\r\n`;
+  const connection = await RawConnection.open(host.port);
+  connection.send(`${poll}Host: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`.repeat(3));
+  await expect.poll(() => host.server.open.polls).toBe(3);
+  connection.close();
+  await expect.poll(() => host.server.open.polls).toBe(0);
+  const streams = [];
+  for (let i = 0; i < 3; i += 1) streams.push(await openStream(host, runId, keys.alice));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  for (const { leave } of streams) leave();
 });
 
 /** Opens a stream of the run and waits for its head. */

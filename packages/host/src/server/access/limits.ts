@@ -1,4 +1,4 @@
-/** How much one caller may ask for: requests a second, streams and polls at a time, wrong keys a minute. */
+/** How much one caller may ask for: requests a second and at a time, streams and polls at a time, wrong keys a minute. */
 import { RetryableError } from '@cairn/protocol';
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../auth.ts';
@@ -9,6 +9,7 @@ export type AccessLimits = Pick<
   HostLimits,
   | 'maxRequestsPerSecondPerKey'
   | 'maxRequestsPerSecondPerTenant'
+  | 'maxRequestsInFlightPerKey'
   | 'maxOpenStreamsPerKey'
   | 'maxOpenStreamsPerTenant'
   | 'maxFailedAuthPerMinute'
@@ -20,11 +21,21 @@ type LimitScope = 'key' | 'tenant' | 'global';
 /** When to ask again for a stream: one has to end first, and nobody knows when. */
 const STREAM_RETRY_MS = 5_000;
 
+/** When to ask again while too many requests are under way: they are short. */
+const REQUEST_RETRY_MS = 1_000;
+
+/** What has a bounded number of places. */
+interface Room {
+  readonly name: string;
+  readonly scope: 'key' | 'tenant';
+  readonly max: number | undefined;
+}
+
 export class Limits {
   readonly #keys: TokenBuckets | null;
   readonly #tenants: TokenBuckets | null;
   readonly #strangers: TokenBuckets;
-  readonly #open = new Map<string, number>();
+  readonly #taken = new Map<string, number>();
   readonly #limits: AccessLimits;
 
   constructor(limits: AccessLimits, now: () => number) {
@@ -52,29 +63,39 @@ export class Limits {
     if (wait > 0) throw tooMany('global', `${this.#limits.maxFailedAuthPerMinute} wrong keys a minute`, wait);
   }
 
+  /** Takes a place for a request until it is answered; gives the way to give it back, once. */
+  begin(caller: Caller): () => void {
+    const max = this.#limits.maxRequestsInFlightPerKey;
+    return this.#take([{ name: `r ${caller.credential}`, scope: 'key', max }], 'requests at a time', REQUEST_RETRY_MS);
+  }
+
   /** Takes a place for a stream or a long poll; gives the way to give it back, once. */
-  hold(caller: Caller): () => void {
+  hold({ credential, tenant }: Caller): () => void {
     const { maxOpenStreamsPerKey, maxOpenStreamsPerTenant } = this.#limits;
-    // Spelt apart: a tenant may have any name, also one that looks like a credential.
-    const places = [
-      { name: `c ${caller.credential}`, scope: 'key', max: maxOpenStreamsPerKey },
-      { name: `t ${caller.tenant}`, scope: 'tenant', max: maxOpenStreamsPerTenant },
+    const rooms = [
+      { name: `c ${credential}`, scope: 'key', max: maxOpenStreamsPerKey },
+      { name: `t ${tenant}`, scope: 'tenant', max: maxOpenStreamsPerTenant },
     ] as const;
-    for (const { name, scope, max } of places) {
-      if (max !== undefined && this.#held(name) >= max) throw tooMany(scope, `${max} open streams`, STREAM_RETRY_MS);
+    return this.#take(rooms, 'open streams', STREAM_RETRY_MS);
+  }
+
+  /** In every room, or in none. Their names are spelt apart: a tenant may have any name, also one like a credential. */
+  #take(rooms: readonly Room[], what: string, retryMs: number): () => void {
+    for (const { name, scope, max } of rooms) {
+      if (max !== undefined && this.#in(name) >= max) throw tooMany(scope, `${max} ${what}`, retryMs);
     }
-    for (const { name } of places) this.#open.set(name, this.#held(name) + 1);
+    for (const { name } of rooms) this.#taken.set(name, this.#in(name) + 1);
     return () => {
-      for (const { name } of places) {
-        const left = this.#held(name) - 1;
-        if (left > 0) this.#open.set(name, left);
-        else this.#open.delete(name);
+      for (const { name } of rooms) {
+        const left = this.#in(name) - 1;
+        if (left > 0) this.#taken.set(name, left);
+        else this.#taken.delete(name);
       }
     };
   }
 
-  #held(name: string): number {
-    return this.#open.get(name) ?? 0;
+  #in(name: string): number {
+    return this.#taken.get(name) ?? 0;
   }
 }
 

@@ -115,6 +115,9 @@ export const limitsSchema = z.strictObject({
   maxRequestsPerSecondPerTenant: atLeastOne
     .optional()
     .describe('Requests all keys of one tenant may make in a second.'),
+  maxRequestsInFlightPerKey: atLeastOne
+    .default(1000)
+    .describe('Requests of one key that may be under way at a time, beside event streams and long polls.'),
   maxOpenStreamsPerKey: atLeastOne.default(1000).describe('Event streams and long polls one key may hold open.'),
   maxOpenStreamsPerTenant: atLeastOne
     .optional()
