@@ -88,6 +88,11 @@ describe('a host does not start', () => {
     await refused([join(root, 'packs')], 'invalid_manifest', `${folder}: pack.json is not valid: version`);
   });
 
+  test('with a wrong pack.json, which is looked at before the signature, for the order of the packs', async () => {
+    const folder = put('desk', samplePack({ version: 'one' }));
+    await refused([folder], 'invalid_manifest', 'version', {});
+  });
+
   test('with one pack twice', async () => {
     const folders = [put('one', pack('vendor.acme.desk')), put('two', pack('vendor.acme.desk'))];
     await refused(folders, 'conflict', 'vendor.acme.desk');
