@@ -1,5 +1,6 @@
 /** People and programs outside: they start, answer, pause, resume, cancel and look, at either node, and remember what they were told. */
-import { type InterruptView, isCairnError, type Json, type JsonObject, type RunId } from '@cairn/protocol';
+import { type InterruptView, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import type { RunStarted } from '../../packages/host/src/engine/engine.ts';
 import type { Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { rightAnswer, wrongAnswer } from './answers.ts';
@@ -141,26 +142,23 @@ export class Clients {
       inputs,
       options: { tags: [key], configurable: drawLimits(random) },
     };
-    const idempotency = {
+    const once = {
+      tenant: TENANT,
       endpoint: ENDPOINT,
       key,
       requestDigest: key,
-      answer: (runId: RunId) => ({ status: 201, body: JSON.stringify({ runId }) }),
+      owner: null,
+      answer: ({ runId }: RunStarted) => ({ status: 201, body: JSON.stringify({ runId }) }),
     };
-    const once = random.chance(0.4);
+    const isOnce = random.chance(0.4);
     const send = (at: Life): void => {
-      this.#send(
-        at,
-        `start ${request.workflowId} ${key}`,
-        at.engine.start(once ? { ...request, idempotency } : request),
-        {
-          done: ({ runId }) => this.promises.started(runId, once ? key : null),
-          refused: (error) => this.promises.notStarted(error, key),
-        },
-      );
+      this.#send(at, `start ${request.workflowId} ${key}`, at.engine.start(isOnce ? { ...request, once } : request), {
+        done: ({ runId }) => this.promises.started(runId, isOnce ? key : null),
+        refused: (error) => this.promises.notStarted(error, key),
+      });
     };
     send(life);
-    if (once && random.chance(0.6)) {
+    if (isOnce && random.chance(0.6)) {
       this.#world.count('start repeated with the same key');
       send(random.pick(lives));
     }

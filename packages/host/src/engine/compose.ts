@@ -1,6 +1,6 @@
 /** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
 import { isCairnError, isTerminalType } from '@cairn/protocol';
-import type { NewRow } from '../log/port.ts';
+import type { Append, NewRow } from '../log/port.ts';
 import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
 import { nextFact } from './pause.ts';
@@ -16,6 +16,8 @@ export interface Batch {
   readonly rows: readonly NewRow[];
   /** The facts that are recorded by it (or were before). */
   readonly facts: readonly Fact[];
+  /** What is recorded of the requests that sent them. */
+  readonly outcomes: Append['outcomes'];
   readonly effects: readonly Effect[];
   /** The batch was full before the former holder's calls were looked at. */
   readonly takeOverLater: boolean;
@@ -80,11 +82,17 @@ export function compose(moment: Moment): Batch {
     base,
     rows,
     facts,
+    outcomes: rows.length === 0 ? undefined : outcomesOf(facts, state),
     effects,
     takeOverLater: takeOver,
     isWhole,
     rest: quiet ? { wakeAt: nextTimer(state) } : undefined,
   };
+}
+
+function outcomesOf(facts: readonly Fact[], state: RunState): Append['outcomes'] {
+  const outcomes = facts.flatMap((fact) => fact.outcome?.(state) ?? []);
+  return outcomes.length === 0 ? undefined : outcomes;
 }
 
 function accept(fact: Fact, state: RunState, now: number, write: (drafts: readonly Draft[]) => void): boolean {

@@ -12,6 +12,18 @@ import type {
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/port.ts';
 
+/** A request that must not be carried out twice: how its record is known, and the answer that is recorded with what it changes. */
+export interface Once<Answer> {
+  /** Whose the key is. */
+  readonly tenant: string;
+  readonly endpoint: string;
+  readonly key: string;
+  readonly requestDigest: string;
+  /** Who has it in hand; null when nobody took it. */
+  readonly owner: string | null;
+  readonly answer: (answer: Answer) => { readonly status: number; readonly body: string };
+}
+
 export interface StartRun {
   readonly tenant: string;
   readonly principal?: string | undefined;
@@ -30,15 +42,12 @@ export interface StartRun {
   readonly scopeId?: string | undefined;
   /** Refused with `run_already_active` while another run of the tenant has this scope and has not ended. */
   readonly isAloneInScope?: boolean | undefined;
-  /** A request that must not be carried out twice: its key, the digest of its body, and the answer to record for it. */
-  readonly idempotency?:
-    | {
-        readonly endpoint: string;
-        readonly key: string;
-        readonly requestDigest: string;
-        readonly answer: (runId: RunId) => { readonly status: number; readonly body: string };
-      }
-    | undefined;
+  readonly once?: Once<RunStarted> | undefined;
+}
+
+export interface RunStarted {
+  readonly runId: RunId;
+  readonly status: RunStatus;
 }
 
 export interface AnswerInterrupt {
@@ -49,6 +58,12 @@ export interface AnswerInterrupt {
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
+  readonly once?: Once<InterruptAnswered> | undefined;
+}
+
+export interface InterruptAnswered {
+  readonly nodeId: string;
+  readonly status: RunStatus;
 }
 
 export interface CancelRun {
@@ -56,6 +71,11 @@ export interface CancelRun {
   readonly runId: RunId;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
+  readonly once?: Once<RunCancelled> | undefined;
+}
+
+export interface RunCancelled {
+  readonly status: RunStatus;
 }
 
 export interface PauseRun {
@@ -64,6 +84,12 @@ export interface PauseRun {
   readonly drainPolicy: DrainPolicy;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
+  readonly once?: Once<RunPaused> | undefined;
+}
+
+/** The instant is null while nodes under way have still to finish. */
+export interface RunPaused {
+  readonly pausedAt: number | null;
 }
 
 export interface ResumeRun {
@@ -71,19 +97,24 @@ export interface ResumeRun {
   readonly runId: RunId;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
+  readonly once?: Once<RunResumed> | undefined;
+}
+
+export interface RunResumed {
+  readonly resumedAt: number;
 }
 
 /** Every call names a tenant; another tenant's run, workflow or interrupt is `not_found`. */
 export interface Engine {
   /** Resolves once `run.started` (and all that follows at once from it) is durable. */
-  start(request: StartRun): Promise<{ readonly runId: RunId; readonly status: RunStatus }>;
-  answer(request: AnswerInterrupt): Promise<{ readonly nodeId: string; readonly status: RunStatus }>;
+  start(request: StartRun): Promise<RunStarted>;
+  answer(request: AnswerInterrupt): Promise<InterruptAnswered>;
   /** A run that has ended stays as it is; its status is the answer. */
-  cancel(request: CancelRun): Promise<{ readonly status: RunStatus }>;
-  /** Resolves once the request is durable; the instant is null while nodes under way have still to finish. */
-  pause(request: PauseRun): Promise<{ readonly pausedAt: number | null }>;
+  cancel(request: CancelRun): Promise<RunCancelled>;
+  /** Resolves once the request is durable. */
+  pause(request: PauseRun): Promise<RunPaused>;
   /** Resolves once `run.resumed` (and all that follows at once from it) is durable. */
-  resume(request: ResumeRun): Promise<{ readonly resumedAt: number }>;
+  resume(request: ResumeRun): Promise<RunResumed>;
   snapshot(tenant: string, runId: RunId): Promise<RunSnapshot>;
   /** The snapshot with the seq of the last event in it. */
   snapshotAt(tenant: string, runId: RunId): Promise<{ readonly seq: number; readonly snapshot: RunSnapshot }>;

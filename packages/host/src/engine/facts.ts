@@ -1,5 +1,6 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
 import type { JsonObject } from '@cairn/protocol';
+import type { Settlement } from '../log/port.ts';
 import type { StepResult } from './flights.ts';
 import type { Draft, RunState, Timer } from './state.ts';
 
@@ -7,6 +8,8 @@ import type { Draft, RunState, Timer } from './state.ts';
 export interface Fact {
   /** The rows that record it, or none when it is recorded already. Throws to refuse. */
   propose(state: RunState, now: number): readonly Draft[];
+  /** What is recorded of the request that sent it, in the append that leads to this state. */
+  outcome?(state: RunState): Settlement;
   /** Called once its rows, and what was decided on them, are durable. */
   recorded(state: RunState): void;
   refused(error: unknown): void;
@@ -14,13 +17,31 @@ export interface Fact {
   readonly internal: boolean;
 }
 
-/** A fact somebody waits for; the promise gives what `answer` makes of the state once it is durable. */
-export function awaited<Answer>(
+/** A fact somebody waits for; the promise gives what `look` makes of the state once it is durable. */
+export function awaited<Answer extends object>(
   propose: Fact['propose'],
-  answer: (state: RunState) => Answer,
+  look: (state: RunState) => Answer,
+  settled?: (answer: Answer) => Settlement,
 ): { readonly fact: Fact; readonly done: Promise<Answer> } {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const fact: Fact = { internal: false, propose, recorded: (state) => resolve(answer(state)), refused: reject };
+  const plain = { internal: false, refused: reject };
+  if (settled === undefined) {
+    return { fact: { ...plain, propose, recorded: (state) => resolve(look(state)) }, done: promise };
+  }
+  // Found in the log after a lost answer, the state may be further on than what was recorded with the fact.
+  let recordedAnswer: Answer | null = null;
+  const fact: Fact = {
+    ...plain,
+    propose: (state, now) => {
+      recordedAnswer = null;
+      return propose(state, now);
+    },
+    outcome: (state) => {
+      recordedAnswer = look(state);
+      return settled(recordedAnswer);
+    },
+    recorded: (state) => resolve(recordedAnswer ?? look(state)),
+  };
   return { fact, done: promise };
 }
 

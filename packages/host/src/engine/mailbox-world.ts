@@ -29,7 +29,6 @@ export type Opening =
       readonly state: RunState;
       readonly workflow: Workflow;
       readonly run: NewRun;
-      readonly idempotency: Append['idempotency'];
       readonly isAloneInScope: Append['isAloneInScope'];
     }
   | { readonly kind: 'claimed'; readonly fence: number }

@@ -197,7 +197,7 @@ export class Mailbox {
       rows: batch.rows,
       at: batch.base,
       create: this.#creating?.run,
-      idempotency: this.#creating?.idempotency,
+      outcomes: batch.outcomes,
       isAloneInScope: this.#creating?.isAloneInScope,
       fence: this.#fence ?? undefined,
       claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
@@ -251,8 +251,9 @@ export class Mailbox {
       this.#report('warn', 'store in trouble', cause);
     }
     this.#state = null;
+    const isTaken = isCairnError(error, 'idempotency_in_flight');
     for (const fact of batch.facts) {
-      if (fact.internal) this.#facts.push(fact);
+      if (fact.internal || (isTaken && fact.outcome === undefined)) this.#facts.push(fact);
       else fact.refused(error);
     }
     if (creating) {

@@ -1,6 +1,6 @@
 /** Records a fact for a run that another node steps: past any mailbox, guarded by meaning, with a wake for its holder. */
 import { isCairnError, type RunId } from '@cairn/protocol';
-import type { Store } from '../log/port.ts';
+import type { Settlement, Store } from '../log/port.ts';
 import type { Fact } from './facts.ts';
 import type { RunLoader } from './run-loader.ts';
 import { stamp } from './stamp.ts';
@@ -14,6 +14,8 @@ export interface OutsideFact<Answer> {
   readonly propose: Fact['propose'];
   /** What the sender is told, of the state with the fact in it. */
   readonly look: (state: RunState) => Answer;
+  /** What is recorded of the request that sent it. */
+  readonly settled: ((answer: Answer) => Settlement) | undefined;
   /** The interrupt the fact answers, known once it was proposed. */
   readonly answers: (() => string) | undefined;
   /** The fact is only true of the state it was proposed for, so it is written at a position, as a decision is. */
@@ -50,6 +52,8 @@ async function tryOutside<Answer>({ store, loader, runId, ...outside }: OutsideF
   // A vote that leaves its gate open depends on the votes before it.
   const isVote = answers !== undefined && Object.hasOwn(state.view.interrupts, answers);
   const position = isVote || outside.isPositioned ? { at: base } : {};
-  await store.log.append({ runId, rows, answers, wakes: [{ runId, at: now }], ...position });
-  return outside.look(state);
+  const answer = outside.look(state);
+  const outcomes = outside.settled && [outside.settled(answer)];
+  await store.log.append({ runId, rows, answers, outcomes, wakes: [{ runId, at: now }], ...position });
+  return answer;
 }

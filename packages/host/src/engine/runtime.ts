@@ -11,7 +11,20 @@ import {
 } from '@cairn/protocol';
 import type { Store } from '../log/port.ts';
 import { answerDrafts } from './answers.ts';
-import type { AnswerInterrupt, CancelRun, Engine, PauseRun, ResumeRun, StartRun } from './engine.ts';
+import type {
+  AnswerInterrupt,
+  CancelRun,
+  Engine,
+  InterruptAnswered,
+  Once,
+  PauseRun,
+  ResumeRun,
+  RunCancelled,
+  RunPaused,
+  RunResumed,
+  RunStarted,
+  StartRun,
+} from './engine.ts';
 import { newRunState } from './evolve.ts';
 import { awaited, cancelRequested, type Fact } from './facts.ts';
 import { importedSnapshot, runImported } from './imported-run.ts';
@@ -19,6 +32,7 @@ import type { HostLimits } from './limits.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import { createCatalog } from './nodes/catalog.ts';
+import { settledWith } from './once.ts';
 import { appendOutside } from './outside.ts';
 import { pauseRequested, resumed } from './pause.ts';
 import type { Clock, Redactor, Report, Sha256, Step, UniqueId } from './ports.ts';
@@ -53,6 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
 interface Command<Answer> {
   readonly propose: Fact['propose'];
   readonly look: (state: RunState) => Answer;
+  readonly once: Once<Answer> | undefined;
   readonly answers?: () => string;
   readonly isPositioned?: boolean;
 }
@@ -118,35 +133,36 @@ class Runtime implements Engine {
     this.#unfollow();
   }
 
-  start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
+  start(request: StartRun): Promise<RunStarted> {
     const redactor = this.#redactor;
     return this.#command(() => this.#start(redactor === null ? request : redactedStart(redactor, request)));
   }
 
-  answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
+  answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
     return this.#command(() => this.#answer(request));
   }
 
-  cancel(request: CancelRun): Promise<{ status: RunSnapshot['status'] }> {
+  cancel(request: CancelRun): Promise<RunCancelled> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
       const reason = this.#redacted(request.reason);
       const propose: Fact['propose'] = (state) => cancelRequested(state, reason, request.principal);
-      return this.#write(request.runId, { propose, look: (state) => ({ status: state.view.status }) });
+      const look = (state: RunState) => ({ status: state.view.status });
+      return this.#write(request.runId, { propose, look, once: request.once });
     });
   }
 
-  pause(request: PauseRun): Promise<{ pausedAt: number | null }> {
+  pause(request: PauseRun): Promise<RunPaused> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
       const reason = this.#redacted(request.reason);
       const propose: Fact['propose'] = (state) => pauseRequested(state, { ...request, reason });
       const look = ({ pause }: RunState) => ({ pausedAt: pause?.pausedAt ?? null });
-      return this.#write(request.runId, { propose, look, isPositioned: true });
+      return this.#write(request.runId, { propose, look, once: request.once, isPositioned: true });
     });
   }
 
-  resume(request: ResumeRun): Promise<{ resumedAt: number }> {
+  resume(request: ResumeRun): Promise<RunResumed> {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
       const reason = this.#redacted(request.reason);
@@ -155,7 +171,8 @@ class Runtime implements Engine {
         resumedAt = now;
         return resumed(state, { ...request, reason });
       };
-      return this.#write(request.runId, { propose, look: () => ({ resumedAt }), isPositioned: true });
+      const look = () => ({ resumedAt });
+      return this.#write(request.runId, { propose, look, once: request.once, isPositioned: true });
     });
   }
 
@@ -174,41 +191,29 @@ class Runtime implements Engine {
     }
   }
 
-  async #start(request: StartRun): Promise<{ runId: RunId; status: RunSnapshot['status'] }> {
+  async #start(request: StartRun): Promise<RunStarted> {
     const { uniqueId, limits, clock } = this.#options;
     const workflow = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
     const drafts = [startedDraft({ workflow, request, limits }), ...callbackDrafts(request.callbackUrl)];
     const id = runId(uniqueId());
     const context: ContextId = request.contextId ?? contextId(uniqueId());
-    const { idempotency } = request;
     const { fact, done } = awaited(
       () => drafts,
       (state) => ({ runId: id, status: state.view.status }),
+      settledWith(request.once, clock),
     );
     const mailbox = this.#open(id, {
       kind: 'create',
       state: newRunState(id),
       workflow,
       run: { tenant: request.tenant, contextId: context, originRunId: id },
-      idempotency: idempotency && {
-        tenant: request.tenant,
-        endpoint: idempotency.endpoint,
-        key: idempotency.key,
-        requestDigest: idempotency.requestDigest,
-        state: 'completed',
-        owner: null,
-        until: null,
-        headers: '{}',
-        at: clock.now(),
-        ...idempotency.answer(id),
-      },
       isAloneInScope: request.isAloneInScope,
     });
     mailbox.post(fact);
     return done;
   }
 
-  async #answer(request: AnswerInterrupt): Promise<{ nodeId: string; status: RunSnapshot['status'] }> {
+  async #answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
     await this.#ofTenant(request.tenant, request.runId);
     const value = this.#redacted(request.value);
     let interruptId = '';
@@ -220,7 +225,7 @@ class Runtime implements Engine {
       return answer.drafts;
     };
     const look = (state: RunState) => ({ nodeId, status: state.view.status });
-    return this.#write(request.runId, { propose, look, answers: () => interruptId });
+    return this.#write(request.runId, { propose, look, once: request.once, answers: () => interruptId });
   }
 
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
@@ -255,9 +260,11 @@ class Runtime implements Engine {
   }
 
   /** Writes a fact for whoever sent it: through the mailbox here, or past it when another node holds the run. */
-  async #write<Answer>(id: RunId, command: Command<Answer>): Promise<Answer> {
-    const { propose, look, answers, isPositioned = false } = command;
-    const { fact, done } = awaited(propose, look);
+  async #write<Answer extends object>(id: RunId, command: Command<Answer>): Promise<Answer> {
+    const { propose, look, once, answers, isPositioned = false } = command;
+    const { store, clock } = this.#options;
+    const settled = settledWith(once, clock);
+    const { fact, done } = awaited(propose, look, settled);
     const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting' });
     mailbox.post(fact);
     try {
@@ -266,9 +273,8 @@ class Runtime implements Engine {
       if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
     }
     this.#refuseWhenClosed();
-    const { store, clock } = this.#options;
     const outside = { store, loader: this.#loader, now: clock.now(), runId: id };
-    const answer = await appendOutside({ ...outside, propose, look, answers, isPositioned });
+    const answer = await appendOutside({ ...outside, propose, look, settled, answers, isPositioned });
     this.#scheduler.nudge();
     return answer;
   }

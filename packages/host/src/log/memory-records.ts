@@ -5,8 +5,8 @@ import type { Checkpoint, PackRecord, Records, SubscriptionRecord, WorkflowRecor
 import { packVersionTaken, subscriptionTaken, versionTaken } from './refusals.ts';
 
 /** One text for the three parts, which may hold any character. */
-export const idempotencyKey = (tenant: string, endpoint: string, key: string): string =>
-  JSON.stringify([tenant, endpoint, key]);
+export const idempotencyKey = (of: Pick<IdempotencyRecord, 'tenant' | 'endpoint' | 'key'>): string =>
+  JSON.stringify([of.tenant, of.endpoint, of.key]);
 
 /** The idempotency outcomes are the log's, which commits them with an append; `assertOpen` throws once the store is closed. */
 export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOpen: () => void): Records {
@@ -73,28 +73,26 @@ type Outcomes = Pick<
 >;
 
 function memoryOutcomes(outcomes: Map<string, IdempotencyRecord>, assertOpen: () => void): Outcomes {
-  const nameOf = (one: Pick<IdempotencyRecord, 'tenant' | 'endpoint' | 'key'>) =>
-    idempotencyKey(one.tenant, one.endpoint, one.key);
   return {
     async idempotency(tenant, endpoint, key) {
       assertOpen();
-      return outcomes.get(idempotencyKey(tenant, endpoint, key)) ?? null;
+      return outcomes.get(idempotencyKey({ tenant, endpoint, key })) ?? null;
     },
     async claimIdempotency(claim) {
       assertOpen();
-      const standing = outcomes.get(nameOf(claim));
+      const standing = outcomes.get(idempotencyKey(claim));
       if (standing !== undefined && !mayTake(standing, claim)) return standing;
-      outcomes.set(nameOf(claim), pendingRecord(claim));
+      outcomes.set(idempotencyKey(claim), pendingRecord(claim));
       return null;
     },
     async settleIdempotency(record, owner) {
       assertOpen();
-      if (maySettle(outcomes.get(nameOf(record)) ?? null, owner)) outcomes.set(nameOf(record), record);
+      if (maySettle(outcomes.get(idempotencyKey(record)) ?? null, owner)) outcomes.set(idempotencyKey(record), record);
     },
     async dropIdempotency(claim) {
       assertOpen();
-      const standing = outcomes.get(nameOf(claim));
-      if (standing?.state === 'pending' && standing.owner === claim.owner) outcomes.delete(nameOf(claim));
+      const standing = outcomes.get(idempotencyKey(claim));
+      if (standing?.state === 'pending' && standing.owner === claim.owner) outcomes.delete(idempotencyKey(claim));
     },
     async expireIdempotency(before) {
       assertOpen();

@@ -2,7 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { admit, admitImported, given, importedSlot, type RunSlot, type Surroundings, taken, woken } from './admit.ts';
 import { Followers, type ListenerFault } from './followers.ts';
-import type { IdempotencyRecord } from './idempotency-record.ts';
+import { type IdempotencyRecord, maySettle } from './idempotency-record.ts';
 import { idempotencyKey, memoryRecords } from './memory-records.ts';
 import type {
   Append,
@@ -26,7 +26,7 @@ import type {
   RunRows,
   Store,
 } from './port.ts';
-import { contextTaken, idempotencyTaken, parseListCursor, runExists, storeClosed, wrongEnd } from './refusals.ts';
+import { contextTaken, notToSettle, parseListCursor, runExists, storeClosed, wrongEnd } from './refusals.ts';
 import { reindex, sameIndex } from './run-index.ts';
 
 export interface MemoryStoreOptions {
@@ -127,11 +127,13 @@ class Memory implements Surroundings {
   }
 
   append(append: Append): Appended {
-    const { runId, idempotency, claim } = append;
+    const { runId, outcomes = [], claim } = append;
     const run = this.open().get(runId);
-    const recordKey = idempotency && idempotencyKey(idempotency.tenant, idempotency.endpoint, idempotency.key);
     const { slot, rows, interrupts } = admit(append, run?.slot ?? null, this.#cursor, this);
-    if (idempotency && this.idempotency.has(recordKey!)) throw idempotencyTaken(idempotency);
+    for (const outcome of outcomes) {
+      if (!maySettle(this.idempotency.get(idempotencyKey(outcome.record)) ?? null, outcome.owner))
+        throw notToSettle(outcome);
+    }
     // From here on nothing throws: what follows is the commit.
     this.#cursor += rows.length;
     const kept: MemoryRun = run ?? { place: this.#runs.size + 1, slot, rows: [], interrupts: new Map() };
@@ -149,7 +151,7 @@ class Memory implements Surroundings {
     this.#rows.push(...rows);
     if (claim !== undefined) this.session(claim.owner, Math.max(claim.until, this.#sessions.get(claim.owner) ?? 0));
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
-    if (idempotency) this.idempotency.set(recordKey!, idempotency);
+    for (const { record } of outcomes) this.idempotency.set(idempotencyKey(record), record);
     this.#untold.push({ runId, contextId, rows });
     return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
   }

@@ -92,6 +92,12 @@ export interface InterruptRecord {
   readonly requestedAt: number;
 }
 
+/** The outcome of a request, and who has it in hand; null when nobody took it, because whatever comes second is refused. */
+export interface Settlement {
+  readonly record: IdempotencyRecord;
+  readonly owner: string | null;
+}
+
 /** What one `append` commits. Everything in it becomes visible together, or nothing does. */
 export interface Append {
   readonly runId: RunId;
@@ -111,8 +117,8 @@ export interface Append {
   readonly rest?: { readonly wakeAt: number | null } | undefined;
   /** Other runs to wake, e.g. the parent of a run that ends; or this one, for a fact from outside. */
   readonly wakes?: readonly { readonly runId: RunId; readonly at: number }[] | undefined;
-  /** The outcome of the request that caused this; `conflict` when one stands for its key. */
-  readonly idempotency?: IdempotencyRecord | undefined;
+  /** Outcomes of the requests that caused this: `conflict` when a record stands for the key of one that nobody took in hand, `idempotency_in_flight` when one is no longer in its owner's. */
+  readonly outcomes?: readonly Settlement[] | undefined;
   /** With `create`, of a run with a scope: `run_already_active` while another run of its tenant and scope has not ended. */
   readonly isAloneInScope?: boolean | undefined;
 }

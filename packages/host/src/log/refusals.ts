@@ -1,7 +1,6 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
-import type { IdempotencyRecord } from './idempotency-record.ts';
-import type { ImportRun, PackRecord, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import type { ImportRun, PackRecord, Settlement, SubscriptionRecord, WorkflowRecord } from './port.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {
@@ -9,12 +8,18 @@ export const storeClosed = (): RetryableError =>
     hint: 'The host is stopping; try again when it is back.',
   });
 
-/** Somebody carried out the same request first; the recorded outcome is there to be read. */
-export const idempotencyTaken = (record: IdempotencyRecord): RetryableError =>
-  new RetryableError('conflict', {
-    message: `${record.endpoint} was already carried out for this idempotency key.`,
-    hint: 'Read the recorded outcome and answer with it.',
-  });
+/** Somebody carried out the same request first, or has it in hand now because whoever had it let its time pass. */
+export const notToSettle = ({ record, owner }: Settlement): RetryableError =>
+  owner === null
+    ? new RetryableError('conflict', {
+        message: `${record.endpoint} was already carried out for this idempotency key.`,
+        hint: 'Read the recorded outcome and answer with it.',
+      })
+    : new RetryableError('idempotency_in_flight', {
+        message: `${record.endpoint} took so long that this idempotency key was given to the next request with it.`,
+        hint: 'Send it again, unchanged, in a second.',
+        details: { retryAfter: 1 },
+      });
 
 /** What comes out of a bundle is a record of a run elsewhere; nothing is added to it. */
 export const runImported = (runId: string): TerminalError =>

@@ -168,7 +168,7 @@ function outcomes(store: () => Store): void {
     body: '{"runId":"run_a"}',
     at: 1_000,
   };
-  const recorded = (runId: RunId): Append => creation(runId, { idempotency: outcome });
+  const recorded = (runId: RunId): Append => creation(runId, { outcomes: [{ record: outcome, owner: null }] });
   const read = (key: string, tenant = 't') => store().records.idempotency(tenant, outcome.endpoint, key);
 
   it('are there with the append that caused them, for their tenant only', async () => {
@@ -190,6 +190,37 @@ function outcomes(store: () => Store): void {
     await store().log.append(creation(runA));
     await expect(store().log.append(recorded(runA))).rejects.toMatchObject({ code: 'conflict' });
     expect(await read('k"1')).toBeNull();
+  });
+
+  it('of requests that were taken in hand are settled by the append, several at once', async () => {
+    const taken = ['k1', 'k2'].map((key) => ({ record: { ...outcome, key }, owner: `owner of ${key}` }));
+    for (const { record, owner } of taken) {
+      expect(await store().records.claimIdempotency({ ...record, owner, now: 0, until: 100 })).toBeNull();
+    }
+    await store().log.append(creation(runA, { outcomes: taken }));
+    for (const { record, owner } of taken) {
+      expect(await read(record.key)).toEqual(record);
+      await store().records.settleIdempotency({ ...record, body: 'late' }, owner);
+      expect(await read(record.key)).toEqual(record);
+    }
+  });
+
+  it("of a request that is no longer its owner's are refused, and the whole append with them", async () => {
+    const { records, log } = store();
+    await log.append(creation(runA));
+    const claim = (owner: string, now: number) =>
+      records.claimIdempotency({ ...outcome, owner, now, until: now + 100 });
+    await claim('slow', 0);
+    await claim('next', 100);
+    const append = (owner: string) =>
+      log.append({ runId: runA, rows: [row('node.started')], outcomes: [{ record: outcome, owner }] });
+    const inFlight = { code: 'idempotency_in_flight', retryable: true, details: { retryAfter: 1 } };
+    await expect(append('slow')).rejects.toMatchObject(inFlight);
+    expect([(await log.head(runA))?.seq, await read('k"1')]).toMatchObject([0, { state: 'pending', owner: 'next' }]);
+    await append('next');
+    expect([(await log.head(runA))?.seq, await read('k"1')]).toEqual([1, outcome]);
+    await expect(append('next')).rejects.toMatchObject(inFlight);
+    expect((await log.head(runA))?.seq).toBe(1);
   });
 
   it('are forgotten when they are old, and can be written again', async () => {

@@ -190,7 +190,7 @@ test('of work that commits its own outcome, the answer of another node that was 
   });
   const answer = await node().carryOut(committing, async (mark) => {
     const theirs = { status: 201, headers: '{}', body: 'theirs', at: 0, owner: null, until: null };
-    await records.settleIdempotency({ tenant: 't', ...mark, state: 'completed', ...theirs }, null);
+    await records.settleIdempotency({ ...mark, state: 'completed', ...theirs }, null);
     throw conflict;
   });
   expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', replayed: true });

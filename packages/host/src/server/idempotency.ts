@@ -21,15 +21,17 @@ export interface OnceRequest {
   readonly key: string;
   /** Whatever must be equal for two requests to be the same: path parameters, query, body. */
   readonly content: unknown;
-  /** The work writes the outcome of its success itself, in the transaction of its effect. */
+  /** Not taken in hand first: the work always writes the outcome of its success itself, and so what comes second fails. */
   readonly commitsOutcome: boolean;
 }
 
-/** What a record is known by; for work that commits its own outcome. */
+/** What a record is known by, and who has its request in hand; for work that commits its own outcome. */
 export interface OnceMark {
+  readonly tenant: string;
   readonly endpoint: string;
   readonly key: string;
   readonly requestDigest: string;
+  readonly owner: string | null;
 }
 
 export interface Outcome {
@@ -85,15 +87,16 @@ export class Idempotency {
   async carryOut(request: OnceRequest, work: OnceWork): Promise<OnceAnswer> {
     const { tenant, endpoint } = request;
     const key = hash('sha256', `${tenant}:${endpoint}:${request.key}`, 'hex');
-    const mark = { endpoint, key, requestDigest: hash('sha256', canonicalize(request.content) ?? '', 'hex') };
+    const requestDigest = hash('sha256', canonicalize(request.content) ?? '', 'hex');
+    const mark = { tenant, endpoint, key, requestDigest, owner: null };
     for (let running = this.#inFlight.get(key); running !== undefined; running = this.#inFlight.get(key)) {
       await running.catch(() => undefined);
-      const answer = await this.#recorded(tenant, mark);
+      const answer = await this.#recorded(mark);
       if (answer !== null) return answer;
     }
     const attempt = request.commitsOutcome
-      ? this.#recordedByWork(tenant, mark, work)
-      : this.#inHand(tenant, mark, work);
+      ? this.#recordedByWork(mark, work)
+      : this.#inHand({ ...mark, owner: this.#world.uniqueId() }, work);
     this.#inFlight.set(key, attempt);
     try {
       return await attempt;
@@ -103,35 +106,35 @@ export class Idempotency {
   }
 
   /** The final answer that is recorded, if there is one. */
-  async #recorded(tenant: string, mark: OnceMark): Promise<OnceAnswer | null> {
-    const record = await this.#world.records.idempotency(tenant, mark.endpoint, mark.key);
+  async #recorded(mark: OnceMark): Promise<OnceAnswer | null> {
+    const record = await this.#world.records.idempotency(mark.tenant, mark.endpoint, mark.key);
     return record === null ? null : replay(record, mark);
   }
 
-  async #recordedByWork(tenant: string, mark: OnceMark, work: OnceWork): Promise<OnceAnswer> {
-    const earlier = await this.#recorded(tenant, mark);
+  async #recordedByWork(mark: OnceMark, work: OnceWork): Promise<OnceAnswer> {
+    const earlier = await this.#recorded(mark);
     if (earlier !== null) return earlier;
     try {
       return { ...(await work(mark)), replayed: false };
     } catch (error) {
       if (isCairnError(error, 'conflict') && error.retryable) {
         // Another node was first: its record is there, or it is still on the way.
-        const theirs = await this.#recorded(tenant, mark);
+        const theirs = await this.#recorded(mark);
         if (theirs !== null) return theirs;
         throw inFlightElsewhere(error);
       }
       if (isCairnError(error) && fate(error) === 'terminal-failure') {
-        await this.#settle({ tenant, mark, owner: null }, 'terminal-failure', this.#redacted(failure(error)));
+        await this.#settle(mark, 'terminal-failure', this.#redacted(failure(error)));
       }
       throw error;
     }
   }
 
-  async #inHand(tenant: string, mark: OnceMark, work: OnceWork): Promise<OnceAnswer> {
-    const { records, uniqueId } = this.#world;
+  /** Work may commit its outcome with its effect; then there is nothing left to settle here. */
+  async #inHand(mark: OnceMark & { readonly owner: string }, work: OnceWork): Promise<OnceAnswer> {
+    const { records } = this.#world;
     const now = this.#world.now();
-    const owner = uniqueId();
-    const claim: IdempotencyClaim = { tenant, ...mark, owner, now, until: now + IDEMPOTENCY_LEASE_MS };
+    const claim: IdempotencyClaim = { ...mark, now, until: now + IDEMPOTENCY_LEASE_MS };
     const standing = await records.claimIdempotency(claim);
     if (standing !== null) {
       const answer = replay(standing, mark);
@@ -140,30 +143,21 @@ export class Idempotency {
     }
     try {
       const outcome = this.#redacted(await work(mark));
-      await this.#settle({ tenant, mark, owner }, 'completed', outcome);
+      await this.#settle(mark, 'completed', outcome);
       return { ...outcome, replayed: false };
     } catch (error) {
       const state = isCairnError(error) ? fate(error) : 'retryable-failure';
       if (state === 'forgotten') await this.#quietly(records.dropIdempotency(claim));
-      else
-        await this.#settle(
-          { tenant, mark, owner },
-          state,
-          this.#redacted(isCairnError(error) ? failure(error) : nothing),
-        );
+      else await this.#settle(mark, state, this.#redacted(isCairnError(error) ? failure(error) : nothing));
       throw error;
     }
   }
 
-  #settle(
-    { tenant, mark, owner }: { readonly tenant: string; readonly mark: OnceMark; readonly owner: string | null },
-    state: IdempotencyState,
-    { status, headers, body }: Outcome,
-  ): Promise<void> {
+  #settle(mark: OnceMark, state: IdempotencyState, { status, headers, body }: Outcome): Promise<void> {
     const at = this.#world.now();
     const answer = { status, headers: JSON.stringify(headers), body };
-    const record: IdempotencyRecord = { tenant, ...mark, state, owner: null, until: null, ...answer, at };
-    return this.#quietly(this.#world.records.settleIdempotency(record, owner));
+    const record: IdempotencyRecord = { ...mark, state, owner: null, until: null, ...answer, at };
+    return this.#quietly(this.#world.records.settleIdempotency(record, mark.owner));
   }
 
   /** The spellings of a secret in JSON are known, so a body without one is as it should be; one that is sealed shows none. */

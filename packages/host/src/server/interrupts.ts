@@ -12,7 +12,8 @@ import {
   waitingInterrupts,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, InterruptAnswered } from '../engine/engine.ts';
+import { committed } from './committed.ts';
 import type { InterruptTokens } from './interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
 import type { PageCursors } from './page-cursors.ts';
@@ -110,8 +111,12 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   const { tenant, principal } = call.caller;
   // A node, or an interrupt by its own id: then an answer that is sent again never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
-  const answered = await engine.answer({ tenant, runId, nodeId, value: resumeValue as Json, principal });
-  return JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status });
+  const request = { tenant, runId, nodeId, value: resumeValue as Json, principal };
+  return committed<InterruptAnswered>(call, {
+    status: 200,
+    body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),
+    command: (once) => engine.answer({ ...request, once }),
+  });
 }
 
 async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<string> {

@@ -1,4 +1,5 @@
 /** `Idempotency-Key` over every route that changes something, out of the route table. */
+import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Engine } from '../engine/engine.ts';
 import { memoryStore } from '../log/memory.ts';
@@ -152,6 +153,42 @@ test('a request whose host died with it is in flight until its lease has ended, 
   expect((await lost).status).toBe(500);
   const again = await cancel(next);
   expect([again.status, replayed(again)]).toEqual([200, 'true']);
+});
+
+/** One append each: their outcomes are part of it. */
+const committing = new Set([
+  'createRun',
+  'answerInterrupt',
+  'resolveInterrupt',
+  'cancelRun',
+  'cancelRunAlias',
+  'pauseRun',
+  'resumeRun',
+]);
+
+test('what is one append to a run is recorded with it: the answer is repeated although the host died right after it', async () => {
+  const store = memoryStore();
+  const shared: Store = { ...store, close: async () => undefined };
+  const records = { ...store.records, settleIdempotency: () => Promise.reject(new Error('died')) };
+  const dying = await served({ store: { ...shared, records } });
+  const next = await served({ store: shared });
+  const routes = onceOnly(dying).filter(({ doc }) => committing.has(doc.id));
+  expect(routes).toHaveLength(committing.size);
+  for (const [i, route] of routes.entries()) {
+    const names = await (routeCases[route.doc.id]?.given ?? waitingRun)(dying);
+    const first = await (await sender(dying, route, names))(`key-${i}`);
+    const written = await store.log.head(names.runId as RunId);
+    // A token is good at the host that signed it.
+    const second = await (await sender(route.scope === null ? dying : next, route, names))(`key-${i}`);
+    expect([named(route), first.status]).toEqual([named(route), routeCases[route.doc.id]?.status]);
+    expect([named(route), second.status, second.text, replayed(second)]).toEqual([
+      named(route),
+      first.status,
+      first.text,
+      'true',
+    ]);
+    expect(await store.log.head(names.runId as RunId)).toEqual(written);
+  }
 });
 
 /** The engine with another way to cancel. */

@@ -1,7 +1,7 @@
 /** Gives every route that changes something its `Idempotency-Key`, at the one place where routes are registered. */
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { type Idempotency, idempotencyKeyOf, type OnceMark, type Outcome } from './idempotency.ts';
+import { type Idempotency, idempotencyKeyOf, type Outcome } from './idempotency.ts';
 import type { Call, OpenCall, Route } from './routes.ts';
 
 /** How answers that hold a secret are kept. */
@@ -38,7 +38,7 @@ const plain: Sealer = { seal: (text) => text, open: (text) => text };
 async function carriedOut<Given extends OpenCall>(
   requests: Idempotency,
   { route, call, tenant, sealer }: Asked<Given>,
-  handle: (call: Given & { readonly once?: OnceMark }) => Promise<string | undefined>,
+  handle: (call: Given) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { request, reply } = call;
   const key = idempotencyKeyOf(request.headers['idempotency-key']);

@@ -9,13 +9,13 @@ import type { OnceMark } from './idempotency.ts';
 export interface OpenCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** Set for a request with an `Idempotency-Key`: under which its outcome is recorded. */
+  readonly once?: OnceMark | undefined;
 }
 
 /** What every other handler gets: also who sent the request. */
 export interface Call extends OpenCall {
   readonly caller: Caller;
-  /** Set for a request with an `Idempotency-Key`: under which its outcome is recorded. */
-  readonly once?: OnceMark | undefined;
 }
 
 /** JSON text goes out as it is; a handler that writes the response itself gives undefined. */
@@ -52,7 +52,7 @@ interface RouteBase {
   /** As the protocol writes it: `{name}` is one path segment, or its part before a `:verb`. */
   readonly path: string;
   readonly doc: RouteDoc;
-  /** Its handler records the outcome of a request with an `Idempotency-Key` itself, together with what it changes. */
+  /** A request with an `Idempotency-Key` is not taken in hand first: every success of it is recorded together with what it changes. */
   readonly commitsOutcome?: true;
   /** Doing it again is what a second request asks for: an `Idempotency-Key` is not looked at. */
   readonly repeatable?: true;

@@ -19,7 +19,8 @@ import {
   TerminalError,
   toEnvelope,
 } from '@cairn/protocol';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, RunCancelled, RunPaused, RunResumed } from '../engine/engine.ts';
+import { committed } from './committed.ts';
 import { runIdParam, runNotFound } from './params.ts';
 import type { Call, Route, RouteDoc } from './routes.ts';
 
@@ -72,8 +73,11 @@ async function cancelRun(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);
   const { reason } = parseShape(cancelBody, call.request.body ?? {}, 'The cancel request');
   const { tenant, principal } = call.caller;
-  const { status } = await engine.cancel({ tenant, runId, reason, principal });
-  return JSON.stringify({ runId, status });
+  return committed<RunCancelled>(call, {
+    status: 200,
+    body: ({ status }) => JSON.stringify({ runId, status }),
+    command: (once) => engine.cancel({ tenant, runId, reason, principal, once }),
+  });
 }
 
 type Row = RunsCancelled['results'][number];
@@ -124,16 +128,21 @@ async function pauseRun(call: Call, engine: Engine): Promise<string> {
   const body = parseShape(pauseBody, call.request.body ?? {}, 'The pause request');
   const { drainPolicy = 'drain-current-node', reason } = body;
   const { tenant, principal } = call.caller;
-  const { pausedAt } = await engine.pause({ tenant, runId, drainPolicy, reason, principal });
-  call.reply.code(202);
-  return JSON.stringify({ runId, status: 'paused', ...(pausedAt === null ? {} : { pausedAt: isoTime(pausedAt) }) });
+  return committed<RunPaused>(call, {
+    status: 202,
+    body: ({ pausedAt }) =>
+      JSON.stringify({ runId, status: 'paused', ...(pausedAt === null ? {} : { pausedAt: isoTime(pausedAt) }) }),
+    command: (once) => engine.pause({ tenant, runId, drainPolicy, reason, principal, once }),
+  });
 }
 
 async function resumeRun(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);
   const { reason } = parseShape(resumeBody, call.request.body ?? {}, 'The resume request');
   const { tenant, principal } = call.caller;
-  const { resumedAt } = await engine.resume({ tenant, runId, reason, principal });
-  call.reply.code(202);
-  return JSON.stringify({ runId, status: 'running', resumedAt: isoTime(resumedAt) });
+  return committed<RunResumed>(call, {
+    status: 202,
+    body: ({ resumedAt }) => JSON.stringify({ runId, status: 'running', resumedAt: isoTime(resumedAt) }),
+    command: (once) => engine.resume({ tenant, runId, reason, principal, once }),
+  });
 }

@@ -19,8 +19,9 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, RunStarted } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
+import { committed } from './committed.ts';
 import { checkedUrl } from './egress/checked-url.ts';
 import type { Egress } from './egress/egress.ts';
 import { etagMatches } from './etag.ts';
@@ -122,15 +123,11 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
     isAloneInScope: isDedupEnforced(call, body),
     callbackUrl: await callbackUrlOf(call, body, surface),
   };
-  call.reply.code(201);
-  if (call.once === undefined) {
-    const { runId, status } = await withHost(engine.start(request), surface);
-    return createdBody(runId, workflowId, status);
-  }
-  // The answer is committed with the run, before it is known how far the run gets at once.
-  const answer = (runId: RunId) => ({ status: 201, body: createdBody(runId, workflowId, 'running') });
-  const { runId } = await withHost(engine.start({ ...request, idempotency: { ...call.once, answer } }), surface);
-  return answer(runId).body;
+  return committed<RunStarted>(call, {
+    status: 201,
+    body: ({ runId, status }) => createdBody(runId, workflowId, status),
+    command: (once) => withHost(engine.start({ ...request, once }), surface),
+  });
 }
 
 async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: RunSurface) {

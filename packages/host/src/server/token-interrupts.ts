@@ -9,6 +9,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { RunHead } from '../log/port.ts';
+import { committed } from './committed.ts';
 import type { TokenGrant } from './interrupt-tokens.ts';
 import { type InterruptSurface, keepPrivate } from './interrupts.ts';
 import { openInterruptOf } from './open-interrupt.ts';
@@ -65,13 +66,16 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
   }
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
   const { runId, interruptId, principal } = grant;
-  const { tenant } = head.record;
+  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue as Json, principal };
   try {
-    await surface.engine.answer({ tenant, runId, interruptId, value: resumeValue as Json, principal });
+    return await committed(call, {
+      status: 200,
+      body: () => '{}',
+      command: (once) => surface.engine.answer({ ...request, once }),
+    });
   } catch (error) {
     throw isCairnError(error, 'interrupt_cancelled') ? invalidated(error) : error;
   }
-  return '{}';
 }
 
 interface Granted {

@@ -3,11 +3,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import { type Admitted, admit, admitImported, importedSlot, type RunSlot, type Surroundings, woken } from '../admit.ts';
 import type { Followers } from '../followers.ts';
-import type { IdempotencyRecord } from '../idempotency-record.ts';
-import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row } from '../port.ts';
-import { contextTaken, idempotencyTaken, runExists, wrongEnd } from '../refusals.ts';
+import { maySettle } from '../idempotency-record.ts';
+import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row, Settlement } from '../port.ts';
+import { contextTaken, notToSettle, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
-import { outcomeWriter } from './idempotency.ts';
+import { outcomeReader, outcomeWriter } from './idempotency.ts';
 import type { Sessions } from './sessions.ts';
 import type { Entry, Slots } from './slots.ts';
 
@@ -61,10 +61,9 @@ export class Appender implements Surroundings {
 
   /** Checks every guard; throws, having changed nothing, when one does not hold. */
   admit(append: Append): { readonly entry: Entry | null; readonly admitted: Admitted } {
-    const { idempotency } = append;
     const entry = this.#slots.get(append.runId);
     const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
-    if (idempotency !== undefined && this.#known(idempotency)) throw idempotencyTaken(idempotency);
+    for (const outcome of append.outcomes ?? []) if (!this.#maySettle(outcome)) throw notToSettle(outcome);
     return { entry, admitted };
   }
 
@@ -73,19 +72,19 @@ export class Appender implements Surroundings {
     this.#followers.tell(commit);
   }
 
-  #known({ tenant, endpoint, key }: IdempotencyRecord): boolean {
-    return this.#statements.outcome.get(tenant, endpoint, key) !== undefined;
+  #maySettle({ record: { tenant, endpoint, key }, owner }: Settlement): boolean {
+    return maySettle(this.#statements.outcome(tenant, endpoint, key), owner);
   }
 
   write(append: Append, entry: Entry | null, { slot, rows, interrupts }: Admitted): Appended {
-    const { runId, claim, idempotency } = append;
+    const { runId, claim } = append;
     const key = entry === null ? this.#create(runId, slot) : entry.key;
     if (entry !== null) this.#slots.set(entry, slot);
     for (const row of rows) this.#insert(key, row);
     for (const interrupt of interrupts) this.#interrupt(key, interrupt);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
-    if (idempotency !== undefined) this.#statements.keepOutcome(idempotency);
+    for (const { record } of append.outcomes ?? []) this.#statements.keepOutcome(record);
     this.#cursor += rows.length;
     return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
   }
@@ -218,8 +217,8 @@ interface Statements {
   readonly addTag: StatementSync;
   readonly keepInterrupt: StatementSync;
   readonly asked: StatementSync;
-  readonly outcome: StatementSync;
-  readonly keepOutcome: (record: IdempotencyRecord) => void;
+  readonly outcome: ReturnType<typeof outcomeReader>;
+  readonly keepOutcome: ReturnType<typeof outcomeWriter>;
   readonly inScope: StatementSync;
   readonly foreignRun: StatementSync;
 }
@@ -233,7 +232,7 @@ const prepare = (db: DatabaseSync): Statements => ({
      ON CONFLICT (run, id) DO UPDATE SET open = excluded.open`,
   ),
   asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
-  outcome: db.prepare('SELECT 1 FROM idempotency WHERE tenant = ? AND endpoint = ? AND key = ?'),
+  outcome: outcomeReader(db),
   keepOutcome: outcomeWriter(db),
   inScope: db.prepare(
     `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL

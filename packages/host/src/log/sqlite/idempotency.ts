@@ -25,18 +25,25 @@ export function outcomeWriter(db: DatabaseSync): (record: IdempotencyRecord) => 
   };
 }
 
-export function sqliteIdempotency(db: DatabaseSync, writer: GroupCommit, read: Read) {
+type Standing = (tenant: string, endpoint: string, key: string) => IdempotencyRecord | null;
+
+/** Reads the record that stands for a key. */
+export function outcomeReader(db: DatabaseSync): Standing {
   const find = db.prepare(
     `SELECT tenant, endpoint, key, digest AS requestDigest, state, owner, lease_until AS until, status, headers, body, at
      FROM idempotency WHERE ${KEY}`,
   );
-  const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY} AND state = 'pending' AND owner = ?`);
-  const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
-  const put = outcomeWriter(db);
-  const standing = (tenant: string, endpoint: string, key: string): IdempotencyRecord | null => {
+  return (tenant, endpoint, key) => {
     const found = find.get(tenant, endpoint, key);
     return found === undefined ? null : ({ ...found } as unknown as IdempotencyRecord);
   };
+}
+
+export function sqliteIdempotency(db: DatabaseSync, writer: GroupCommit, read: Read) {
+  const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY} AND state = 'pending' AND owner = ?`);
+  const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
+  const put = outcomeWriter(db);
+  const standing = outcomeReader(db);
   return {
     idempotency: async (tenant: string, endpoint: string, key: string) => read(() => standing(tenant, endpoint, key)),
     claimIdempotency: (claim: IdempotencyClaim) =>

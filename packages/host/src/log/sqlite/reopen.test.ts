@@ -27,7 +27,9 @@ const outcome: IdempotencyRecord = {
 
 async function fill({ log, records }: Store): Promise<void> {
   const rows = [started(), asked('i1'), resolved('i1'), asked('i2', 'clarification')];
-  await log.append(creation(runA, { rows, idempotency: outcome, claim: lease('n1'), rest: { wakeAt: 700 } }));
+  await log.append(
+    creation(runA, { rows, outcomes: [{ record: outcome, owner: null }], claim: lease('n1'), rest: { wakeAt: 700 } }),
+  );
   await log.append(creation(runB, { claim: lease('n1', 0, 1e15) }));
   await records.putDefinition('h', '{"a":1}');
   await records.putWorkflow({ tenant: 't', workflowId: 'wf', version: '1', hash: 'h', registeredAt: 5 });
