@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 
-const [major] = process.versions.node.split('.');
-if (Number(major) < 24) {
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 16)) {
   process.stderr.write(
-    `cairn needs Node 24 or newer; this is ${process.version}. In a checkout, npx cairn brings its own.\n`,
+    `cairn needs Node 24.16 or newer; this is ${process.version}. In a checkout, npx cairn brings its own.\n`,
   );
   process.exit(1);
 }

@@ -41,8 +41,9 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<nu
 
 function nodeFinding(): Finding {
   const subject = 'Node';
-  if (Number(process.versions.node.split('.')[0]) >= 24) return { subject, state: 'good', text: process.version };
-  return { subject, state: 'bad', text: `${process.version}; 24 or newer is needed`, hint: 'Install a newer Node.' };
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 24 || (major === 24 && minor >= 16)) return { subject, state: 'good', text: process.version };
+  return { subject, state: 'bad', text: `${process.version}; 24.16 or newer is needed`, hint: 'Install a newer Node.' };
 }
 
 function configFinding(file: string, { unused, keys }: HostConfig): Finding {
