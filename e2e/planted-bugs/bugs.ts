@@ -162,7 +162,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'lost-answer-counts-as-a-failure',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      if (fact.internal) this.#facts.push(fact);
+    find: `      if (fact.internal || (isTaken && fact.outcome === undefined)) this.#facts.push(fact);
       else fact.refused(error);
 `,
     replace: `      this.#facts.push(fact);
