@@ -2,37 +2,22 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { createLoadView } from '../engine/run-view.ts';
-import type { Sink } from '../log/feed.ts';
+import { type Collector, collector } from '../log/feed-sink.contract.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { NewRow, Store } from '../log/port.ts';
 import { creation, row, runA } from '../log/samples.contract.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 
-interface Seen extends Sink {
-  accepts: boolean;
-  readonly chunks: string[];
-  ended: number;
-  fault: unknown;
+interface Seen extends Collector {
   states(): readonly { readonly seq: number; readonly state: JsonObject }[];
 }
 
 function seen(): Seen {
-  const chunks: string[] = [];
+  const sink = collector();
   return {
-    accepts: true,
-    chunks,
-    ended: 0,
-    fault: undefined,
-    write(chunk) {
-      chunks.push(chunk);
-      return this.accepts;
-    },
-    end(fault) {
-      this.ended += 1;
-      this.fault = fault;
-    },
+    ...sink,
     states: () =>
-      [...chunks.join('').matchAll(/^id: (\d+)\nevent: state\.snapshot\ndata: (.*)$/gm)].map(([, id, data]) => ({
+      [...sink.chunks.join('').matchAll(/^id: (\d+)\nevent: state\.snapshot\ndata: (.*)$/gm)].map(([, id, data]) => ({
         seq: Number(id),
         state: (JSON.parse(data!) as { payload: JsonObject }).payload,
       })),
