@@ -28,6 +28,8 @@ export interface ModelToolCall {
   readonly input: Json;
   /** Why the arguments are none: not JSON, or no object. The input is then the text as it came. */
   readonly invalid?: string;
+  /** What its provider wants back with the call, and nobody else understands. */
+  readonly meta?: JsonObject;
 }
 
 /** A tool as a model is shown it. */
@@ -108,11 +110,13 @@ export interface Turn {
   readonly costUsd?: number;
   /** How many pieces of text were streamed, so that whoever closes the block knows whether one is open. */
   readonly chunks: number;
+  /** The end of the text that was not streamed, mostly nothing: the chunk that closes the block carries it. */
+  readonly tail: string;
   /** The version of the provider interface behind it. */
   readonly specification: 'v4';
 }
 
-/** Why a call of a model failed. The first four may pass; whether one does is said by `retryable`. */
+/** Why a call of a model failed. Whether trying again may help is said by `retryable`. */
 export const modelErrorClasses = [
   'rate_limited',
   'overloaded',
