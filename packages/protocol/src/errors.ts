@@ -13,11 +13,13 @@ export const errorKinds = {
   // requests
   validation_error: kind(400, 2),
   unsupported_stream_mode: kind(400, 2),
+  unsupported_mock_provider: kind(400, 2),
   capability_required: kind(400, 4),
   unauthenticated: kind(401, 4),
   key_expired: kind(401, 4),
   forbidden: kind(403, 4),
   mock_provider_forbidden: kind(403, 4),
+  credential_forbidden: kind(403, 4),
   force_engine_version_forbidden: kind(403, 4),
   not_found: kind(404, 3),
   interrupt_not_found: kind(404, 3),
@@ -52,6 +54,9 @@ export const errorKinds = {
   channel_access_denied: kind(400, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
+  // calls of models
+  model_not_configured: kind(422, 1),
+  model_call_failed: kind(502, 1),
   // calls to the outside
   http_url_rejected: kind(400, 4),
   http_timeout: kind(504, 1),
