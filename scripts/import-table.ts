@@ -21,6 +21,10 @@ const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration as a host would. */
 const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/${file}.ts`);
+/** What those who drive nodes see of the engine. */
+const enginePorts = ['compiled', 'ports', 'state', 'schemas', 'waiting'].map(
+  (file) => `packages/host/src/engine/${file}.ts`,
+);
 const everything = [
   'protocol',
   'client',
@@ -28,6 +32,7 @@ const everything = [
   'engine',
   'agents',
   'agents/packs',
+  'agents/providers',
   'redaction',
   'server',
   'cli',
@@ -97,10 +102,18 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'agents/packs', `${log}/port.ts`],
-    packages: [],
+    imports: ['protocol', 'engine', 'agents/packs', `${log}/port.ts`],
+    packages: ['zod'],
     builtins: [],
     world: [],
+  },
+  {
+    name: 'agents/providers',
+    path: 'packages/host/src/agents/providers',
+    imports: ['protocol', 'agents', ...enginePorts],
+    packages: 'any',
+    builtins: [],
+    world: ['network'],
   },
   {
     name: 'agents/packs',
@@ -113,7 +126,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'server',
     path: 'packages/host/src/server',
-    imports: ['protocol', 'log', 'engine', 'agents', 'agents/packs', 'redaction'],
+    imports: ['protocol', 'log', 'engine', 'agents', 'agents/packs', 'agents/providers', 'redaction'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
@@ -156,7 +169,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'host/index',
     path: 'packages/host/src/index.ts',
-    imports: ['protocol', 'engine', 'server', 'log'],
+    imports: ['protocol', 'engine', 'agents', 'server', 'log'],
     packages: [],
     builtins: [],
     world: [],

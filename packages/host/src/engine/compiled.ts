@@ -1,10 +1,19 @@
 /** The shapes of a compiled workflow and of the kinds of node in it; they refer to each other, so they stand together. */
-import type { Json, JsonObject, RunId, TriggerRule, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
+import type {
+  FoldEvent,
+  Json,
+  JsonObject,
+  RunId,
+  TriggerRule,
+  WorkflowDefinition,
+  WorkflowNode,
+} from '@cairn/protocol';
 import type { Condition } from './conditions.ts';
 import type { Expression, Scope } from './expressions.ts';
+import type { StepResult } from './flights.ts';
 import type { RetryPolicy } from './node-settings.ts';
 import type { StepSafety } from './ports.ts';
-import type { Answer, Draft, Effect, RunError, RunState, Timer } from './state.ts';
+import type { Answer, Draft, Effect, OpenCall, RunError, RunState, Timer } from './state.ts';
 
 export interface CompiledEdge {
   readonly id: string;
@@ -63,7 +72,12 @@ export interface Workflow {
   readonly loopExits: readonly (readonly CompiledEdge[])[];
   /** How often one back edge may be followed; null when only the run's own limit counts. */
   readonly maxLoopbacks: number | null;
+  /** The agents its nodes may act as, by id, as the run was pinned to them. */
+  readonly agents: Agents;
 }
+
+/** Definitions of agents, by agentId; what is in one is for those who drive agents. */
+export type Agents = ReadonlyMap<string, JsonObject>;
 
 /** What a node's configured expression gives in a run. */
 export type Program = (scope: Scope) => Json;
@@ -89,8 +103,37 @@ export interface NodeContext {
   readonly abandoned: number;
   /** Attempts made of this visit's call. */
   readonly callAttempts: number;
+  readonly agents: Agents;
   /** For reading only. */
   readonly state: Readonly<RunState>;
+}
+
+/** A driven node, with what its driver keeps of it. */
+export interface DrivenContext<Inner extends object = object> extends NodeContext {
+  /** For reading only: it changes by `evolve` alone. */
+  readonly inner: Inner;
+}
+
+/** What came of a call: what its performer gave or threw, or what a human says of one that was interrupted. */
+export type CallResult = StepResult | { readonly given: Json };
+
+/**
+ * Drives a node through many calls. What it knows of the node follows from the node's rows, so that a run that was left in
+ * the middle goes on at the next call that has no recorded result.
+ */
+export interface NodeDriver<Inner extends object = object> {
+  /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
+  fresh(): Inner;
+  /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
+  evolve(inner: Inner, event: FoldEvent<string, JsonObject>): void;
+  /** What follows; null until something happens. Asked again after each of its decisions. */
+  next(context: DrivenContext<Inner>): NodeAction | null;
+  /** What a call is performed with. Not copied. */
+  callInput(context: DrivenContext<Inner>, call: OpenCall): JsonObject;
+  /** The rows that record what came of a call; one of them closes it. `now` is when it came. */
+  returned(context: DrivenContext<Inner>, call: OpenCall, result: CallResult): readonly Draft[];
+  /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */
+  again(context: DrivenContext<Inner>, call: OpenCall): readonly Draft[];
 }
 
 /** Drafts without a cause get the event that led here. */
@@ -101,6 +144,8 @@ export type NodeAction =
       /** Output ports this activates; left out: `output` and the names of the outputs. */
       readonly ports?: readonly string[];
       readonly drafts?: readonly Draft[];
+      /** The agent that did it, when that is no longer the one the node names. */
+      readonly agentId?: string;
     }
   | { readonly kind: 'fail'; readonly error: RunError }
   | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
@@ -111,6 +156,10 @@ export interface NodeType {
   readonly missingCapability?: string;
   /** Of nodes that ask for an effect. */
   readonly safety?: StepSafety;
+  /** Of nodes that make many calls; then `begin` leaves the rest to it. */
+  readonly driver?: NodeDriver;
+  /** The node acts as the agent it names, which must be known when a run starts. */
+  readonly actsAsAgent?: boolean;
   /** Problems of a node's configuration, found when its workflow is registered. */
   check(node: WorkflowNode, definition: WorkflowDefinition): readonly string[];
   /** The expression in its configuration, compiled once for all runs. */

@@ -63,7 +63,7 @@ export function compose(moment: Moment): Batch {
     try {
       // What has happened to a node comes before its open call: one whose time is up is not asked for more.
       const recovers = takeOver && nextFact(state) === undefined;
-      const decision: Decision = recovers ? recover(state, seenTo) : decide(state, workflow);
+      const decision: Decision = recovers ? recover(state, workflow, seenTo) : decide(state, workflow);
       if (recovers) takeOver = false;
       else if (decision.drafts.length === 0) break;
       write(decision.drafts);

@@ -205,7 +205,7 @@ test('the state survives a trip through JSON anywhere, and decides the same', ()
       const half = JSON.parse(JSON.stringify(whole)) as RunState;
       expect(half).toEqual(whole);
       expect(decide(half, run.workflow)).toEqual(decide(whole, run.workflow));
-      expect(recover(half)).toEqual(recover(whole));
+      expect(recover(half, run.workflow)).toEqual(recover(whole, run.workflow));
       expect(fold(run.workflow, run.events.slice(cut), half)).toEqual(fold(run.workflow, run.events, fresh()));
     }),
     runs,

@@ -1,10 +1,11 @@
 /** What follows from what is known: the next few rows of a run, or none until something happens outside. */
 import type { JsonObject } from '@cairn/protocol';
+import { askAgain, driveNodes, hasOpenWrite } from './driven.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
-import { nextFact, pauseRun } from './pause.ts';
+import { mayGoOn, nextFact, pauseRun } from './pause.ts';
 import { verdictDecision } from './recover.ts';
 import { runOutputs } from './run-outputs.ts';
-import type { Decision, Draft, Pending, RunError, RunState, Timer } from './state.ts';
+import type { Decision, Draft, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
 import { expiryDrafts } from './waiting.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';
 
@@ -22,7 +23,9 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.failure !== null) return failRun(state, state.failure);
   const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
-  if (state.pause !== null) return pauseRun(state, state.pause);
+  const driven = mayGoOn(state) ? driveNodes(state, workflow) : null;
+  if (driven !== null) return driven;
+  if (state.pause !== null) return pauseRun(state, workflow, state.pause);
   if (state.unreachable.length > 0) return skip(state);
   const next = state.ready.find((entry) => state.active[entry.nodeId] === undefined);
   if (next !== undefined) return startNode(state, workflow, next);
@@ -101,16 +104,18 @@ function skip(state: RunState): Decision {
 function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
   if (fact.kind === 'timer') return actOnTimer(state, workflow, fact.timer, fact.seq);
   const node = workflow.nodes.get(fact.nodeId) as CompiledNode;
-  const context = activeContext(state, node);
+  const context = activeContext(state, node, workflow.agents);
   switch (fact.kind) {
     case 'step-returned':
       return endNode(context, fact.outcome, fact.seq);
     case 'node-error':
       return rows(...failNode(context, fact.error, fact.seq));
     case 'abandoned':
-      return startAgain(state, node, fact.seq);
+      return startAgain(state, { ...context, attempt: context.attempt + 1 }, fact.seq);
+    case 'cut-short':
+      return askAgain(context, fact.call, fact.seq);
     case 'recovered':
-      return verdictDecision(context, fact.verdict, fact.seq);
+      return verdictDecision(context, state.calls[fact.callId] as OpenCall, fact.verdict, fact.seq);
     case 'answered': {
       const { resume } = node.type;
       return perform(context, () => resume?.(context, fact.answer) ?? unexpected(node, 'an answer'), fact.seq);
@@ -121,10 +126,10 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
 function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: number): Decision {
   if (timer.purpose === 'run-timeout') return rows(durationBreached(state, seq));
   const node = workflow.nodes.get(timer.nodeId as string) as CompiledNode;
-  const context = activeContext(state, node);
+  const context = activeContext(state, node, workflow.agents);
   switch (timer.purpose) {
     case 'retry':
-      return startAgain(state, node, seq);
+      return startAgain(state, { ...context, attempt: context.attempt + 1 }, seq);
     case 'node-timeout':
       return rows(...unanswered(state, node.id, seq), ...failNode(context, timedOut(context.state, node), seq));
     case 'interrupt-expiry':
@@ -151,7 +156,8 @@ function durationBreached(state: RunState, cause: number): Draft {
 
 /** Nobody knows how far a step that writes has come: it is not tried again by itself. */
 function timedOut(state: Readonly<RunState>, node: CompiledNode): RunError {
-  const writes = node.type.safety === 'write' && (state.active[node.id]?.callAttempts ?? 0) > 0;
+  const hasCalled = node.type.safety === 'write' && (state.active[node.id]?.callAttempts ?? 0) > 0;
+  const writes = hasCalled || hasOpenWrite(state, node.id);
   return {
     code: 'node_timeout',
     message: `Node ${node.id} took longer than its limit of ${node.timeoutMs} ms.`,

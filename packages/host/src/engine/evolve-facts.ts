@@ -6,10 +6,15 @@ import type { ActiveNode, OpenCall, Pending, RunError, RunState, Timer } from '.
 export function foldFact(state: RunState, event: FoldEvent, payload: JsonObject): void {
   switch (event.type) {
     case 'cairn.step.requested':
-      stepRequested(state, event, payload);
+    case 'cairn.model.requested':
+    case 'agent.toolCalled':
+      callRequested(state, event, payload);
       break;
     case 'cairn.step.returned':
-      stepReturned(state, event, payload);
+    case 'cairn.model.returned':
+    case 'cairn.model.abandoned':
+    case 'agent.toolReturned':
+      callReturned(state, event, payload);
       break;
     case 'cairn.timer.set':
       setTimer(state, {
@@ -35,25 +40,41 @@ export function foldFact(state: RunState, event: FoldEvent, payload: JsonObject)
 /** One call for each visit of a node; its retries are attempts of the same call. Unique in its run. */
 export const callIdOf = (nodeId: string, visit: number): string => `${nodeId}#${visit}`;
 
-function stepRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
+/** Who performs the calls that a row of this type asks for; a step's row names it. */
+const performers: Readonly<Record<string, string>> = {
+  'cairn.model.requested': 'cairn.model',
+  'agent.toolCalled': 'cairn.tool',
+};
+
+function callRequested(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const nodeId = event.nodeId as string;
   const active = state.active[nodeId];
   if (active === undefined) return;
-  dropResults(state, nodeId);
-  active.callAttempts = payload.attempt as number;
   const callId = payload.callId as string;
-  active.callId = callId;
+  if (isDriven(state, nodeId)) {
+    dropOfCall(state, callId);
+  } else if (event.type === 'cairn.step.requested') {
+    dropResults(state, nodeId);
+    active.callAttempts = payload.attempt as number;
+    active.callId = callId;
+  } else {
+    return;
+  }
   closeCall(state, callId);
   state.unsettled += 1;
   state.calls[callId] = {
     callId,
     nodeId,
-    step: payload.step as string,
+    step: performers[event.type] ?? (payload.step as string),
     safety: payload.safety as OpenCall['safety'],
     attempt: payload.attempt as number,
     requestedSeq: event.seq,
+    requestedAt: event.at,
   };
 }
+
+/** Whether a driver keeps a state of the node: then it looks at the node's rows itself. */
+const isDriven = (state: RunState, nodeId: string): boolean => state.inner[nodeId] !== undefined;
 
 function closeCall(state: RunState, callId: string): void {
   const call = state.calls[callId];
@@ -63,9 +84,15 @@ function closeCall(state: RunState, callId: string): void {
 }
 
 /** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
-function stepReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
+function callReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
   const call = state.calls[payload.callId as string];
-  if (call === undefined || call.attempt !== payload.attempt || call.asked !== undefined) return;
+  if (call === undefined || call.attempt !== payload.attempt) return;
+  if (isDriven(state, call.nodeId)) {
+    closeCall(state, call.callId);
+    dropOfCall(state, call.callId);
+    return;
+  }
+  if (call.asked !== undefined) return;
   closeCall(state, call.callId);
   const at = { nodeId: call.nodeId, seq: event.seq };
   if (payload.error === undefined)
@@ -85,6 +112,8 @@ function timerFired(state: RunState, event: FoldEvent, payload: JsonObject): voi
   const timer = state.timers[payload.timerId as string];
   if (timer === undefined) return;
   delete state.timers[timer.timerId];
+  // A delay of a driven node is its driver's, which sees the row.
+  if (timer.purpose === 'delay' && isDriven(state, timer.nodeId as string)) return;
   state.pending.push({ kind: 'timer', seq: event.seq, timer });
 }
 
@@ -121,27 +150,52 @@ function interruptResolved(state: RunState, event: FoldEvent, payload: JsonObjec
   const interruptId = payload.interruptId as string;
   const expiry = expiryTimerOf(interruptId);
   delete state.timers[expiry];
-  dropResults(state, nodeId, expiry);
+  const driven = isDriven(state, nodeId);
+  if (driven) dropTimer(state, expiry);
+  else dropResults(state, nodeId, expiry);
   const value = (payload.resumeValue ?? null) as Json;
-  const call = active.callId === null ? undefined : state.calls[active.callId];
-  if (call?.asked === interruptId) {
-    state.pending.push({ kind: 'recovered', nodeId, seq: event.seq, verdict: value as JsonObject });
+  const call = askedCall(state, nodeId, active, interruptId);
+  if (call !== undefined) {
+    const verdict = value as JsonObject;
+    state.pending.push({ kind: 'recovered', nodeId, seq: event.seq, callId: call.callId, verdict });
     return;
   }
+  if (driven) return;
   const timedOut = payload.reason === 'timeout';
   const answer = { interruptId, kind: payload.kind as string, value, timedOut };
   state.pending.push({ kind: 'answered', nodeId, seq: event.seq, answer });
 }
 
+/** The call about which a human was asked by this interrupt. */
+function askedCall(state: RunState, nodeId: string, active: ActiveNode, interruptId: string): OpenCall | undefined {
+  if (!isDriven(state, nodeId)) {
+    const call = active.callId === null ? undefined : state.calls[active.callId];
+    return call?.asked === interruptId ? call : undefined;
+  }
+  return callsOf(state, nodeId).find((call) => call.asked === interruptId);
+}
+
+const callsOf = (state: RunState, nodeId: string): OpenCall[] =>
+  Object.values(state.calls).filter((call) => call.nodeId === nodeId);
+
 /** Whatever belongs to the attempt ends with it: its timers, its open call, facts not acted on yet. */
 export function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
   for (const timerId of active.timers) delete state.timers[timerId];
-  if (active.callId !== null) closeCall(state, active.callId);
+  if (isDriven(state, nodeId)) {
+    for (const { callId } of callsOf(state, nodeId)) closeCall(state, callId);
+    delete state.inner[nodeId];
+  } else if (active.callId !== null) {
+    closeCall(state, active.callId);
+  }
   dropFacts(state, nodeId);
 }
 
 /** Ends the attempt of a node that has a call or a delay under way; others are left as they are. */
 export function abandon(state: RunState, nodeId: string, seq: number): void {
+  if (isDriven(state, nodeId)) {
+    cutShort(state, nodeId, seq);
+    return;
+  }
   const active = state.active[nodeId] as ActiveNode;
   const call = active.callId === null ? undefined : state.calls[active.callId];
   const isCalling = call !== undefined && call.asked === undefined;
@@ -150,6 +204,29 @@ export function abandon(state: RunState, nodeId: string, seq: number): void {
   active.timers = [];
   active.abandoned += 1;
   state.pending.push({ kind: 'abandoned', nodeId, seq });
+}
+
+/** Of a driven node only the calls under way end: what it has done so far is recorded, and is not done again. */
+function cutShort(state: RunState, nodeId: string, seq: number): void {
+  for (const call of callsOf(state, nodeId)) {
+    if (call.asked !== undefined) continue;
+    closeCall(state, call.callId);
+    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
+  }
+}
+
+/** What is known of a driven node's call counts no more: it was asked for again, or is over. */
+function dropOfCall(state: RunState, callId: string): void {
+  if (state.pending.length === 0) return;
+  state.pending = state.pending.filter((fact) => {
+    if (fact.kind === 'cut-short') return fact.call.callId !== callId;
+    return fact.kind !== 'recovered' || fact.callId !== callId;
+  });
+}
+
+function dropTimer(state: RunState, timerId: string): void {
+  if (state.pending.length === 0) return;
+  state.pending = state.pending.filter((fact) => fact.kind !== 'timer' || fact.timer.timerId !== timerId);
 }
 
 /** What came of a wait or a call that is over counts no more; a time limit of the node that has passed still does. */

@@ -19,6 +19,8 @@ export const newRunState = (runId: RunId): RunState => ({
   nextSeq: 0,
   now: 0,
   limits: { maxNodeExecutions: 0, timeoutMs: null },
+  agents: {},
+  inner: {},
   active: {},
   activeCount: 0,
   visits: {},
@@ -75,7 +77,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       state.pause = null;
       break;
     case 'cap.breached':
-      breached(state, event, payload);
+      if (!drive(state, workflow, event)) breached(state, event, payload);
       break;
     case 'workflow.loopback-limit':
       fail(state, event, loopLimit(payload));
@@ -102,12 +104,22 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       break;
     default:
       foldFact(state, event, payload);
+      drive(state, workflow, event);
       break;
   }
 }
 
+/** Shows a row of a driven node to its driver; false for others. */
+function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
+  const inner = event.nodeId === undefined ? undefined : state.inner[event.nodeId];
+  if (inner === undefined) return false;
+  nodeOf(workflow, event).type.driver?.evolve(inner, event as FoldEvent<string, JsonObject>);
+  return true;
+}
+
 function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, payload: JsonObject): void {
   state.limits = payload.limits as unknown as RunState['limits'];
+  if (payload.agents !== undefined) state.agents = payload.agents as unknown as RunState['agents'];
   const { timeoutMs } = state.limits;
   if (timeoutMs !== null) {
     const fireAt = event.at + timeoutMs;
@@ -175,6 +187,8 @@ function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payl
   };
   state.active[nodeId] = active;
   if (known !== undefined) dropFacts(state, nodeId);
+  const { driver } = nodeOf(workflow, event).type;
+  if (driver !== undefined) state.inner[nodeId] = driver.fresh();
   if (typeof payload.timeoutMs !== 'number') return;
   setTimer(state, {
     timerId: `timeout:${nodeId}#${visit}.${attempt}`,

@@ -1,8 +1,10 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
 import type { JsonObject } from '@cairn/protocol';
 import type { Settlement } from '../log/port.ts';
+import { drivenResult } from './driven.ts';
 import type { StepResult } from './flights.ts';
-import type { Draft, RunState, Timer } from './state.ts';
+import type { Draft, OpenCall, RunState, Timer } from './state.ts';
+import type { Workflow } from './workflow.ts';
 
 /** `propose` is asked again whenever another node wrote first. */
 export interface Fact {
@@ -45,16 +47,19 @@ export function awaited<Answer extends object>(
   return { fact, done: promise };
 }
 
-/** A step's result counts only for the attempt the run waits for. */
-export function stepReturned(callId: string, nodeId: string, attempt: number, result: StepResult): Fact {
+/** A call's result counts only for the attempt the run waits for. */
+export function callReturned(workflow: Workflow, call: OpenCall, attempt: number, result: StepResult): Fact {
+  const { callId, nodeId } = call;
   return {
     internal: true,
-    propose(state) {
-      const call = state.calls[callId];
+    propose(state, now) {
+      const driven = drivenResult(state, workflow, { callId, attempt, result, now });
+      if (driven !== null) return driven;
+      const open = state.calls[callId];
       // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
-      if (call === undefined || call.attempt !== attempt || call.asked !== undefined || state.ended) return [];
+      if (open === undefined || open.attempt !== attempt || open.asked !== undefined || state.ended) return [];
       const payload: JsonObject = { nodeId, callId, attempt, ...(result as JsonObject) };
-      return [{ type: 'cairn.step.returned', nodeId, cause: call.requestedSeq, audience: 'operator', payload }];
+      return [{ type: 'cairn.step.returned', nodeId, cause: open.requestedSeq, audience: 'operator', payload }];
     },
     recorded: () => undefined,
     refused: () => undefined,

@@ -1,4 +1,4 @@
-import { runId, TerminalError } from '@cairn/protocol';
+import { contextId, runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../redaction/redactor.ts';
 import { Flights, type StepResult } from './flights.ts';
@@ -12,13 +12,15 @@ const call: OpenCall = {
   safety: 'read',
   attempt: 1,
   requestedSeq: 3,
+  requestedAt: 0,
 };
 
 /** What is recorded of a step that does this. */
 function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<StepResult> {
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
   return new Promise((landed) => {
-    const world = { tenant: 't', runId: runId('1'), sha256: (text: string) => text, redactor };
+    const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
+    const world = { ...ids, sha256: (text: string) => text, redactor, post: () => undefined };
     new Flights(world, new Map([[step.typeId, step]]), (_, __, result) => landed(result)).start(call, {});
   });
 }

@@ -1,7 +1,9 @@
 /** Performs effects: calls a step's function, and turns whatever it does into a result that can be recorded. */
-import { isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
+import { type ContextId, isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
+import { emitted } from './driven.ts';
+import type { Fact } from './facts.ts';
 import { plainJsonCopy } from './json-copy.ts';
-import type { Redactor, Sha256, Step, StepContext } from './ports.ts';
+import type { CallContext, Emission, Performer, Redactor, Sha256 } from './ports.ts';
 import type { OpenCall, RunError } from './state.ts';
 
 /** How a step ended. */
@@ -10,28 +12,34 @@ export type StepResult = { readonly outcome: Json } | { readonly error: RunError
 export interface FlightWorld {
   readonly tenant: string;
   readonly runId: RunId;
+  readonly contextId: ContextId;
   readonly sha256: Sha256;
   /** What a step brings is redacted before it is measured, cut or recorded. */
   readonly redactor: Redactor | null;
+  /** Records what a call writes while it is under way. */
+  readonly post: (fact: Fact) => void;
 }
 
 /** Largest result of a step, as JSON text; what is larger does not fit in an event. */
 const MAX_OUTCOME_LENGTH = 480 * 1024;
 
+/** Emissions of one call that may be on their way to the log before it is held up. */
+const EMISSION_WINDOW = 512;
+
 /** The effects of one run that are under way in this process. */
 export class Flights {
   readonly #world: FlightWorld;
-  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #performers: ReadonlyMap<string, Performer>;
   readonly #flights = new Map<string, Flight>();
   readonly #landed: (call: OpenCall, attempt: number, result: StepResult) => void;
 
   constructor(
     world: FlightWorld,
-    steps: ReadonlyMap<string, Step>,
+    performers: ReadonlyMap<string, Performer>,
     landed: (call: OpenCall, attempt: number, result: StepResult) => void,
   ) {
     this.#world = world;
-    this.#steps = steps;
+    this.#performers = performers;
     this.#landed = landed;
   }
 
@@ -48,7 +56,7 @@ export class Flights {
     if (call.asked !== undefined || this.#flights.has(call.callId)) return;
     const { attempt } = call;
     const land = (result: StepResult) => this.#landed(call, attempt, result);
-    const step = this.#steps.get(call.step);
+    const step = this.#performers.get(call.step);
     if (step === undefined) {
       const message = `This host has no step ${call.step}.`;
       land({ error: { code: 'capability_not_provided', message, retryable: false } });
@@ -74,29 +82,43 @@ export class Flights {
  * One attempt of one call that is under way, and the context its function gets. A class, because there is one for every
  * step, and an object literal with accessors defines them anew each time.
  */
-class Flight implements StepContext {
+class Flight implements CallContext {
   readonly runId: RunId;
   readonly nodeId: string;
   readonly callId: string;
   readonly attempt: number;
+  readonly requestedSeq: number;
   readonly #step: string;
   readonly #world: FlightWorld;
   readonly #landed: (result: StepResult) => void;
   #controller: AbortController | null = null;
   #over = false;
+  /** Emissions that are not durable yet, and who waits until there are fewer. */
+  #unrecorded = 0;
+  #room: PromiseWithResolvers<void> | null = null;
+  #allRecorded: PromiseWithResolvers<void> | null = null;
 
   constructor(call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void) {
     this.runId = world.runId;
     this.nodeId = call.nodeId;
     this.callId = call.callId;
     this.attempt = call.attempt;
+    this.requestedSeq = call.requestedSeq;
     this.#step = call.step;
     this.#world = world;
     this.#landed = landed;
   }
 
+  get tenant(): string {
+    return this.#world.tenant;
+  }
+
+  get contextId(): ContextId {
+    return this.#world.contextId;
+  }
+
   /** Starts the step. What comes of it lands once, later, unless the flight was aborted before. */
-  takeOff(step: Step, input: JsonObject): void {
+  takeOff(step: Performer, input: JsonObject): void {
     const { redactor } = this.#world;
     const failed = (error: unknown) => this.#land({ error: stepError(error, redactor) });
     let running: Promise<unknown>;
@@ -117,7 +139,42 @@ class Flight implements StepContext {
   abort(reason: string): void {
     this.#over = true;
     this.#controller?.abort(new Error(reason));
+    this.#room?.resolve();
+    this.#allRecorded?.reject(new Error(reason));
   }
+
+  emit(rows: readonly Emission[]): Promise<void> | undefined {
+    if (this.#over) return undefined;
+    this.#unrecorded += 1;
+    const { redactor, post } = this.#world;
+    const clean = redactor === null ? rows : redactor.value(rows);
+    post(emitted(this.callId, this.attempt, clean, this.#settled));
+    if (this.#unrecorded < EMISSION_WINDOW) return undefined;
+    this.#room ??= Promise.withResolvers<void>();
+    return this.#room.promise;
+  }
+
+  recorded(): Promise<void> {
+    if (this.#over) return Promise.reject(new Error('This attempt is over.'));
+    if (this.#unrecorded === 0) return Promise.resolve();
+    if (this.#allRecorded === null) {
+      this.#allRecorded = Promise.withResolvers<void>();
+      // Who asked may have gone by the time the attempt is aborted.
+      this.#allRecorded.promise.catch(() => undefined);
+    }
+    return this.#allRecorded.promise;
+  }
+
+  readonly #settled = (): void => {
+    this.#unrecorded -= 1;
+    if (this.#room !== null && this.#unrecorded <= EMISSION_WINDOW / 2) {
+      this.#room.resolve();
+      this.#room = null;
+    }
+    if (this.#unrecorded > 0) return;
+    this.#allRecorded?.resolve();
+    this.#allRecorded = null;
+  };
 
   /** Made when asked for, as the signal is: most steps use neither. */
   get idempotencyKey(): string {
@@ -134,7 +191,7 @@ class Flight implements StepContext {
 }
 
 /** What JSON cannot carry must not be believed to be recorded: it is an error, now, and not a hole in the history. */
-function recordable(step: Step, outcome: unknown, redactor: Redactor | null): StepResult {
+function recordable(step: Performer, outcome: unknown, redactor: Redactor | null): StepResult {
   try {
     const plain = plainJsonCopy(outcome ?? null);
     if (plain !== undefined) return { outcome: redactor === null ? plain : redactor.value(plain) };
@@ -152,13 +209,13 @@ function recordable(step: Step, outcome: unknown, redactor: Redactor | null): St
   }
 }
 
-const unrecordable = (step: Step, why: string): RunError => ({
+const unrecordable = (step: Performer, why: string): RunError => ({
   code: 'node_execution_failed',
   message: `The result of step ${step.typeId} ${why}.`,
   retryable: false,
 });
 
-const tooLarge = (step: Step, length: number): RunError => ({
+const tooLarge = (step: Performer, length: number): RunError => ({
   code: 'event_too_large',
   message: `Step ${step.typeId} returned ${length} characters of JSON; at most ${MAX_OUTCOME_LENGTH} fit in an event. Return a reference instead.`,
   retryable: false,
@@ -167,7 +224,11 @@ const tooLarge = (step: Step, length: number): RunError => ({
 /** An error nobody classified may well pass: it counts as retryable, within the node's retry settings. */
 function stepError(error: unknown, redactor: Redactor | null): RunError {
   const clean = (text: string): string => (redactor === null ? text : redactor.text(text));
-  if (isCairnError(error)) return { code: error.code, message: clean(error.message), retryable: error.retryable };
+  if (isCairnError(error)) {
+    const known = { code: error.code, message: clean(error.message), retryable: error.retryable };
+    const details = detailsOf(error.details, redactor);
+    return details === undefined ? known : { ...known, details };
+  }
   // Redacted before it is cut, for a secret that is cut in two is not found.
   const message = quoted(clean(error instanceof Error ? error.message : String(error)), 2000);
   const code = (error as { code?: unknown } | null)?.code;
@@ -176,4 +237,12 @@ function stepError(error: unknown, redactor: Redactor | null): RunError {
     message: typeof code === 'string' ? `${message} (${quoted(clean(code), 60)})` : message,
     retryable: true,
   };
+}
+
+/** Only what JSON can carry. */
+function detailsOf(details: unknown, redactor: Redactor | null): JsonObject | undefined {
+  if (details === undefined) return undefined;
+  const plain = plainJsonCopy(details);
+  if (plain === undefined) return undefined;
+  return (redactor === null ? plain : redactor.value(plain)) as JsonObject;
 }

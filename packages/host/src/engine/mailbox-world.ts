@@ -1,7 +1,7 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
-import type { Clock, Redactor, Report, Sha256, Step } from './ports.ts';
+import type { Clock, Performer, Redactor, Report, Sha256 } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { RunState } from './state.ts';
 import type { Workflow } from './workflow.ts';
@@ -10,7 +10,7 @@ export interface MailboxWorld {
   readonly store: Store;
   readonly clock: Clock;
   readonly sha256: Sha256;
-  readonly steps: ReadonlyMap<string, Step>;
+  readonly performers: ReadonlyMap<string, Performer>;
   readonly loader: RunLoader;
   readonly owner: string;
   readonly leaseMs: number;

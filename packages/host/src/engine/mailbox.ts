@@ -3,10 +3,12 @@
  * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
+import type { NewRun } from '../log/port.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
-import { type Fact, stepReturned } from './facts.ts';
+import { drivenInput } from './driven.ts';
+import { callReturned, type Fact } from './facts.ts';
 import { Flights } from './flights.ts';
 import { landedUnder } from './landed.ts';
 import { leaseGone, type MailboxWorld, type Opening, stopped } from './mailbox-world.ts';
@@ -55,7 +57,7 @@ export class Mailbox {
       this.#creating = opening;
       this.#state = opening.state;
       this.#workflow = opening.workflow;
-      this.#flights = this.#flightsOf(opening.run.tenant);
+      this.#flights = this.#flightsOf(opening.run);
     } else if (opening.kind === 'claimed') {
       this.adopt(opening.fence);
     }
@@ -165,7 +167,7 @@ export class Mailbox {
       const loaded = await this.#world.loader.load(this.runId);
       this.#state = loaded.state;
       this.#workflow = loaded.workflow;
-      this.#flights ??= this.#flightsOf(loaded.record.tenant);
+      this.#flights ??= this.#flightsOf(loaded.record);
       this.#checkpointSeq = loaded.checkpointSeq;
     } else if (stale && this.#creating === null) {
       await this.#world.loader.catchUp(this.#state, this.#workflow as Workflow);
@@ -281,14 +283,14 @@ export class Mailbox {
   }
 
   #start(state: RunState, call: OpenCall): void {
-    this.#flights?.start(call, stepInput(state, this.#workflow as Workflow, call));
+    const workflow = this.#workflow as Workflow;
+    this.#flights?.start(call, drivenInput(state, workflow, call) ?? stepInput(state, workflow, call));
   }
 
-  #flightsOf(tenant: string): Flights {
-    const { sha256, steps, redactor } = this.#world;
-    return new Flights({ tenant, runId: this.runId, sha256, redactor }, steps, (call, attempt, result) =>
-      this.post(stepReturned(call.callId, call.nodeId, attempt, result)),
-    );
+  #flightsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>): Flights {
+    const { sha256, performers, redactor } = this.#world;
+    const world = { tenant, runId: this.runId, contextId, sha256, redactor, post: (fact: Fact) => this.post(fact) };
+    return new Flights(world, performers, (...call) => this.post(callReturned(this.#workflow as Workflow, ...call)));
   }
 
   /** Nothing to write. The lease stays while effects are under way, and goes back when the run waits for others. */

@@ -1,6 +1,6 @@
 /** The rows by which a node starts, completes, fails or is tried again. */
 import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
-import type { NodeAction, NodeContext } from './compiled.ts';
+import type { Agents, NodeAction, NodeContext } from './compiled.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
 import { retryDelay } from './node-settings.ts';
 import { asOutputs } from './nodes/values.ts';
@@ -9,6 +9,8 @@ import type { ActiveNode, Decision, Draft, EdgeOutcome, Queued, RunError, RunSta
 import type { CompiledNode, Workflow } from './workflow.ts';
 
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
+
+const noAgents: Agents = new Map();
 
 /** Starts a node whose turn has come, or says why it cannot be. */
 export function startNode(state: RunState, workflow: Workflow, entry: Queued): Decision {
@@ -19,7 +21,7 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   if (tooOften !== undefined) return rows(tooOften);
   const arrived = arrivedEdges(state, workflow, node, entry);
   const context = {
-    ...contextOf(state, node),
+    ...contextOf(state, node, workflow.agents),
     visit: state.visits[node.id] ?? 0,
     iteration: entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1,
     sources: arrived.map((edge) => edge.source),
@@ -35,11 +37,10 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
 }
 
 /** The next attempt of a node, with the inputs of the first. */
-export function startAgain(state: RunState, node: CompiledNode, cause: number): Decision {
+export function startAgain(state: RunState, context: NodeContext, cause: number): Decision {
   const breach = executionBreach(state, cause);
   if (breach !== undefined) return rows(breach);
-  const context = activeContext(state, node);
-  return begin({ ...context, attempt: context.attempt + 1 }, cause);
+  return begin(context, cause);
 }
 
 function begin(context: NodeContext, cause: number): Decision {
@@ -48,7 +49,7 @@ function begin(context: NodeContext, cause: number): Decision {
   return { drafts: [first, ...drafts], effects };
 }
 
-function contextOf(state: RunState, node: CompiledNode): Omit<NodeContext, 'inputs'> {
+function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<NodeContext, 'inputs'> {
   return {
     runId: state.runId,
     node: node.node,
@@ -60,20 +61,23 @@ function contextOf(state: RunState, node: CompiledNode): Omit<NodeContext, 'inpu
     now: state.now,
     callAttempts: 0,
     abandoned: 0,
+    agents,
     state,
   };
 }
 
 /** A node that is under way. */
-export function activeContext(state: RunState, node: CompiledNode): NodeContext {
+export function activeContext(state: RunState, node: CompiledNode, agents: Agents): NodeContext {
   const { visit, attempt, inputs, callAttempts, abandoned } = state.active[node.id] as ActiveNode;
   const iteration = state.iterations[node.id] ?? 0;
-  return { ...contextOf(state, node), visit, attempt, inputs, callAttempts, abandoned, iteration };
+  return { ...contextOf(state, node, agents), visit, attempt, inputs, callAttempts, abandoned, iteration };
 }
 
-function started({ node, compiled, attempt, visit, inputs }: NodeContext, cause: number): Draft {
+function started(context: NodeContext, cause: number): Draft {
+  const { node, compiled, attempt, visit, inputs } = context;
   const payload: Record<string, Json> = { nodeId: node.id, typeId: node.typeId, attempt, visit };
-  if (node.agent !== undefined) payload.agent = node.agent as JsonObject;
+  const agent = actingAs(context, node.agent?.agentId);
+  if (agent !== undefined) payload.agent = agent;
   if (compiled.timeoutMs !== null) payload.timeoutMs = compiled.timeoutMs;
   payload.inputs = inputs;
   return { type: 'node.started', nodeId: node.id, cause, audience: 'client', payload };
@@ -96,20 +100,28 @@ export function perform(context: NodeContext, act: () => NodeAction, cause: numb
 export const endNode = (context: NodeContext, outcome: Json, cause: number): Decision =>
   perform(context, () => ({ kind: 'complete', outputs: asOutputs(outcome) }), cause);
 
-const withCause = (drafts: readonly Draft[], cause: number): Draft[] =>
+export const withCause = (drafts: readonly Draft[], cause: number): Draft[] =>
   drafts.map((draft) => (draft.cause === undefined ? { ...draft, cause } : draft));
 
 function completed(
   context: NodeContext,
-  { outputs, ports, drafts = [] }: Extract<NodeAction, { kind: 'complete' }>,
+  { outputs, ports, drafts = [], agentId }: Extract<NodeAction, { kind: 'complete' }>,
   cause: number,
 ): Draft[] {
   const { compiled, node, state, now } = context;
   const edges = edgeOutcomes(context, outputs, ports, drafts);
   const startedAt = state.active[compiled.id]?.startedAt ?? now;
   const payload: Record<string, Json> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
-  if (node.agent !== undefined) payload.agent = node.agent as JsonObject;
+  const agent = actingAs(context, agentId ?? node.agent?.agentId);
+  if (agent !== undefined) payload.agent = agent;
   return [...withCause(drafts, cause), { type: 'node.completed', nodeId: node.id, cause, audience: 'client', payload }];
+}
+
+/** Who acts in the node: as the run was pinned to it, or as the definition has it. */
+function actingAs({ node, state }: NodeContext, agentId: string | undefined): JsonObject | undefined {
+  if (agentId === undefined) return undefined;
+  const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
+  return (pin?.ref ?? node.agent) as JsonObject | undefined;
 }
 
 /** Which edges a node leaves by: those of an activated port whose condition holds. Throws `expression_failed`. */
@@ -145,7 +157,7 @@ export function failNode(context: NodeContext, error: RunError, cause: number): 
 
 /** A disabled node is not executed; the run goes on past it as if it had put out nothing. */
 function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
-  const context: NodeContext = { ...contextOf(state, node), inputs: {} };
+  const context: NodeContext = { ...contextOf(state, node, noAgents), inputs: {} };
   try {
     const ports = node.out.map((edge) => edge.port ?? 'output');
     const edges = edgeOutcomes(context, {}, ports, []);

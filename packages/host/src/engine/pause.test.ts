@@ -109,7 +109,7 @@ test('a crash while a run is paused changes nothing', () => {
 test('a crash between an immediate request and its pause asks for nothing again', () => {
   const run = readThenNoop();
   run.write([{ type: 'cairn.pause.requested', audience: 'operator', payload: { drainPolicy: 'immediate' } }]);
-  expect(recover(run.state)).toEqual({ drafts: [], effects: [] });
+  expect(recover(run.state, run.workflow)).toEqual({ drafts: [], effects: [] });
   expect(run.settle().status).toBe('paused');
 });
 

@@ -2,6 +2,7 @@
 import { isoTime, isTerminalStatus, TerminalError } from '@cairn/protocol';
 import { writeQuestions } from './recover.ts';
 import type { Decision, Draft, Pause, Pending, RunState } from './state.ts';
+import type { Workflow } from './workflow.ts';
 
 export interface PauseRequest {
   readonly drainPolicy: Pause['drainPolicy'];
@@ -82,21 +83,24 @@ export function nextFact(state: RunState): Pending | undefined {
   return isDraining(pause) ? state.pending.find((fact) => !startsWork(fact)) : undefined;
 }
 
+/** Whether nodes under way may go on: always, but for a run that is paused or has been told to stop at once. */
+export const mayGoOn = (state: RunState): boolean => state.pause === null || isDraining(state.pause);
+
 const isDraining = (pause: Pause): boolean => pause.pausedAt === null && pause.drainPolicy === 'drain-current-node';
 
 function startsWork(fact: Pending): boolean {
   if (fact.kind === 'timer') return fact.timer.purpose === 'retry';
-  return fact.kind === 'answered' || fact.kind === 'recovered' || fact.kind === 'abandoned';
+  return fact.kind !== 'step-returned' && fact.kind !== 'node-error';
 }
 
 const nothing: Decision = { drafts: [], effects: [] };
 
 /** `run.paused`, once nothing is under way or at once; and nothing at all from then on. */
-export function pauseRun(state: RunState, pause: Pause): Decision {
+export function pauseRun(state: RunState, workflow: Workflow, pause: Pause): Decision {
   if (pause.pausedAt !== null || (isDraining(pause) && isUnderWay(state))) return nothing;
   const { drainPolicy, reason, seq } = pause;
   // What became of a write that is cut short nobody knows: a human is asked, as after a crash.
-  const questions = writeQuestions(state);
+  const questions = writeQuestions(state, workflow);
   const payload = { drainPolicy, ...(reason === null ? {} : { reason }) };
   return { drafts: [...questions, { type: 'run.paused', cause: seq, audience: 'client', payload }], effects: [] };
 }

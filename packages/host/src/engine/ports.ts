@@ -1,5 +1,6 @@
 /** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import type { Audience, ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { AgentPin } from './state.ts';
 
 export interface Clock {
   /** Milliseconds since the epoch; may jump in either direction. */
@@ -38,6 +39,42 @@ export interface Step {
   readonly typeId: string;
   readonly safety: StepSafety;
   run(input: JsonObject, context: StepContext): Promise<Json>;
+}
+
+/** A row that a call writes while it is under way. */
+export interface Emission {
+  readonly type: string;
+  readonly audience: Audience;
+  readonly payload: JsonObject;
+}
+
+/** What the call of a driven node gets beside a step's context. */
+export interface CallContext extends StepContext {
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  /** seq of the row that asked for this attempt. */
+  readonly requestedSeq: number;
+  /**
+   * Rows of the node, caused by the request. Nothing to wait for while there is room; else a promise of room. What is
+   * emitted once the run no longer waits for this attempt is dropped.
+   */
+  emit(rows: readonly Emission[]): Promise<void> | undefined;
+  /** Resolves once all that was emitted is durable. Rejects when it never will be, because the attempt is over. */
+  recorded(): Promise<void>;
+}
+
+/** Performs the calls of driven nodes. What it returns or throws is what is recorded of the call. */
+export interface Performer {
+  /** `OpenCall.step` of the calls it performs. */
+  readonly typeId: string;
+  run(input: JsonObject, context: CallContext): Promise<Json>;
+}
+
+/** Where the agents of a tenant are found. */
+export interface AgentShelf {
+  /** The agents of these names, and whoever they may hand work to. Throws for one that the tenant does not have. */
+  pin(tenant: string, agentIds: readonly string[]): Promise<Readonly<Record<string, AgentPin>>>;
+  definition(hash: string): Promise<JsonObject>;
 }
 
 /** Things worth telling an operator; never part of a run's history. */

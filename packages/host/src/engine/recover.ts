@@ -1,16 +1,18 @@
 /** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from './compiled.ts';
-import { callIdOf, STEP_INTERRUPTED } from './evolve-facts.ts';
-import { endNode, failNode } from './node-decisions.ts';
+import { askAgain, closeDriven, drivenInput } from './driven.ts';
+import { STEP_INTERRUPTED } from './evolve-facts.ts';
+import { activeContext, endNode, failNode } from './node-decisions.ts';
 import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
 import { askDrafts } from './waiting.ts';
+import type { CompiledNode, Workflow } from './workflow.ts';
 
 /**
  * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
  * node's recorded inputs and the pinned definition, for every attempt alike.
  */
-export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, cause?: number): Draft {
+export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'asked'>, cause?: number): Draft {
   const { nodeId, callId, step, attempt, safety } = call;
   return {
     type: 'cairn.step.requested',
@@ -22,7 +24,11 @@ export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'asked'>, ca
 }
 
 /** All open calls that are not under way here, in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
-export function recover(state: RunState, underWay: (callId: string) => boolean = () => false): Decision {
+export function recover(
+  state: RunState,
+  workflow: Workflow,
+  underWay: (callId: string) => boolean = () => false,
+): Decision {
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
   if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
@@ -30,19 +36,34 @@ export function recover(state: RunState, underWay: (callId: string) => boolean =
   if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || call.safety === 'write' || underWay(call.callId)) continue;
-    drafts.push(stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq));
-    effects.push({ kind: 'step', callId: call.callId });
+    const again = requestAgain(state, workflow, call);
+    drafts.push(...again.drafts);
+    effects.push(...again.effects);
   }
-  return { drafts: [...drafts, ...writeQuestions(state, underWay)], effects };
+  return { drafts: [...drafts, ...writeQuestions(state, workflow, underWay)], effects };
+}
+
+function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
+  const node = workflow.nodes.get(call.nodeId) as CompiledNode;
+  if (node.type.driver !== undefined) {
+    return askAgain(activeContext(state, node, workflow.agents), call, call.requestedSeq);
+  }
+  const drafts = [stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq)];
+  return { drafts, effects: [{ kind: 'step', callId: call.callId }] };
 }
 
 /** Asks a human about every open call that may have written something and is not under way here. */
-export function writeQuestions(state: RunState, underWay: (callId: string) => boolean = () => false): Draft[] {
+export function writeQuestions(
+  state: RunState,
+  workflow: Workflow,
+  underWay: (callId: string) => boolean = () => false,
+): Draft[] {
   const drafts: Draft[] = [];
   let ahead = 0;
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || call.safety !== 'write' || underWay(call.callId)) continue;
-    for (const draft of askDrafts(state, question(call, state.active[call.nodeId]?.inputs ?? {}, ahead)))
+    const inputs = drivenInput(state, workflow, call) ?? state.active[call.nodeId]?.inputs ?? {};
+    for (const draft of askDrafts(state, question(call, inputs, ahead)))
       drafts.push({ ...draft, cause: call.requestedSeq });
     ahead += 1;
   }
@@ -67,14 +88,21 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, inputs: JsonObjec
 });
 
 /** A human has said what became of the step: do it again, take this result, or give up. */
-export function verdictDecision(context: NodeContext, verdict: JsonObject, cause: number): Decision {
-  const callId = callIdOf(context.node.id, context.visit);
-  const call = context.state.calls[callId] as OpenCall;
+export function verdictDecision(context: NodeContext, call: OpenCall, verdict: JsonObject, cause: number): Decision {
+  const { callId } = call;
+  const isDriven = context.compiled.type.driver !== undefined;
   if (verdict.action === 'retry') {
+    if (isDriven) return askAgain(context, call, cause);
     const again = stepRequested({ ...call, attempt: call.attempt + 1 }, cause);
     return { drafts: [again], effects: [{ kind: 'step', callId }] };
   }
-  if (verdict.action === 'use') return endNode(context, verdict.result ?? null, cause);
+  if (verdict.action === 'use') {
+    const result = verdict.result ?? null;
+    if (!isDriven) return endNode(context, result, cause);
+    return { drafts: closeDriven(context, call, { given: result }, cause), effects: [] };
+  }
   const message = `Step ${call.step} of node ${context.node.id} was interrupted, and it was decided to give it up.`;
-  return { drafts: failNode(context, { code: 'step_interrupted', message, retryable: false }, cause), effects: [] };
+  const error = { code: 'step_interrupted', message, retryable: false };
+  const drafts = isDriven ? closeDriven(context, call, { error }, cause) : failNode(context, error, cause);
+  return { drafts, effects: [] };
 }

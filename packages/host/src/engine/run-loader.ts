@@ -1,13 +1,14 @@
 /** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
 import { type FoldEvent, type Json, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord, Store } from '../log/port.ts';
+import type { AgentPins } from './agent-pins.ts';
 import { evolve, newRunState } from './evolve.ts';
 import type { RunState } from './state.ts';
 import type { Workflow } from './workflow.ts';
 import type { WorkflowShelf } from './workflow-shelf.ts';
 
 /** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
-export const STATE_FORMAT = 'run-state/2';
+export const STATE_FORMAT = 'run-state/3';
 
 const PAGE = 1_000;
 
@@ -46,7 +47,7 @@ export const runNotFound = (runId: string) =>
     details: { runId },
   });
 
-export function createRunLoader(store: Store, shelf: WorkflowShelf): RunLoader {
+export function createRunLoader(store: Store, shelf: WorkflowShelf, pins: AgentPins): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
@@ -69,11 +70,12 @@ export function createRunLoader(store: Store, shelf: WorkflowShelf): RunLoader {
     async load(runId, tenant) {
       const head = await store.log.head(runId);
       if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
-      const workflow = await shelf.byHash(head.record.definitionHash);
+      const shared = await shelf.byHash(head.record.definitionHash);
       const checkpoint = await store.records.checkpoint(runId);
       const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
       const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
-      await catchUp(state, workflow);
+      await catchUp(state, shared);
+      const workflow = await pins.give(shared, state.agents);
       return { record: head.record, workflow, state, checkpointSeq: usable ? checkpoint.seq : -1 };
     },
     saveCheckpoint: (state) =>

@@ -10,7 +10,9 @@ import {
   runSnapshot,
 } from '@cairn/protocol';
 import type { Store } from '../log/port.ts';
+import { type AgentPins, createAgentPins } from './agent-pins.ts';
 import { answerDrafts } from './answers.ts';
+import type { NodeType } from './compiled.ts';
 import type {
   AnswerInterrupt,
   CancelRun,
@@ -35,7 +37,7 @@ import { createCatalog } from './nodes/catalog.ts';
 import { settledWith } from './once.ts';
 import { appendOutside } from './outside.ts';
 import { pauseRequested, resumed } from './pause.ts';
-import type { Clock, Redactor, Report, Sha256, Step, UniqueId } from './ports.ts';
+import type { AgentShelf, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from './ports.ts';
 import { redactedStart, refuseSecrets } from './redacted.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
@@ -51,6 +53,11 @@ export interface EngineOptions {
   /** Names this node among those that share the store; a new name for each start of the process. */
   readonly owner: string;
   readonly steps: readonly Step[];
+  /** Kinds of node beside the core ones and the steps, and who performs the calls they make. */
+  readonly nodeTypes?: readonly NodeType[];
+  readonly performers?: readonly Performer[];
+  /** Where agents are found. Default: this host has none. */
+  readonly agents?: AgentShelf | null;
   readonly limits: HostLimits;
   readonly report: Report;
   /** Takes known secrets out of what comes from outside. Default: there are none. */
@@ -77,6 +84,7 @@ class Runtime implements Engine {
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
   readonly #shelf: WorkflowShelf;
+  readonly #pins: AgentPins;
   readonly #loader: RunLoader;
   readonly #world: MailboxWorld;
   readonly #scheduler: Scheduler;
@@ -89,8 +97,10 @@ class Runtime implements Engine {
     const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
-    this.#shelf = createWorkflowShelf(store, createCatalog(options.steps), clock, sha256);
-    this.#loader = createRunLoader(store, this.#shelf);
+    const { steps, nodeTypes = [], performers = [], agents = null } = options;
+    this.#shelf = createWorkflowShelf(store, createCatalog(steps, nodeTypes), clock, sha256);
+    this.#pins = createAgentPins(agents);
+    this.#loader = createRunLoader(store, this.#shelf, this.#pins);
     this.#world = {
       store,
       clock,
@@ -100,7 +110,7 @@ class Runtime implements Engine {
       report,
       redactor,
       loader: this.#loader,
-      steps: new Map(options.steps.map((step) => [step.typeId, step])),
+      performers: new Map([...steps, ...performers].map((performer) => [performer.typeId, performer])),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
       emptied: (run, mailbox) => {
         if (this.#mailboxes.get(run) === mailbox) this.#mailboxes.delete(run);
@@ -193,8 +203,10 @@ class Runtime implements Engine {
 
   async #start(request: StartRun): Promise<RunStarted> {
     const { uniqueId, limits, clock } = this.#options;
-    const workflow = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
-    const drafts = [startedDraft({ workflow, request, limits }), ...callbackDrafts(request.callbackUrl)];
+    const shared = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
+    const pins = await this.#pins.find(request.tenant, shared);
+    const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
+    const drafts = [startedDraft({ workflow, request, limits, pins }), ...callbackDrafts(request.callbackUrl)];
     const id = runId(uniqueId());
     const context: ContextId = request.contextId ?? contextId(uniqueId());
     const { fact, done } = awaited(

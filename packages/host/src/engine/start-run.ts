@@ -7,6 +7,7 @@ import {
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@cairn/protocol';
+import type { Pins } from './agent-pins.ts';
 import { type HostLimits, runLimits } from './limits.ts';
 import { compileSchema } from './schemas.ts';
 import type { Draft } from './state.ts';
@@ -35,6 +36,7 @@ export function startedDraft(start: {
   readonly workflow: Workflow;
   readonly request: RunRequest;
   readonly limits: HostLimits;
+  readonly pins?: Pins | null;
 }): Draft {
   const { definition, hash } = start.workflow;
   const { tenant, principal, inputs, options, parent, trace, scopeId } = start.request;
@@ -53,6 +55,7 @@ export function startedDraft(start: {
     limits: { ...runLimits(definition, configurable, start.limits) },
   };
   if (channels !== undefined) payload.channels = channels;
+  if (start.pins != null) payload.agents = start.pins as unknown as JsonObject;
   if (options.tags !== undefined) payload.tags = options.tags;
   if (options.metadata !== undefined) payload.metadata = options.metadata as JsonObject;
   if (options.configurable !== undefined) payload.configurable = configurable;

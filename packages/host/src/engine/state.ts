@@ -1,5 +1,5 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
-import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunView } from '@cairn/protocol';
+import type { AgentRef, Audience, DrainPolicy, Json, JsonObject, RunId, RunView } from '@cairn/protocol';
 import type { StepSafety } from './ports.ts';
 
 /** How an edge was left by its source, until its target consumes it. */
@@ -34,11 +34,13 @@ export interface ActiveNode {
 export interface OpenCall {
   readonly callId: string;
   readonly nodeId: string;
+  /** Who performs it. */
   readonly step: string;
   readonly safety: StepSafety;
   attempt: number;
-  /** seq of the latest `cairn.step.requested`. */
+  /** seq and instant of the latest row that asked for it. */
   requestedSeq: number;
+  requestedAt: number;
   /** The interrupt by which a human is asked what became of it. */
   asked?: string;
 }
@@ -77,7 +79,14 @@ export type Pending =
   | { readonly kind: 'answered'; readonly nodeId: string; readonly seq: number; readonly answer: Answer }
   | { readonly kind: 'timer'; readonly seq: number; readonly timer: Timer }
   | { readonly kind: 'abandoned'; readonly nodeId: string; readonly seq: number }
-  | { readonly kind: 'recovered'; readonly nodeId: string; readonly seq: number; readonly verdict: JsonObject };
+  | { readonly kind: 'cut-short'; readonly nodeId: string; readonly seq: number; readonly call: OpenCall }
+  | {
+      readonly kind: 'recovered';
+      readonly nodeId: string;
+      readonly seq: number;
+      readonly callId: string;
+      readonly verdict: JsonObject;
+    };
 
 /** A pause that was asked for, and when it took effect; from then on nothing is decided until the run is resumed. */
 export interface Pause {
@@ -86,6 +95,12 @@ export interface Pause {
   readonly drainPolicy: DrainPolicy;
   readonly reason: string | null;
   readonly pausedAt: number | null;
+}
+
+/** An agent as a run began with it: its definition by content, and who it is on the wire. */
+export interface AgentPin {
+  readonly hash: string;
+  readonly ref: AgentRef;
 }
 
 /** What a run may use; from its `run.started`. */
@@ -103,6 +118,10 @@ export interface RunState {
   /** Instant of the last event: the only time `decide` knows. */
   now: number;
   limits: RunLimits;
+  /** The agents this run is pinned to, by id. */
+  agents: Readonly<Record<string, AgentPin>>;
+  /** Of each driven node that is active, what its driver keeps. */
+  inner: Record<string, object>;
   active: Record<string, ActiveNode>;
   activeCount: number;
   visits: Record<string, number>;

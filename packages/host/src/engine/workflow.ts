@@ -50,6 +50,7 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, ca
     entries: graph.entries,
     loopExits: graph.loops.map((_, index) => edges.filter((edge) => edge.exits === index)),
     maxLoopbacks: definition.settings.maxLoopbackIterations ?? null,
+    agents: new Map(),
   };
 }
 

@@ -162,7 +162,7 @@ export class RunScript {
   /** Another process takes over from what is stored. */
   crashes(): this {
     this.state = JSON.parse(JSON.stringify(this.state)) as RunState;
-    const decision = recover(this.state);
+    const decision = recover(this.state, this.workflow);
     this.effects = [...decision.effects];
     this.write(decision.drafts);
     return this.settle();

@@ -1,4 +1,4 @@
-/** The kinds of node this host can run: the core ones, and one for each step. */
+/** The kinds of node this host can run: the core ones, those it was given, and one for each step. */
 import { TerminalError } from '@cairn/protocol';
 import type { NodeCatalog, NodeType } from '../compiled.ts';
 import type { Step } from '../ports.ts';
@@ -30,9 +30,12 @@ const coreNodes: readonly NodeType[] = [
   requiresMissing,
 ];
 
-export function createCatalog(steps: readonly Pick<Step, 'typeId' | 'safety'>[]): NodeCatalog {
+export function createCatalog(
+  steps: readonly Pick<Step, 'typeId' | 'safety'>[],
+  others: readonly NodeType[] = [],
+): NodeCatalog {
   const catalog = new Map<string, NodeType>();
-  for (const type of [...coreNodes, ...steps.map(stepNode)]) {
+  for (const type of [...coreNodes, ...others, ...steps.map(stepNode)]) {
     if (catalog.has(type.typeId)) {
       throw new TerminalError('config_invalid', {
         message: `Two kinds of node are called ${type.typeId}.`,
