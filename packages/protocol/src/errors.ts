@@ -57,6 +57,13 @@ export const errorKinds = {
   // calls of models
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),
+  // tools
+  tool_not_found: kind(404, 3),
+  tool_invalid_arguments: kind(400, 2),
+  tool_failed: kind(422, 1),
+  tool_timeout: kind(504, 1),
+  tool_canceled: kind(409, 1),
+  tool_diverged: kind(422, 1),
   // calls to the outside
   http_url_rejected: kind(400, 4),
   http_timeout: kind(504, 1),
