@@ -3,8 +3,11 @@ import type { AgentInventoryEntry, AgentManifest, Discovery, MemoryDimension, Pa
 import { hasCapability } from './packs/capabilities.ts';
 import { unmetPeers } from './packs/requirements.ts';
 
+/** Where an agent comes from. */
+type Pack = Pick<PackManifest, 'name' | 'version' | 'peerDependencies'>;
+
 /** Fields are named one by one: whatever a manifest may come to hold stays out until it is put here. */
-export function inventoryEntry(agent: AgentManifest, pack: PackManifest, discovery: Discovery): AgentInventoryEntry {
+export function inventoryEntry(agent: AgentManifest, pack: Pack, discovery: Discovery): AgentInventoryEntry {
   const { agentId, persona, label = persona, description, modelClass, toolAllowlist = [], handoff, confidence } = agent;
   const degraded = degradedOf(agent, pack, discovery);
   const dimensions = missingMemory(agent, discovery);
@@ -26,7 +29,7 @@ export function inventoryEntry(agent: AgentManifest, pack: PackManifest, discove
 }
 
 /** Asked of the host as it is now, which may have gained or lost something since the pack came. */
-function degradedOf(agent: AgentManifest, pack: PackManifest, discovery: Discovery): readonly string[] {
+function degradedOf(agent: AgentManifest, pack: Pack, discovery: Discovery): readonly string[] {
   const needs = (agent.requiresCapabilities ?? []).filter((key) => !hasCapability(discovery, key));
   return [...new Set([...unmetPeers(pack, discovery), ...needs])].sort();
 }

@@ -1,6 +1,8 @@
-/** The agents of a host: packs of the host itself, from its folders, and packs of tenants, from its records. */
+/** The agents of a host: those written in code, packs of the host itself, from its folders, and packs of tenants, from its records. */
 import {
   type AgentInventoryEntry,
+  type AgentRef,
+  agentRefOf,
   type Discovery,
   type InstalledPack,
   isoTime,
@@ -8,10 +10,14 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { PackRecord, Records } from '../log/port.ts';
+import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { type OwnAgent, ownAgents, ownEntry } from './own-agents.ts';
 import { type CheckedPack, checkPack } from './packs/check-pack.ts';
+import type { AgentDefinition } from './packs/pack-agents.ts';
 import type { PackFiles } from './packs/pack-files.ts';
+import type { PackWorkflow } from './packs/pack-workflows.ts';
 import { unmetPeers } from './packs/requirements.ts';
 import type { TrustPolicy } from './packs/signature.ts';
 
@@ -22,9 +28,20 @@ export interface RegistryWorld {
   readonly discovery: Discovery;
 }
 
+/** An agent as it is now: what it is by content, and who it is on the wire. */
+export interface KnownAgent {
+  readonly agentId: string;
+  readonly hash: string;
+  readonly ref: AgentRef;
+}
+
+/** Agents that belong together and may hand work to each other: those of one pack, or those of the host's code. */
+export type Crew = readonly KnownAgent[];
+
 /** A pack that is there, whoever has it. */
 interface KnownPack {
   readonly manifest: PackManifest;
+  readonly agents: PackBody['agents'];
   readonly scope: InstalledPack['scope'];
   readonly hash: string;
   readonly signedBy: string | null;
@@ -44,6 +61,7 @@ export const MAX_PACKS = 100;
 export class AgentRegistry {
   readonly #world: RegistryWorld;
   readonly #host = new Map<string, KnownPack>();
+  #own: readonly OwnAgent[] = [];
   /** One change at a time: what a check saw is still so when its pack is written. */
   readonly #inTurn = oneAtATime();
 
@@ -51,8 +69,17 @@ export class AgentRegistry {
     this.#world = world;
   }
 
-  /** Installs a pack for everybody on this host, until it stops. */
-  installForHost(files: PackFiles): Promise<InstalledPack> {
+  /** Takes in the agents that the host's own code defines, for everybody, until it stops. Before any pack. */
+  defineOwn(agents: readonly DefinedAgent[], version: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const own = ownAgents(agents, version);
+      for (const { definition } of own) await this.#world.records.putDefinition(definition.hash, definition.body);
+      this.#own = own;
+    });
+  }
+
+  /** Installs a pack for everybody on this host, until it stops; gives the workflows that come with it. */
+  installForHost(files: PackFiles): Promise<readonly PackWorkflow[]> {
     return this.#inTurn(async () => {
       const known = [...this.#host.values()];
       const pack = this.#checked(files, known);
@@ -60,9 +87,10 @@ export class AgentRegistry {
       if (this.#host.has(name)) throw takenName(name, 'another folder has it, too');
       this.#refuseTwins(pack, known);
       await this.#keepAgents(pack);
-      const installed: KnownPack = { ...pack, scope: 'host', installedAt: this.#world.now() };
-      this.#host.set(name, installed);
-      return this.#shown(installed);
+      const { manifest, hash, signedBy } = pack;
+      const agents = pack.agents.map(withoutBody);
+      this.#host.set(name, { manifest, hash, signedBy, agents, scope: 'host', installedAt: this.#world.now() });
+      return pack.workflows;
     });
   }
 
@@ -78,7 +106,7 @@ export class AgentRegistry {
       await this.#keepAgents(pack);
       const installedAt = this.#world.now();
       await this.#world.records.putPack(recordOf(tenant, pack, installedAt));
-      return this.#shown({ ...pack, scope: 'tenant', installedAt });
+      return this.#shown({ ...pack, agents: pack.agents.map(withoutBody), scope: 'tenant', installedAt });
     });
   }
 
@@ -101,16 +129,24 @@ export class AgentRegistry {
 
   /** By id. */
   async agents(tenant: string): Promise<readonly AgentInventoryEntry[]> {
-    const entries = (await this.#visible(tenant)).flatMap(({ manifest }) =>
-      (manifest.agents ?? []).map((agent) => inventoryEntry(agent, manifest, this.#world.discovery)),
+    const { discovery } = this.#world;
+    const ofPacks = (await this.#visible(tenant)).flatMap(({ manifest }) =>
+      (manifest.agents ?? []).map((agent) => inventoryEntry(agent, manifest, discovery)),
     );
+    const entries = [...this.#own.map((agent) => ownEntry(agent, discovery)), ...ofPacks];
     return entries.sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
+  }
+
+  /** All agents of the tenant, by whom they belong with. */
+  async crews(tenant: string): Promise<readonly Crew[]> {
+    const own = this.#own.map(({ agentId, definition, ref }) => ({ agentId, hash: definition.hash, ref }));
+    return [own, ...(await this.#visible(tenant)).map(crewOf)];
   }
 
   /** The host's own win over a tenant's of the same name or with the same agent: the operator put them there. */
   async #visible(tenant: string): Promise<readonly KnownPack[]> {
     const host = [...this.#host.values()];
-    const taken = new Set(host.flatMap(agentIdsOf));
+    const taken = new Set([...this.#own, ...host.flatMap(({ agents }) => agents)].map(({ agentId }) => agentId));
     const own = (await this.#world.records.packs(tenant)).map(knownFrom);
     const visible = own.filter(
       (pack) => !this.#host.has(pack.manifest.name) && !agentIdsOf(pack).some((agentId) => taken.has(agentId)),
@@ -126,6 +162,8 @@ export class AgentRegistry {
   /** Names nest, so that two packs may claim one agent: `a.b.c` and `a.b.c.d` both hold `a.b.c.d.e`. */
   #refuseTwins({ manifest }: CheckedPack, known: readonly KnownPack[]): void {
     const ids = new Set((manifest.agents ?? []).map(({ agentId }) => agentId));
+    const own = this.#own.find(({ agentId }) => ids.has(agentId));
+    if (own !== undefined) throw ownTwin(own.agentId);
     for (const other of known) {
       if (other.manifest.name === manifest.name) continue;
       const twin = agentIdsOf(other).find((agentId) => ids.has(agentId));
@@ -172,15 +210,30 @@ const agentIdsOf = ({ manifest }: Pick<KnownPack, 'manifest'>): readonly string[
 
 function recordOf(tenant: string, pack: CheckedPack, installedAt: number): PackRecord {
   const { manifest, signedBy, hash } = pack;
-  const agents = pack.agents.map(({ agentId, hash: definition }) => ({ agentId, hash: definition }));
-  const body: PackBody = { manifest, signedBy, agents };
+  const body: PackBody = { manifest, signedBy, agents: pack.agents.map(withoutBody) };
   return { tenant, name: manifest.name, version: manifest.version, hash, installedAt, body: JSON.stringify(body) };
 }
 
 function knownFrom({ hash, installedAt, body }: PackRecord): KnownPack {
-  const { manifest, signedBy } = JSON.parse(body) as PackBody;
-  return { manifest, signedBy, hash, installedAt, scope: 'tenant' };
+  return { ...(JSON.parse(body) as PackBody), hash, installedAt, scope: 'tenant' };
 }
+
+const withoutBody = ({ agentId, hash }: AgentDefinition): PackBody['agents'][number] => ({ agentId, hash });
+
+function crewOf({ manifest, agents }: KnownPack): Crew {
+  const hashes = new Map(agents.map(({ agentId, hash }) => [agentId, hash]));
+  return (manifest.agents ?? []).flatMap((agent) => {
+    const hash = hashes.get(agent.agentId);
+    return hash === undefined ? [] : [{ agentId: agent.agentId, hash, ref: agentRefOf(agent, manifest.version) }];
+  });
+}
+
+const ownTwin = (agentId: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The agent ${agentId} is there already, from the code of this host.`,
+    hint: 'Give one of the two another id.',
+    details: { agentId },
+  });
 
 const takenName = (name: string, reason: string): TerminalError =>
   new TerminalError('conflict', {

@@ -3,6 +3,7 @@ import { type Discovery, type PackManifest, PROTOCOL_VERSION } from '@cairn/prot
 import { readManifest } from './manifest.ts';
 import { type AgentDefinition, resolveAgents } from './pack-agents.ts';
 import type { PackFiles } from './pack-files.ts';
+import { type PackWorkflow, packWorkflows } from './pack-workflows.ts';
 import { checkDependencies, checkModelClasses, checkPeers, checkRuntime, type PackName } from './requirements.ts';
 import { packHash, signerOf, type TrustPolicy } from './signature.ts';
 
@@ -13,6 +14,7 @@ export interface CheckedPack {
   readonly hash: string;
   readonly signedBy: string | null;
   readonly agents: readonly AgentDefinition[];
+  readonly workflows: readonly PackWorkflow[];
 }
 
 /** What a pack is held against. */
@@ -31,12 +33,17 @@ export function checkPack(files: PackFiles, { policy, discovery, installed }: Pa
   checkDependencies(manifest, installed);
   checkPeers(manifest, discovery);
   checkModelClasses(manifest, discovery.agents?.modelClasses ?? []);
-  return { manifest, hash: packHash(files), signedBy, agents: resolveAgents(manifest, files) };
+  return { manifest, hash: packHash(files), signedBy, ...contentsOf(manifest, files) };
 }
 
 /** What is wrong with a pack wherever it is installed: what needs a host to tell is left out. */
-export function lintPack(files: PackFiles): Pick<CheckedPack, 'manifest' | 'hash' | 'agents'> {
+export function lintPack(files: PackFiles): Omit<CheckedPack, 'signedBy'> {
   const manifest = readManifest(files);
   checkRuntime(manifest, PROTOCOL_VERSION);
-  return { manifest, hash: packHash(files), agents: resolveAgents(manifest, files) };
+  return { manifest, hash: packHash(files), ...contentsOf(manifest, files) };
 }
+
+const contentsOf = (manifest: PackManifest, files: PackFiles): Pick<CheckedPack, 'agents' | 'workflows'> => ({
+  agents: resolveAgents(manifest, files),
+  workflows: packWorkflows(files),
+});

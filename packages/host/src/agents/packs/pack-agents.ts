@@ -13,11 +13,29 @@ import canonicalize from 'canonicalize';
 import { compileSchema } from '../../engine/schemas.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
 
-/** An agent as a run would be pinned to it: the canonical JSON of all that it is, under its hash. */
+/** An agent as a run is pinned to it: the canonical JSON of all that it is, under its hash. */
 export interface AgentDefinition {
   readonly agentId: string;
   readonly hash: string;
   readonly body: string;
+}
+
+/** All that an agent is, wherever it comes from. */
+export interface AgentParts {
+  readonly packName: string;
+  readonly packVersion: string;
+  readonly manifest: AgentManifest;
+  readonly systemPrompt: string;
+  readonly taskSchema?: JsonObject | undefined;
+  readonly returnSchema?: JsonObject | undefined;
+  /** A script for the scripted model, so that the agent can be tried without another. */
+  readonly rehearsal?: JsonObject | undefined;
+}
+
+/** Equal agents have equal hashes, whatever the order of their fields. */
+export function agentDefinition(parts: AgentParts): AgentDefinition {
+  const body = canonicalize(parts) ?? '';
+  return { agentId: parts.manifest.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
 }
 
 export function resolveAgents(manifest: PackManifest, files: PackFiles): readonly AgentDefinition[] {
@@ -27,10 +45,10 @@ export function resolveAgents(manifest: PackManifest, files: PackFiles): readonl
     const { taskSchemaRef, returnSchemaRef } = agent.handoff ?? {};
     const prompt = agent.systemPrompt ?? textAt(files, agent, 'systemPromptRef', agent.systemPromptRef ?? '');
     if (agent.evalSuiteRef !== undefined) jsonAt(files, agent, 'evalSuiteRef', agent.evalSuiteRef);
-    const definition: JsonObject = {
+    return agentDefinition({
       packName: name,
       packVersion: version,
-      manifest: agent as unknown as Json,
+      manifest: agent,
       systemPrompt: prompt,
       ...(taskSchemaRef === undefined
         ? {}
@@ -38,10 +56,15 @@ export function resolveAgents(manifest: PackManifest, files: PackFiles): readonl
       ...(returnSchemaRef === undefined
         ? {}
         : { returnSchema: schemaAt(files, agent, 'handoff.returnSchemaRef', returnSchemaRef) }),
-    };
-    const body = canonicalize(definition) ?? '';
-    return { agentId: agent.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
+      ...rehearsalOf(files, agent),
+    });
   });
+}
+
+/** Found by its name, since a manifest is closed: `rehearsals/<last word of the agentId>.json`, where the pack has it. */
+function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentParts, 'rehearsal'> {
+  const path = `rehearsals/${agent.agentId.slice(agent.agentId.lastIndexOf('.') + 1)}.json`;
+  return files.has(path) ? { rehearsal: objectAt(files, agent, 'rehearsal', path) } : {};
 }
 
 function checkNamespace({ agentId }: AgentManifest, packName: string): void {
@@ -77,12 +100,14 @@ function jsonAt(files: PackFiles, agent: AgentManifest, field: string, ref: stri
   }
 }
 
-function schemaAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): JsonObject {
+function objectAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): JsonObject {
   const value = jsonAt(files, agent, field, ref);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrongFile(agent.agentId, field, ref, 'it is no JSON Schema: it must be an object');
-  }
-  const schema = value as JsonObject;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw wrongFile(agent.agentId, field, ref, 'it must be a JSON object');
+}
+
+function schemaAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): JsonObject {
+  const schema = objectAt(files, agent, field, ref);
   try {
     compileSchema(schema);
   } catch (error) {

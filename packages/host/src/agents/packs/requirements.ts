@@ -111,7 +111,10 @@ const isOptional = ({ peerDependenciesMeta }: PackManifest, key: string): boolea
   peerDependenciesMeta[key]?.optional === true;
 
 /** The capabilities a pack names as peers and this host does not have. */
-export const unmetPeers = ({ peerDependencies = {} }: PackManifest, document: Discovery): readonly string[] =>
+export const unmetPeers = (
+  { peerDependencies = {} }: Pick<PackManifest, 'peerDependencies'>,
+  document: Discovery,
+): readonly string[] =>
   Object.entries(peerDependencies)
     .filter(([key, wanted]) => !hasCapability(document, key, wanted))
     .map(([key]) => key);

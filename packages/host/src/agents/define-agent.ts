@@ -1,0 +1,116 @@
+/** An agent written in code: it ends in the same registry, as the same plain definition, as one that a pack brings. */
+import {
+  type AgentManifest,
+  agentManifest,
+  type JsonObject,
+  type ManifestModelClass,
+  quoted,
+  TerminalError,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import { compileSchema } from '../engine/schemas.ts';
+import type { AgentParts } from './packs/pack-agents.ts';
+
+export interface AgentOptions {
+  /** `host:<name>`, known to this host alone; or `<tier>.<org>.<pack>.<agent>`, as agents of packs are called. */
+  readonly id: string;
+  /** What people call it. */
+  readonly persona: string;
+  /** The system prompt. */
+  readonly instructions: string;
+  /** Which of the configured models it gets. Default `general`. */
+  readonly modelClass?: ManifestModelClass;
+  /** Default: the persona. */
+  readonly label?: string;
+  readonly description?: string;
+  /** The tools it may call, by id or as `defineTool` gives them. Default: none. */
+  readonly tools?: readonly (string | { readonly id: string })[];
+  /** What a task must look like, as a zod schema or a JSON Schema. */
+  readonly task?: z.ZodType | JsonObject;
+  /** What its result must look like. */
+  readonly result?: z.ZodType | JsonObject;
+  /** A decision that it is less sure of is put before a human. Default 0.7. */
+  readonly confidenceThreshold?: number;
+  /** What of its past it reads and writes. */
+  readonly memory?: AgentManifest['memoryShape'];
+  /** A script for the scripted model, to try it without another. */
+  readonly rehearsal?: JsonObject;
+}
+
+/** What `createHost({ agents })` takes. */
+export interface DefinedAgent {
+  readonly agentId: string;
+  readonly parts: Omit<AgentParts, 'packName' | 'packVersion'>;
+}
+
+/** Further colons are kept for what a host makes up: agents of peers, of other hosts, of tests. */
+const ownId = /^host:[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
+
+/** Throws `config_invalid` for what is no agent; whether its tools are there is seen when it runs. */
+export function defineAgent(options: AgentOptions): DefinedAgent {
+  const { id: agentId, rehearsal } = options;
+  const taskSchema = schemaOf(agentId, 'task', options.task);
+  const returnSchema = schemaOf(agentId, 'result', options.result);
+  const manifest = manifestOf(options);
+  return {
+    agentId,
+    parts: {
+      manifest,
+      systemPrompt: options.instructions,
+      ...(taskSchema === undefined ? {} : { taskSchema }),
+      ...(returnSchema === undefined ? {} : { returnSchema }),
+      ...(rehearsal === undefined ? {} : { rehearsal }),
+    },
+  };
+}
+
+function manifestOf(options: AgentOptions): AgentManifest {
+  const { id, persona, modelClass = 'general', label, description, tools = [], confidenceThreshold, memory } = options;
+  const isOwn = ownId.test(id) && id.length <= 256;
+  const parsed = agentManifest.safeParse({
+    // The shape of a manifest refuses ids of a host, which no pack may have. All else of it holds here, too.
+    agentId: isOwn ? 'local.host.agent' : id,
+    persona,
+    modelClass,
+    ...(label === undefined ? {} : { label }),
+    ...(description === undefined ? {} : { description }),
+    systemPrompt: options.instructions,
+    toolAllowlist: tools.map((tool) => (typeof tool === 'string' ? tool : tool.id)),
+    ...(memory === undefined ? {} : { memoryShape: memory }),
+    ...(confidenceThreshold === undefined ? {} : { confidence: { defaultThreshold: confidenceThreshold } }),
+  });
+  if (parsed.success) return { ...parsed.data, agentId: id };
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0] ?? '');
+  throw wrongAgent(id, optionOf[field] ?? field, field === 'agentId' ? ID_RULE : (issue?.message ?? 'is not valid'));
+}
+
+const ID_RULE =
+  'must be host:<name>, or <tier>.<org>.<pack>.<agent> where the tier is core, vendor, community, private or local';
+
+/** How the fields of a manifest are called here, where that differs. */
+const optionOf: Readonly<Record<string, string>> = {
+  agentId: 'id',
+  systemPrompt: 'instructions',
+  toolAllowlist: 'tools',
+  confidence: 'confidenceThreshold',
+  memoryShape: 'memory',
+};
+
+function schemaOf(id: string, field: string, schema: z.ZodType | JsonObject | undefined): JsonObject | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    const plain = schema instanceof z.ZodType ? (z.toJSONSchema(schema, { io: 'input' }) as JsonObject) : schema;
+    compileSchema(plain);
+    return plain;
+  } catch (error) {
+    throw wrongAgent(id, field, `is no schema that can be checked: ${(error as Error).message}`);
+  }
+}
+
+const wrongAgent = (id: string, field: string, problem: string): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `The agent ${quoted(id, 120)} cannot be defined: ${field} ${problem}.`,
+    hint: 'Correct the options of defineAgent.',
+    details: { agentId: id, field },
+  });

@@ -1,0 +1,44 @@
+/** The agents that a host's own code defines, as the registry keeps them: they have no pack, so that the host stands for one. */
+import { type AgentInventoryEntry, type AgentRef, agentRefOf, type Discovery, TerminalError } from '@cairn/protocol';
+import type { DefinedAgent } from './define-agent.ts';
+import { inventoryEntry } from './inventory.ts';
+import { type AgentDefinition, agentDefinition } from './packs/pack-agents.ts';
+
+/** What stands where an agent of a pack names its pack. No pack can have this name. */
+const OWN_PACK = 'host';
+
+export interface OwnAgent {
+  readonly agentId: string;
+  readonly agent: DefinedAgent;
+  readonly version: string;
+  readonly definition: AgentDefinition;
+  readonly ref: AgentRef;
+}
+
+/** `version` is the host's. Throws for two of one id. */
+export function ownAgents(agents: readonly DefinedAgent[], version: string): readonly OwnAgent[] {
+  const own = new Map<string, OwnAgent>();
+  for (const agent of agents) {
+    const { agentId } = agent;
+    if (own.has(agentId)) throw definedTwice(agentId);
+    const definition = agentDefinition({ packName: OWN_PACK, packVersion: version, ...agent.parts });
+    // It came from no manifest, so that none is named.
+    const { sourceManifestId: _, ...ref } = agentRefOf(agent.parts.manifest, version);
+    own.set(agentId, { agentId, agent, version, definition, ref });
+  }
+  return [...own.values()];
+}
+
+/** Its schemas are no files, so that the manifest has no references that tell of them. */
+export function ownEntry({ agent, version }: OwnAgent, discovery: Discovery): AgentInventoryEntry {
+  const { manifest, taskSchema, returnSchema } = agent.parts;
+  const entry = inventoryEntry(manifest, { name: OWN_PACK, version }, discovery);
+  return { ...entry, hasHandoffSchemas: taskSchema !== undefined || returnSchema !== undefined };
+}
+
+const definedTwice = (agentId: string): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `Two agents are called ${agentId}.`,
+    hint: 'Give each agent of defineAgent an id of its own.',
+    details: { agentId },
+  });

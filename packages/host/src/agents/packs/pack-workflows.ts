@@ -1,0 +1,41 @@
+/** The workflows of a pack: `workflows/*.json`, each a definition. Those of a host's own folders are registered with it. */
+import { isUtf8 } from 'node:buffer';
+import { isCairnError, parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { PackFiles } from './pack-files.ts';
+
+export interface PackWorkflow {
+  /** Inside the pack. */
+  readonly path: string;
+  readonly definition: WorkflowDefinition;
+}
+
+const isWorkflow = (path: string): boolean => /^workflows\/[^/]+\.json$/.test(path);
+
+/** In the order of their names. Whether a host can run them is seen when they are registered. */
+export function packWorkflows(files: PackFiles): readonly PackWorkflow[] {
+  const found: PackWorkflow[] = [];
+  for (const [path, content] of files) {
+    if (!isWorkflow(path)) continue;
+    const definition = parsed(path, content);
+    const twin = found.find((other) => other.definition.id === definition.id);
+    if (twin !== undefined) throw wrong(path, `it is the workflow ${definition.id}, as ${twin.path} is`);
+    found.push({ path, definition });
+  }
+  return found;
+}
+
+function parsed(path: string, content: Buffer): WorkflowDefinition {
+  if (!isUtf8(content)) throw wrong(path, 'it is not UTF-8');
+  try {
+    return parseWorkflowDefinition(JSON.parse(content.toString('utf8')));
+  } catch (error) {
+    throw wrong(path, isCairnError(error) ? error.message : `it is not JSON: ${(error as Error).message}`);
+  }
+}
+
+const wrong = (path: string, reason: string): TerminalError =>
+  new TerminalError('invalid_manifest', {
+    message: `The pack has ${quoted(path, 120)}, and ${quoted(reason, 300).slice(1, -1)}.`,
+    hint: 'Correct the file; "cairn pack lint" checks a folder before it is sent.',
+    details: { path },
+  });

@@ -1,0 +1,56 @@
+/** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
+import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import type { AgentShelf } from '../engine/ports.ts';
+import type { AgentPin } from '../engine/state.ts';
+import type { Records } from '../log/port.ts';
+import type { AgentRegistry } from './registry.ts';
+
+/** Definitions kept in memory; the least recently used one goes first. */
+const KEPT = 200;
+
+export function createAgentShelf(
+  registry: Pick<AgentRegistry, 'crews'>,
+  records: Pick<Records, 'definition'>,
+): AgentShelf {
+  const kept = new Map<string, JsonObject>();
+  const keep = (hash: string, definition: JsonObject): JsonObject => {
+    kept.delete(hash);
+    kept.set(hash, definition);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
+    return definition;
+  };
+  return {
+    async pin(tenant, agentIds) {
+      const crews = await registry.crews(tenant);
+      const pins: Record<string, AgentPin> = {};
+      for (const wanted of agentIds) {
+        const crew = crews.find((agents) => agents.some(({ agentId }) => agentId === wanted));
+        if (crew === undefined) throw unknownAgent(wanted);
+        for (const { agentId, hash, ref } of crew) pins[agentId] = { hash, ref };
+      }
+      return pins;
+    },
+    async definition(hash) {
+      const known = kept.get(hash);
+      if (known !== undefined) return keep(hash, known);
+      const body = await records.definition(hash);
+      if (body === null) throw lostDefinition(hash);
+      return keep(hash, JSON.parse(body) as JsonObject);
+    },
+  };
+}
+
+/** Of another tenant, or of nobody: there is no telling. */
+const unknownAgent = (agentId: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no agent ${quoted(agentId, 260)}.`,
+    hint: 'GET /v1/agents lists those of the tenant; "cairn pack add" installs more.',
+    details: { agentId },
+  });
+
+const lostDefinition = (hash: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `The agent with the definition ${hash} is not in the store.`,
+    hint: 'Install its pack again in the same version; definitions are stored by their content.',
+    details: { definitionHash: hash },
+  });
