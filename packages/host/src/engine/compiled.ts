@@ -147,7 +147,7 @@ export type NodeAction =
       /** The agent that did it, when that is no longer the one the node names. */
       readonly agentId?: string;
     }
-  | { readonly kind: 'fail'; readonly error: RunError }
+  | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
   | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
 
 export interface NodeType {

@@ -92,7 +92,9 @@ export function perform(context: NodeContext, act: () => NodeAction, cause: numb
   } catch (error) {
     return rows(...failNode(context, errorOf(error), cause));
   }
-  if (action.kind === 'fail') return rows(...failNode(context, action.error, cause));
+  if (action.kind === 'fail') {
+    return rows(...withCause(action.drafts ?? [], cause), ...failNode(context, action.error, cause));
+  }
   return { drafts: withCause(action.drafts, cause), effects: action.effects ?? [] };
 }
 
