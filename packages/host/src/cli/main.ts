@@ -27,6 +27,7 @@ const terminal: Terminal = {
   now: () => Date.now(),
   print: (line) => stdout.write(`${line}\n`),
   tell: (line) => stderr.write(`${line}\n`),
+  part: (stream, text) => (stream === 'out' ? stdout : stderr).write(text),
   async ask(question, signal) {
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });

@@ -23,8 +23,7 @@ export interface Ended {
 
 /** Runs one command line in this process. The code is null while a verb keeps serving. */
 export async function typed(args: readonly string[], how: Typed = {}): Promise<Ended> {
-  const out: string[] = [];
-  const err: string[] = [];
+  const said = { out: '', err: '' };
   let code: number | null = null;
   const handles: (() => void)[] = [];
   const { colours = false, onLine = () => undefined } = how;
@@ -38,12 +37,15 @@ export async function typed(args: readonly string[], how: Typed = {}): Promise<E
     isInteractive: how.person !== undefined,
     now: () => Date.now(),
     print: (line) => {
-      out.push(line);
+      said.out += `${line}\n`;
       onLine(line);
     },
     tell: (line) => {
-      err.push(line);
+      said.err += `${line}\n`;
       onLine(line);
+    },
+    part: (stream, text) => {
+      said[stream] += text;
     },
     ask: how.person ?? (() => Promise.resolve(null)),
     exit: (given) => {
@@ -55,5 +57,7 @@ export async function typed(args: readonly string[], how: Typed = {}): Promise<E
     for (const handle of handles) handle();
   });
   await program(terminal);
-  return { code, out: out.join('\n'), err: err.join('\n') };
+  return { code, out: withoutEnd(said.out), err: withoutEnd(said.err) };
 }
+
+const withoutEnd = (text: string): string => text.replace(/\n$/, '');

@@ -13,9 +13,12 @@ import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { openQuestions } from './open-questions.ts';
 import { pastEvents } from './past-events.ts';
+import { AgentStory } from './render/agent-story.ts';
+import { usageText } from './render/agent-usage.ts';
 import type { Question } from './render/question.ts';
 import { runPage } from './render/run-page.ts';
 import { jsonLine, styleOf } from './render/style.ts';
+import { stageOf } from './stage.ts';
 import type { Terminal } from './terminal.ts';
 import { foldable } from './watch-run.ts';
 
@@ -37,9 +40,24 @@ export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promi
       const { run, questions, instant } = shown;
       const options = { style, columns: terminal.columns, now: terminal.now(), instant, questions, at: at ?? null };
       for (const line of runPage(run, options)) terminal.print(line);
+      if (now.agent !== undefined) await tellAgents(terminal, client, now, at ?? null);
     }
     return exit.ok;
   });
+}
+
+/** What the agents of a run did and used, up to an event when one is named. */
+async function tellAgents(terminal: Terminal, client: Client, run: RunSnapshot, at: number | null): Promise<void> {
+  const { dim } = styleOf(terminal.colours.out);
+  const story = new AgentStory(stageOf(terminal, 'out'));
+  terminal.print(`\n${dim('agents')}`);
+  for await (const event of pastEvents(client, run)) {
+    if (at !== null && event.sequence > at) break;
+    story.take(event);
+  }
+  story.rest();
+  const used = usageText(story.usage);
+  if (used !== '') terminal.print(`  ${dim(used)}`);
 }
 
 interface Shown {

@@ -23,6 +23,7 @@ function noting() {
     ask: () => Promise.resolve(null),
     print: (line) => void printed.push(line),
     tell: () => undefined,
+    part: () => undefined,
     exit: (code) => {
       exits.push(code);
       exited.resolve();

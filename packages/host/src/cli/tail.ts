@@ -1,11 +1,14 @@
 /** `cairn tail`: the events of a run, from any of them on, for as long as it runs. */
-import type { RunEventDoc } from '@cairn/protocol';
+import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { pastEvents } from './past-events.ts';
+import { AgentStory } from './render/agent-story.ts';
+import { answerCommand, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { cut } from './render/table.ts';
+import { stageOf } from './stage.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface TailFlags extends HostFlags {
@@ -20,7 +23,8 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
     const stop = new AbortController();
     terminal.onSignal(() => stop.abort());
     const wanted = typeFilter(flags.types ?? []);
-    const style = styleOf(terminal.colours.out);
+    // Who names types wants to see the events themselves.
+    const story = flags.json === true || flags.types !== undefined ? null : new AgentStory(stageOf(terminal, 'out'));
     const after = (flags.from ?? 0) - 1;
     try {
       const run = await client.runs.get(runId, { signal: stop.signal });
@@ -29,14 +33,34 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
       const events = isLive ? client.follow(runId, { after, signal: stop.signal }) : pastEvents(client, run, after);
       for await (const event of events) {
         if (!wanted(event.type)) continue;
-        terminal.print(flags.json === true ? jsonLine(event) : eventLine(event, style, terminal.columns));
+        if (flags.json === true) terminal.print(jsonLine(event));
+        else if (story?.take(event) !== true) tellRow(terminal, event, runId, story);
       }
       return exit.ok;
     } catch (error) {
       if (!stop.signal.aborted) throw error;
       return exit.interrupted;
+    } finally {
+      story?.rest();
     }
   });
+}
+
+/** An event on a line of its own; below a question, how to answer it. */
+function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, story: AgentStory | null): void {
+  const style = styleOf(terminal.colours.out);
+  const lines = [eventLine(event, style, terminal.columns)];
+  if (story !== null && event.type === 'interrupt.requested') {
+    const { kind, data, interruptId } = event.payload as JsonObject;
+    const nodeId = event.nodeId ?? '';
+    const question = { kind: String(kind), nodeId, interruptId: String(interruptId), data: (data ?? {}) as JsonObject };
+    lines.push(...questionLines(question, style).map((line) => `      ${line}`));
+    lines.push(`          answer it with: ${answerCommand(runId, question)}`);
+  }
+  for (const line of lines) {
+    if (story === null) terminal.print(line);
+    else story.tell(event.nodeId ?? '', line);
+  }
 }
 
 /** `node.started` is that type, `node` and `node.*` are all that begin so; without any, every type is wanted. */

@@ -17,6 +17,8 @@ export interface Terminal {
   print(line: string): void;
   /** One line of everything else, on stderr. */
   tell(line: string): void;
+  /** Text that leaves its line open, on either of them; with line breaks of its own. */
+  part(stream: 'out' | 'err', text: string): void;
   /** Asks the person for one line; null when there is nobody (any more). Rejects once the signal is aborted. */
   ask(question: string, signal: AbortSignal): Promise<string | null>;
   exit(code: number): void;

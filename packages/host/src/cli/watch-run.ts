@@ -11,6 +11,7 @@ import {
   type RunView,
 } from '@cairn/protocol';
 import { askAnswer } from './ask-answer.ts';
+import type { AgentStory } from './render/agent-story.ts';
 import { progressLine } from './render/progress.ts';
 import type { Question } from './render/question.ts';
 import { safe, styleOf } from './render/style.ts';
@@ -18,8 +19,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Say nothing while it runs, and ask nothing. */
-  readonly isQuiet: boolean;
+  /** Who tells what happens; null: nothing is said while it runs, and nothing asked. */
+  readonly story: AgentStory | null;
 }
 
 /** Gives the run as it was left: ended, or waiting for an answer that nobody here gives. */
@@ -27,20 +28,23 @@ export async function watchRun(
   terminal: Terminal,
   client: Client,
   runId: string,
-  { signal, isQuiet }: WatchOptions,
+  { signal, story }: WatchOptions,
 ): Promise<RunSnapshot> {
   const view = newRunView(runId as RunId);
   const style = styleOf(terminal.colours.err);
-  const person = terminal.isInteractive && !isQuiet ? new Person(terminal, client, runId) : null;
+  const person = terminal.isInteractive && story !== null ? new Person(terminal, client, runId) : null;
   const left = new AbortController();
   const stop = AbortSignal.any([signal, left.signal]);
   try {
     for await (const event of client.follow(runId, { signal: stop })) {
       foldRun(view, foldable(event));
-      const line = isQuiet ? null : progressLine(event, view, style);
-      if (line !== null) terminal.tell(line);
+      if (story !== null && !story.take(event)) {
+        const line = progressLine(event, view, style);
+        if (line !== null) story.tell(event.nodeId ?? '', line);
+      }
       if (isTerminalStatus(view.status)) break;
       const waiting = Object.values(view.interrupts).filter(({ suspended }) => suspended);
+      if (waiting.length > 0) story?.rest();
       if (person !== null) person.turnTo(waiting, (error) => left.abort(error));
       else if (waiting.length > 0 && waiting.length === view.activeNodes) {
         const snapshot = await client.runs.get(runId, { signal });
@@ -52,6 +56,7 @@ export async function watchRun(
     const hasLeft = left.signal.aborted && !signal.aborted && isAbort(left.signal.reason);
     if (!hasLeft) throw error;
   } finally {
+    story?.rest();
     person?.turnTo([], () => undefined);
   }
   return await client.runs.get(runId, { signal });

@@ -1,0 +1,11 @@
+/** One of the two outputs of a terminal, for what is told as it happens. */
+import type { Stage } from './render/agent-story.ts';
+import { styleOf } from './render/style.ts';
+import type { Terminal } from './terminal.ts';
+
+export const stageOf = (terminal: Terminal, stream: 'out' | 'err'): Stage => ({
+  style: styleOf(terminal.colours[stream]),
+  columns: terminal.columns,
+  line: (text) => (stream === 'out' ? terminal.print(text) : terminal.tell(text)),
+  part: (text) => terminal.part(stream, text),
+});
