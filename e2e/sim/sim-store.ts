@@ -113,6 +113,7 @@ export class StoreLine implements Store {
       changes: (range) => this.#read(() => base.log.changes(range)),
       end: () => this.#read(() => base.log.end()),
       head: (runId) => this.#read(() => base.log.head(runId)),
+      contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
       list: (query) => this.#read(() => base.log.list(query)),
       interrupts: (runId) => this.#read(() => base.log.interrupts(runId)),
       pending: (query) => this.#read(() => base.log.pending(query)),

@@ -1,5 +1,5 @@
 /** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
-import { type JsonObject, TerminalError } from '@cairn/protocol';
+import { isCairnError, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { AgentShelf } from './ports.ts';
 import type { AgentPin } from './state.ts';
 import type { Workflow } from './workflow.ts';
@@ -16,10 +16,15 @@ export interface AgentPins {
 export function createAgentPins(shelf: AgentShelf | null): AgentPins {
   return {
     async find(tenant, workflow) {
-      const agentIds = actingAgents(workflow);
-      if (agentIds.length === 0) return null;
-      if (shelf === null) throw noAgents(workflow, agentIds[0] as string);
-      return shelf.pin(tenant, agentIds);
+      const acting = actingAgents(workflow);
+      const [first] = acting.keys();
+      if (first === undefined) return null;
+      if (shelf === null) throw noAgents(workflow, first);
+      try {
+        return await shelf.pin(tenant, [...acting.keys()]);
+      } catch (error) {
+        throw namingNode(error, workflow, acting);
+      }
     },
     async give(workflow, pins) {
       const agents = new Map<string, JsonObject>();
@@ -32,13 +37,27 @@ export function createAgentPins(shelf: AgentShelf | null): AgentPins {
   };
 }
 
-function actingAgents({ nodes }: Workflow): readonly string[] {
-  const agentIds = new Set<string>();
+/** The agents of its nodes, each with the first node that acts as it. */
+function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
+  const acting = new Map<string, string>();
   for (const { node, type } of nodes.values()) {
-    if (type.actsAsAgent === true && node.agent !== undefined && node.disabled !== true)
-      agentIds.add(node.agent.agentId);
+    if (type.actsAsAgent !== true || node.agent === undefined || node.disabled === true) continue;
+    if (!acting.has(node.agent.agentId)) acting.set(node.agent.agentId, node.id);
   }
-  return [...agentIds];
+  return acting;
+}
+
+/** The shelf knows whom it did not find, and only the workflow where that was asked for. */
+function namingNode(error: unknown, { definition }: Workflow, acting: ReadonlyMap<string, string>): unknown {
+  if (!isCairnError(error, 'not_found')) return error;
+  const nodeId = acting.get(String(error.details?.agentId));
+  if (nodeId === undefined) return error;
+  return new TerminalError('not_found', {
+    message: `${error.message} Node ${nodeId} of the workflow ${definition.id} acts as it.`,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, workflowId: definition.id, nodeId },
+    cause: error,
+  });
 }
 
 const noAgents = (workflow: Workflow, agentId: string): TerminalError =>

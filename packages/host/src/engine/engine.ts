@@ -30,13 +30,15 @@ export interface StartRun {
   readonly workflowId: string;
   /** Left out: the version registered last. */
   readonly version?: string | undefined;
+  /** Runs this instead of a registered workflow. It is kept by its content, and is none of the tenant's workflows. */
+  readonly definition?: WorkflowDefinition | undefined;
   readonly inputs: JsonObject;
   readonly options: RunOptions;
   /** The trace the request is in; recorded with the run and never read by the engine. */
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   /** Who is told, and given a token, when the run waits; recorded with the run and never read by the engine. */
   readonly callbackUrl?: string | undefined;
-  /** Left out: a context of its own. */
+  /** One that the tenant's runs are in; `not_found` for any other. Left out: a context of its own. */
   readonly contextId?: ContextId | undefined;
   /** What the run works on, by its client's name. */
   readonly scopeId?: string | undefined;
@@ -47,6 +49,7 @@ export interface StartRun {
 
 export interface RunStarted {
   readonly runId: RunId;
+  readonly contextId: ContextId;
   readonly status: RunStatus;
 }
 

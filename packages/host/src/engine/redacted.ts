@@ -5,9 +5,10 @@ import type { Redactor } from './ports.ts';
 
 /** The request as the run is to see and record it. */
 export function redactedStart(redactor: Redactor, request: StartRun): StartRun {
-  const { inputs, options, trace, scopeId, callbackUrl, contextId } = request;
+  const { inputs, options, trace, scopeId, callbackUrl, contextId, definition } = request;
   refuseSecrets(redactor, 'callbackUrl', callbackUrl);
   refuseSecrets(redactor, 'contextId', contextId);
+  refuseSecrets(redactor, 'The workflow', definition);
   return { ...request, ...redactor.value({ inputs, options, trace, scopeId }) };
 }
 

@@ -1,5 +1,5 @@
 /** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
-import { type FoldEvent, type Json, type RunId, TerminalError } from '@cairn/protocol';
+import { type FoldEvent, type Json, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord, Store } from '../log/port.ts';
 import type { AgentPins } from './agent-pins.ts';
 import { evolve, newRunState } from './evolve.ts';
@@ -45,6 +45,14 @@ export const runNotFound = (runId: string) =>
     message: `There is no run ${runId}.`,
     hint: 'Check the id, and that the key belongs to the tenant that started the run.',
     details: { runId },
+  });
+
+/** Also for a context of another tenant. */
+export const contextNotFound = (contextId: string) =>
+  new TerminalError('not_found', {
+    message: `There is no context ${quoted(contextId, 140)}.`,
+    hint: 'A context begins with its first run; the answer that created that run names it.',
+    details: { contextId },
   });
 
 export function createRunLoader(store: Store, shelf: WorkflowShelf, pins: AgentPins): RunLoader {

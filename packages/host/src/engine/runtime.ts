@@ -39,7 +39,7 @@ import { appendOutside } from './outside.ts';
 import { pauseRequested, resumed } from './pause.ts';
 import type { AgentShelf, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from './ports.ts';
 import { redactedStart, refuseSecrets } from './redacted.ts';
-import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
+import { contextNotFound, createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
 import type { RunState } from './state.ts';
@@ -203,26 +203,35 @@ class Runtime implements Engine {
 
   async #start(request: StartRun): Promise<RunStarted> {
     const { uniqueId, limits, clock } = this.#options;
-    const shared = await this.#shelf.byName(request.tenant, request.workflowId, request.version);
-    const pins = await this.#pins.find(request.tenant, shared);
+    const { tenant, workflowId, version, definition } = request;
+    const shared =
+      definition === undefined
+        ? await this.#shelf.byName(tenant, workflowId, version)
+        : await this.#shelf.adopt(definition);
+    const pins = await this.#pins.find(tenant, shared);
     const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
     const drafts = [startedDraft({ workflow, request, limits, pins }), ...callbackDrafts(request.callbackUrl)];
     const id = runId(uniqueId());
-    const context: ContextId = request.contextId ?? contextId(uniqueId());
+    const context = request.contextId ?? contextId(uniqueId());
+    if (request.contextId !== undefined) await this.#ownContext(tenant, context);
     const { fact, done } = awaited(
       () => drafts,
-      (state) => ({ runId: id, status: state.view.status }),
+      (state) => ({ runId: id, contextId: context, status: state.view.status }),
       settledWith(request.once, clock),
     );
     const mailbox = this.#open(id, {
       kind: 'create',
       state: newRunState(id),
       workflow,
-      run: { tenant: request.tenant, contextId: context, originRunId: id },
+      run: { tenant, contextId: context, originRunId: id },
       isAloneInScope: request.isAloneInScope,
     });
     mailbox.post(fact);
     return done;
+  }
+
+  async #ownContext(tenant: string, id: ContextId): Promise<void> {
+    if ((await this.#options.store.log.contextTenant(id)) !== tenant) throw contextNotFound(id);
   }
 
   async #answer(request: AnswerInterrupt): Promise<InterruptAnswered> {

@@ -11,6 +11,8 @@ export interface WorkflowShelf {
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
   byHash(hash: string): Promise<Workflow>;
+  /** Takes in a definition under no name but its content. */
+  adopt(definition: WorkflowDefinition): Promise<Workflow>;
 }
 
 /** Compiled definitions kept in memory; the least recently used one goes first. */
@@ -39,14 +41,23 @@ export function createWorkflowShelf(store: Store, catalog: NodeCatalog, clock: C
     return keep(compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, catalog));
   };
 
+  const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
+    const body = definitionText(definition);
+    const hash = sha256(body, 'hex');
+    const known = compiled.get(hash);
+    if (known !== undefined) return keep(known);
+    checkDefinition(definition, catalog);
+    const workflow = compileWorkflow(definition, hash, catalog);
+    // What is at hand is in the store: a run of it must find it after a restart.
+    await store.records.putDefinition(hash, body);
+    return keep(workflow);
+  };
+
   return {
     byHash,
+    adopt,
     async register(tenant, definition) {
-      checkDefinition(definition, catalog);
-      const body = definitionText(definition);
-      const hash = sha256(body, 'hex');
-      keep(compileWorkflow(definition, hash, catalog));
-      await store.records.putDefinition(hash, body);
+      const { hash } = await adopt(definition);
       const record: WorkflowRecord = {
         tenant,
         workflowId: definition.id,

@@ -199,6 +199,12 @@ function bodies(store: () => Store): void {
 }
 
 function reads(log: () => EventLog): void {
+  it('says whose a context is, and nothing of one that no run is in', async () => {
+    await log().append(creation(runA));
+    expect(await log().contextTenant(context)).toBe('t');
+    expect(await log().contextTenant('ctx_none' as ContextId)).toBeNull();
+  });
+
   it('reads a run in pages and can leave operator rows out', async () => {
     const rows = [
       started(),

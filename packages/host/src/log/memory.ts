@@ -49,6 +49,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     changes: async (range) => memory.changes(range),
     end: async () => memory.end(),
     follow: (listener) => memory.followers.add(listener),
+    contextTenant: async (contextId) => memory.contextTenant(contextId),
     head: async (runId) => {
       const slot = memory.open().get(runId)?.slot;
       return slot === undefined
@@ -194,6 +195,12 @@ class Memory implements Surroundings {
       bytes += row.payload.length + (row.task?.length ?? 0);
     }
     return found;
+  }
+
+  contextTenant(contextId: ContextId): string | null {
+    const runs = this.open();
+    const [first] = this.#contexts.get(contextId) ?? [];
+    return first === undefined ? null : runs.get(first.runId)!.slot.record.tenant;
   }
 
   changes({ after, limit, maxBytes = Infinity, only }: Parameters<EventLog['changes']>[0]): Changes {

@@ -235,6 +235,8 @@ export interface EventLog {
   /** The position at the end of the log as it is now. */
   end(): Promise<string>;
   head(runId: RunId): Promise<RunHead | null>;
+  /** Whose context it is: that of the tenant whose runs are in it. Null when no run is. */
+  contextTenant(contextId: ContextId): Promise<string | null>;
   list(query: RunQuery): Promise<RunPage>;
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
   /** What a tenant's runs wait for; imported runs wait for nothing here. */

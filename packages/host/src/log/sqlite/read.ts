@@ -31,6 +31,7 @@ export class Reader {
   readonly #merge: ContextMerge;
   readonly #changes: StatementSync;
   readonly #end: StatementSync;
+  readonly #tenant: StatementSync;
   readonly #chosen: ChosenReader;
   readonly #list: RunList;
 
@@ -56,6 +57,7 @@ export class Reader {
          WHERE cursor > ? ORDER BY cursor LIMIT ?`,
       ),
     );
+    this.#tenant = db.prepare('SELECT tenant FROM runs WHERE context = ? LIMIT 1');
     this.#end = db.prepare('SELECT coalesce(max(cursor), 0) AS cursor FROM events');
   }
 
@@ -99,6 +101,10 @@ export class Reader {
   /** The last row's place, whether or not it was written by this process. */
   end(): string {
     return String(this.#end.get()?.cursor ?? 0);
+  }
+
+  contextTenant(contextId: ContextId): string | null {
+    return (this.#tenant.get(contextId)?.tenant as string | undefined) ?? null;
   }
 
   pending(query: PendingQuery): PendingPage {

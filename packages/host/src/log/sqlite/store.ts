@@ -72,6 +72,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed }: StorePar
         const { record, seq, hash, fence, owner } = slot;
         return { record, seq, hash, fence, owner };
       }),
+    contextTenant: async (contextId) => read(() => reader.contextTenant(contextId)),
     list: async (query) => read(() => reader.list(query)),
     interrupts: async (runId) => read(() => reader.interrupts(runId)),
     pending: async (query) => read(() => reader.pending(query)),
