@@ -124,13 +124,16 @@ export class RunAudit {
     const attempt = Number(payload.attempt);
     const call = this.calls.get(callId);
     const where = { runId: this.runId, seq: row.seq, callId, attempt };
-    if (row.type === 'cairn.step.requested') {
+    if (row.type === 'cairn.step.requested' || row.type === 'agent.toolCalled') {
       if (call === undefined) {
         this.calls.set(callId, { safety: String(payload.safety), attempt, returned: false, done: false, settled: 0 });
         if (attempt !== 1) this.#complain('the first attempt of a call is 1', where);
         return;
       }
-      this.#count('step asked for again');
+      this.#count(row.type === 'agent.toolCalled' ? 'driven call asked for again' : 'step asked for again');
+      if (typeof row.cause === 'number' && this.rows[row.cause]?.type === 'run.paused') {
+        this.#count('driven call cut short by a pause');
+      }
       if (call.done) this.#complain('a call with a result is not asked for again', where);
       if (attempt !== call.attempt + 1) this.#complain('attempts count up', { ...where, before: call.attempt });
       if (call.safety === 'write' && call.settled < call.attempt) {
@@ -138,7 +141,9 @@ export class RunAudit {
       }
       call.attempt = attempt;
       call.returned = false;
-    } else if (row.type === 'cairn.step.returned') {
+    } else if (row.type === 'cairn.tool.progress') {
+      if (call === undefined || call.returned) this.#complain('what a call emits comes before its result', where);
+    } else if (row.type === 'cairn.step.returned' || row.type === 'agent.toolReturned') {
       if (call === undefined) this.#complain('a result answers a request', where);
       else {
         if (call.returned) this.#complain('an attempt has one result', where);

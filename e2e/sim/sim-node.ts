@@ -4,6 +4,7 @@ import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import type { UniqueId } from '../../packages/host/src/engine/ports.ts';
 import { createEngine } from '../../packages/host/src/engine/runtime.ts';
 import { LiveFeed } from '../../packages/host/src/log/feed.ts';
+import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 import type { Complain } from './breach.ts';
 import type { StepLedger } from './sim-steps.ts';
@@ -67,6 +68,8 @@ export class SimNode {
       sha256: (text, encoding) => digest('sha256', text, encoding),
       owner: name,
       steps: ledger.steps(name),
+      nodeTypes: [relayNode],
+      performers: [ledger.performer(name)],
       limits,
       leaseMs: LEASE_MS,
       report: ({ level, message, facts, error }) => {

@@ -1,6 +1,6 @@
 /** Steps whose functions end when the scheduler says so, and a ledger of every time one was entered. */
 import { type Json, type JsonObject, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
-import type { Step, StepContext, StepSafety } from '../../packages/host/src/engine/ports.ts';
+import type { CallContext, Performer, Step, StepContext, StepSafety } from '../../packages/host/src/engine/ports.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -45,6 +45,17 @@ export class StepLedger {
     }));
   }
 
+  /** Performs the calls of driven nodes, as one life of a node holds it. */
+  performer(life: string): Performer {
+    return {
+      typeId: 'cairn.tool',
+      run: (input, context) => {
+        this.#emit(context);
+        return this.#enter(life, input.safety as StepSafety, input, context);
+      },
+    };
+  }
+
   /** Lets steps that hang end at last. */
   release(): void {
     for (const pending of this.#hanging.splice(0)) this.#world.schedule.add(pending);
@@ -52,6 +63,17 @@ export class StepLedger {
 
   forget(life: string): void {
     this.#hanging = this.#hanging.filter((pending) => pending.life !== life);
+  }
+
+  /** Progress on the way, which must neither get lost nor come after the result. */
+  #emit(context: CallContext): void {
+    const { random, count } = this.#world;
+    for (let i = random.below(4); i > 0; i -= 1) {
+      count('call emitted');
+      context.emit([
+        { type: 'cairn.tool.progress', audience: 'client', payload: { callId: context.callId, progress: 0.5 } },
+      ]);
+    }
   }
 
   #enter(life: string, safety: StepSafety, input: JsonObject, context: StepContext): Promise<Json> {

@@ -2,6 +2,7 @@
 import type { Json, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { triggerRules } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
+import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { type Behaviour, safeties, stepTypeId } from './sim-steps.ts';
 
 type Config = { readonly [key: string]: Json };
@@ -137,6 +138,7 @@ function outputsOf({ typeId }: Drawn): readonly string[] {
 }
 
 function drawNode(random: Random): Drawn {
+  if (random.chance(0.1)) return drawRelay(random);
   if (random.chance(0.45)) return drawStep(random);
   if (random.chance(0.4)) return drawWaiting(random);
   return drawQuiet(random);
@@ -156,6 +158,24 @@ function drawStep(random: Random): Drawn {
       ...(retries ? { retry: { maxAttempts: random.between(1, 3), backoffMs: random.between(10, 500) } } : {}),
       ...(timed && random.chance(0.8) ? { timeoutMs: random.between(200, 20_000) } : {}),
     },
+  };
+}
+
+/** A node that makes calls of its own, several at once and one after the other. */
+function drawRelay(random: Random): Drawn {
+  const behaviour = random.pick(random.chance(0.8) ? often : seldom);
+  const safety = random.pick(safeties);
+  const between = random.pick([{}, {}, { restMs: random.between(1, 4000) }, { asks: true }]);
+  return {
+    typeId: relayNode.typeId,
+    config: {
+      rounds: random.between(1, 3),
+      width: random.between(1, 3),
+      safety,
+      input: { safety, behaviour },
+      ...between,
+    },
+    settings: behaviour === 'hangs' || random.chance(0.2) ? { timeoutMs: random.between(200, 20_000) } : {},
   };
 }
 

@@ -8,8 +8,10 @@ import {
   type WorkflowDefinition,
 } from '@cairn/protocol';
 import { answerDrafts } from '../../src/engine/answers.ts';
+import type { CallResult } from '../../src/engine/compiled.ts';
 import { decide } from '../../src/engine/decide.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/define-workflow.ts';
+import { drivenResult } from '../../src/engine/driven.ts';
 import { evolve, newRunState } from '../../src/engine/evolve.ts';
 import { cancelRequested } from '../../src/engine/facts.ts';
 import type { HostLimits } from '../../src/engine/limits.ts';
@@ -19,9 +21,10 @@ import type { StepSafety } from '../../src/engine/ports.ts';
 import { recover } from '../../src/engine/recover.ts';
 import { checkDefinition } from '../../src/engine/registration.ts';
 import { startedDraft } from '../../src/engine/start-run.ts';
-import type { Draft, Effect, RunError, RunState } from '../../src/engine/state.ts';
+import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/timers.ts';
 import { compileWorkflow, type Workflow } from '../../src/engine/workflow.ts';
+import { relayNode } from './relay-node.ts';
 
 export interface ScriptOptions {
   readonly inputs?: JsonObject;
@@ -31,7 +34,10 @@ export interface ScriptOptions {
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
 /** One step for each safety, as `local.step.<safety>`. */
-export const scriptCatalog = createCatalog(safeties.map((safety) => ({ typeId: `local.step.${safety}`, safety })));
+export const scriptCatalog = createCatalog(
+  safeties.map((safety) => ({ typeId: `local.step.${safety}`, safety })),
+  [relayNode],
+);
 
 export const step = (safety: StepSafety, more: Omit<NodeOptions, 'type'> = {}): NodeOptions => ({
   type: `local.step.${safety}`,
@@ -105,6 +111,13 @@ export class RunScript {
     return call;
   }
 
+  /** A call of a driven node is over. */
+  lands(callId: string, result: CallResult): this {
+    const { attempt } = this.state.calls[callId] as OpenCall;
+    this.write(drivenResult(this.state, this.workflow, { callId, attempt, result, now: this.now }) ?? []);
+    return this.settle();
+  }
+
   /** The step of this node returned. */
   returns(nodeId: string, outcome: Json = {}): this {
     const { callId, attempt } = this.call(nodeId);
@@ -119,6 +132,11 @@ export class RunScript {
 
   answers(nodeId: string, value: Json, principal?: string): this {
     this.write(answerDrafts(this.state, { nodeId, value, principal }, this.now).drafts);
+    return this.settle();
+  }
+
+  answersTo(interruptId: string, value: Json): this {
+    this.write(answerDrafts(this.state, { interruptId, value }, this.now).drafts);
     return this.settle();
   }
 

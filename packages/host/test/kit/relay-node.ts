@@ -1,0 +1,101 @@
+/** A driven node for tests: rounds of calls side by side, with a rest or a question between rounds if it is told so. */
+import { isoTime, type JsonObject } from '@cairn/protocol';
+import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../../src/engine/compiled.ts';
+import type { StepSafety } from '../../src/engine/ports.ts';
+import type { Draft, OpenCall } from '../../src/engine/state.ts';
+import { askDrafts } from '../../src/engine/waiting.ts';
+
+interface RelayConfig {
+  readonly rounds: number;
+  readonly width: number;
+  readonly safety: StepSafety;
+  /** What its calls are given, beside their ids. */
+  readonly input?: JsonObject;
+  /** Rest this long before each round but the first. */
+  readonly restMs?: number;
+  /** Ask before each round but the first. */
+  readonly asks?: boolean;
+}
+
+interface Relay {
+  /** Rounds that were begun. */
+  round: number;
+  open: number;
+  between: 'nothing' | 'waiting' | 'over';
+  /** What came of each call, in the order in which it came. */
+  results: string[];
+  emitted: number;
+}
+
+const driver: NodeDriver<Relay> = {
+  fresh: () => ({ round: 0, open: 0, between: 'nothing', results: [], emitted: 0 }),
+  evolve(relay, { type, payload }) {
+    if (type === 'agent.toolCalled' && payload.attempt === 1) {
+      relay.open += 1;
+      relay.round = payload.round as number;
+      relay.between = 'nothing';
+    } else if (type === 'agent.toolReturned') {
+      relay.open -= 1;
+      relay.results.push(`${payload.callId}: ${JSON.stringify(payload.outcome ?? payload.error)}`);
+    } else if (type === 'cairn.timer.set' || type === 'interrupt.requested') {
+      if ((payload.data as JsonObject | undefined)?.customKind !== 'cairn.step.interrupted') relay.between = 'waiting';
+    } else if (type === 'cairn.timer.fired' || (type === 'interrupt.resolved' && relay.between === 'waiting')) {
+      relay.between = 'over';
+    } else if (type === 'cairn.tool.progress') {
+      relay.emitted += 1;
+    }
+  },
+  next(context) {
+    const { inner, node } = context;
+    const { rounds, width, safety, restMs, asks } = node.config as unknown as RelayConfig;
+    if (inner.open > 0 || inner.between === 'waiting') return null;
+    if (inner.round === rounds) return { kind: 'complete', outputs: { results: inner.results } };
+    if (inner.round > 0 && inner.between === 'nothing') {
+      if (restMs !== undefined) return { kind: 'wait', drafts: [rest(context, restMs)] };
+      if (asks === true) {
+        const question = { nodeId: node.id, kind: 'custom', data: { customKind: 'go-on', payload: {} } };
+        return { kind: 'wait', drafts: askDrafts(context.state, question) };
+      }
+    }
+    const callIds = Array.from(
+      { length: width },
+      (_, i) => `${node.id}#${context.visit}.${context.attempt}/${inner.round}.${i}`,
+    );
+    return {
+      kind: 'wait',
+      drafts: callIds.map((callId) => called(context, { callId, attempt: 1, safety }, inner.round + 1)),
+      effects: callIds.map((callId) => ({ kind: 'step', callId })),
+    };
+  },
+  callInput: ({ node }, { callId }) => ({ callId, ...((node.config as unknown as RelayConfig).input ?? {}) }),
+  returned: (context, call, result) => [returned(context, call, result)],
+  again: (context, call) => [called(context, { ...call, attempt: call.attempt + 1 }, context.inner.round)],
+};
+
+function called(
+  { node }: DrivenContext<Relay>,
+  { callId, attempt, safety }: Pick<OpenCall, 'callId' | 'attempt' | 'safety'>,
+  round: number,
+): Draft {
+  const payload = { agentId: 'host:relay', toolName: 'relay', callId, attempt, safety, round };
+  return { type: 'agent.toolCalled', nodeId: node.id, audience: 'client', payload };
+}
+
+function returned({ node }: DrivenContext<Relay>, { callId, attempt }: OpenCall, result: CallResult): Draft {
+  const came = 'given' in result ? { outcome: result.given } : result;
+  const payload = { agentId: 'host:relay', toolName: 'relay', callId, attempt, ...came } as JsonObject;
+  return { type: 'agent.toolReturned', nodeId: node.id, audience: 'client', payload };
+}
+
+function rest({ node, inner, visit, attempt, now }: DrivenContext<Relay>, restMs: number): Draft {
+  const timerId = `relay:${node.id}#${visit}.${attempt}/${inner.round}`;
+  const payload = { timerId, purpose: 'delay', nodeId: node.id, fireAt: isoTime(now + restMs) };
+  return { type: 'cairn.timer.set', nodeId: node.id, audience: 'operator', payload };
+}
+
+export const relayNode: NodeType = {
+  typeId: 'local.test.relay',
+  driver: driver as unknown as NodeDriver,
+  check: () => [],
+  begin: () => ({ kind: 'wait', drafts: [] }),
+};
