@@ -13,10 +13,19 @@ const cost = z.strictObject({
   duration_ms: count.optional(),
 });
 
+/** What one agent of the run used. */
+const agentCost = z.looseObject({
+  calls: count,
+  usd: z.number().min(0),
+  tokens: z.looseObject({ input: count, output: count }),
+});
+
 export const runSnapshotSchema = z
   .looseObject({
     runId: text.max(128),
     workflowId: text,
+    /** The conversation that the run is in. */
+    contextId: text.optional(),
     status: z.enum(runStatuses),
     owner: owner.optional(),
     currentNodeId: z.string().optional(),
@@ -33,7 +42,9 @@ export const runSnapshotSchema = z
     tags: z.array(z.string().max(256)).max(100).optional(),
     metadata: jsonObject.optional(),
     configurable: jsonObject.optional(),
-    metrics: z.looseObject({ openwopCost: cost.optional() }).optional(),
+    metrics: z
+      .looseObject({ openwopCost: cost.optional(), agents: z.record(z.string(), agentCost).optional() })
+      .optional(),
     parentRunId: text.optional(),
     parentNodeId: text.optional(),
     inputs: jsonObject.optional(),
@@ -53,3 +64,4 @@ export const runSnapshotSchema = z
   .meta({ id: 'RunSnapshot' });
 
 export type RunSnapshot = z.infer<typeof runSnapshotSchema>;
+export type AgentCost = z.infer<typeof agentCost>;

@@ -1,6 +1,8 @@
 /** Payloads of what agents do: reasoning, tool calls, handoffs, decisions, conversations and memory. */
 import { z } from 'zod';
+import { agentRef } from '../agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { stepSafety } from './cairn.ts';
 
 const causationHostId = text.optional();
 const verbosity = z.enum(['summary', 'full', 'off']).optional();
@@ -28,6 +30,14 @@ export const agentPayloads = {
     principal: z.string().optional(),
     transport: z.enum(['mcp', 'http', 'native']).optional(),
     causationHostId,
+    /** The same tool and arguments by their other names. */
+    toolId: text.optional(),
+    arguments: json.optional(),
+    /** From 1; the same call may be asked for again. */
+    attempt: ordinal.optional(),
+    safety: stepSafety.optional(),
+    /** What allowed the call: a line of the agent's manifest or of the host's policy. */
+    rule: z.string().optional(),
   }),
   'agent.toolReturned': z.looseObject({
     agentId,
@@ -38,14 +48,29 @@ export const agentPayloads = {
     status: z.enum(['ok', 'error', 'forbidden', 'rate_limited']).optional(),
     durationMs: count.optional(),
     causationHostId,
+    toolId: text.optional(),
+    /** The outcome by its other name. */
+    result: json.optional(),
+    attempt: ordinal.optional(),
   }),
   'agent.handoff': z.looseObject({
     fromAgentId: agentId,
     toAgentId: agentId,
     reason: z.string().optional(),
     causationHostId,
+    /** The same two agents as references. */
+    from: agentRef.optional(),
+    to: agentRef.optional(),
+    /** What is handed over; with `subtaskId` the work comes back as a child run. */
+    context: jsonObject.optional(),
   }),
-  'agent.decided': z.looseObject({ agentId, decision: json, confidence: share.optional(), causationHostId }),
+  'agent.decided': z.looseObject({
+    agentId,
+    decision: json,
+    confidence: share.optional(),
+    causationHostId,
+    reasoning: z.string().optional(),
+  }),
   'agent.verified': z.strictObject({
     agentId,
     target: text,
@@ -80,6 +105,8 @@ export const agentPayloads = {
     resolvedChannel: z.string().optional(),
     toolSurfaceCount: count.optional(),
     memoryBound: z.boolean().optional(),
+    /** With whom the invocation shares what is said: `isolated`, `shared` or `shared:<group>`. */
+    group: text.optional(),
   }),
   'agent.invocation.completed': z.looseObject({
     invocationId: text,

@@ -15,29 +15,55 @@ export const taskStatuses = [
 export type TaskStatus = (typeof taskStatuses)[number];
 
 const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry'] as const;
-const stepSafeties = ['pure', 'read', 'write', 'idempotent'] as const;
+/** What doing something twice would mean. */
+export const stepSafety = z.enum(['pure', 'read', 'write', 'idempotent']);
 
 const nodeId = z.string().optional();
-const model = z.string().optional();
+const modelName = z.string().optional();
+const call = { nodeId: text, callId: text, attempt: ordinal };
+
+/** What a model answered, whole (open): a later version may keep more of it. */
+const turn = z.looseObject({
+  text: z.string(),
+  reasoning: z.string(),
+  toolCalls: z.array(z.looseObject({ id: z.string(), name: z.string(), input: json, invalid: z.string().optional() })),
+  finish: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other']),
+  usage: z.looseObject({
+    inputTokens: count,
+    outputTokens: count,
+    reasoningTokens: count.optional(),
+    cacheReadTokens: count.optional(),
+    cacheWriteTokens: count.optional(),
+  }),
+  provider: text,
+  model: text,
+  /** Of the request as it was sent. */
+  cacheKey: text,
+  costUsd: z.number().min(0).optional(),
+});
+
+/** Why a call of a model failed. */
+const modelError = errorObject.extend({ class: text.optional(), retryAfterMs: count.optional() });
 const artifact = { artifactId: text, index: count, complete: z.boolean(), nodeId };
 
 /** Rows for operators: what the engine asked of the outside, what came back, and what it is waiting for. */
 export const operatorPayloads = {
   'cairn.step.requested': z.looseObject({
-    nodeId: text,
-    callId: text,
+    ...call,
     /** The step's typeId. */
     step: text,
-    attempt: ordinal,
-    safety: z.enum(stepSafeties),
+    safety: stepSafety,
   }),
   'cairn.step.returned': z.looseObject({
-    nodeId: text,
-    callId: text,
-    attempt: ordinal,
-    /** Either an outcome or an error. */
+    ...call,
+    /** An outcome or an error, or what the call asks before it can go on. */
     outcome: json.optional(),
     error: errorObject.optional(),
+    suspended: jsonObject.optional(),
+    /** A step inside a tool: which call it belongs to, its number there from 0, and its name. */
+    of: text.optional(),
+    ordinal: count.optional(),
+    name: z.string().optional(),
   }),
   'cairn.timer.set': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId, fireAt: instant }),
   'cairn.timer.fired': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId }),
@@ -49,9 +75,18 @@ export const operatorPayloads = {
     reason: z.string().optional(),
     requestedBy: z.string().optional(),
   }),
-  'cairn.model.requested': z.looseObject({ nodeId, callId: text, model, attempt: ordinal.optional() }),
-  'cairn.model.returned': z.looseObject({ nodeId, callId: text, model, error: errorObject.optional() }),
-  'cairn.model.abandoned': z.looseObject({ nodeId, callId: text, reason: z.string().optional() }),
+  'cairn.model.requested': z.looseObject({
+    ...call,
+    safety: stepSafety,
+    agentId: text.optional(),
+    model: modelName,
+    provider: modelName,
+    options: jsonObject.optional(),
+  }),
+  /** Either a turn or an error. */
+  'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),
+  /** What was streamed of this attempt counts no more. */
+  'cairn.model.abandoned': z.looseObject({ ...call, reason: z.string().optional() }),
   'cairn.budget.granted': z.looseObject({ nodeId, budget: jsonObject }),
   'cairn.budget.returned': z.looseObject({ nodeId, spent: jsonObject }),
   'cairn.internal.thought': z.looseObject({

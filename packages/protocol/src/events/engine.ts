@@ -17,6 +17,8 @@ const capKinds = [
   'budget-cost',
   'budget-tool-calls',
   'budget-retries',
+  // Ordered by the text of RFC 0002 and missing from the published list.
+  'confidence-escalation-suppressed',
 ] as const;
 
 const leaseHost = z.enum(['browser', 'cloud']);

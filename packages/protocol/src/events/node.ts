@@ -1,8 +1,12 @@
 /** Payloads of a node's life inside a run. */
 import { z } from 'zod';
 import { agentRef } from '../agent-ref.ts';
-import { count, errorObject, json, jsonObject, ordinal, text } from '../fields.ts';
+import { count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
 import { interruptKind } from '../interrupts.ts';
+
+/** What may set the confidence below which a decision is held, the stronger first. */
+export const thresholdRules = ['run-option', 'manifest', 'default'] as const;
+export type ThresholdRule = (typeof thresholdRules)[number];
 
 /** How an edge was left by its source; recorded, so that no fold evaluates a condition. */
 const edgeOutcomes = z.record(z.string(), z.enum(['taken', 'not-taken', 'failed']));
@@ -38,6 +42,12 @@ export const nodePayloads = {
     kind: interruptKind.optional(),
     key: text.optional(),
     reason: z.string().optional(),
+    /** Of a decision that is held for want of confidence, with the rule that set the threshold. */
+    agentId: text.optional(),
+    threshold: share.optional(),
+    observed: share.optional(),
+    decision: json.optional(),
+    rule: z.enum(thresholdRules).optional(),
   }),
   'node.suspend-failed': z.looseObject({ nodeId: text, error: errorObject }),
   'node.resumed': z.looseObject({

@@ -1,5 +1,6 @@
 /** Payloads of a run's own life: from `run.started` to its one terminal event. */
 import { z } from 'zod';
+import { agentRef } from '../agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, owner, text } from '../fields.ts';
 import { channelDeclaration } from '../workflow-definition.ts';
 
@@ -25,6 +26,8 @@ const runStarted = z.looseObject({
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
   limits: z.looseObject({ maxNodeExecutions: ordinal.optional(), timeoutMs: ordinal.nullable().optional() }).optional(),
+  /** The agents its nodes may act as, by id: the definition each is pinned to, and how it is shown. */
+  agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
   parentRunId: text.optional(),
   parentNodeId: text.optional(),
   /** Of the request that started the run, when it was in a trace. */

@@ -38,8 +38,16 @@ export interface Interrupts {
   resolvedInterrupts: Record<string, InterruptEnd>;
   /** Of the open ones whose node is suspended. */
   waits: WaitCounts;
+  /** How many of them ask somebody to sign in. */
+  signIns: number;
   /** Ids in the order their nodes were suspended. The first is open; closed ones behind it leave when they get there. */
   waitOrder: string[];
+}
+
+/** Whether somebody is asked to sign in: an event from outside that says how. */
+export function isSignIn(interrupt: InterruptView): boolean {
+  const { correlation } = interrupt.data;
+  return interrupt.kind === 'external-event' && typeof (correlation as JsonObject | undefined)?.authType === 'string';
 }
 
 /** The question that has waited longest: whose node the run shows while it waits. */
@@ -83,6 +91,7 @@ export function suspendOn(view: Interrupts, interruptId: string): void {
   if (interrupt === undefined || interrupt.suspended) return;
   interrupt.suspended = true;
   view.waits[waitingStatus(interrupt.kind)] += 1;
+  if (isSignIn(interrupt)) view.signIns += 1;
   view.waitOrder.push(interruptId);
   // One question that nobody answers must not keep the ids of all later ones.
   if (view.waitOrder.length > 2 * waitCount(view.waits) + 32) {
@@ -93,7 +102,10 @@ export function suspendOn(view: Interrupts, interruptId: string): void {
 export function closeInterrupt(view: Interrupts, interruptId: string, how: InterruptEnd): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined) return;
-  if (interrupt.suspended) view.waits[waitingStatus(interrupt.kind)] -= 1;
+  if (interrupt.suspended) {
+    view.waits[waitingStatus(interrupt.kind)] -= 1;
+    if (isSignIn(interrupt)) view.signIns -= 1;
+  }
   delete view.interrupts[interruptId];
   put(view.resolvedInterrupts, interruptId, how);
   const order = view.waitOrder;

@@ -26,8 +26,14 @@ export interface NodeView {
   startedAt: number | null;
   suspendedAt: number | null;
   endedAt: number | null;
-  /** The tool call this visit shows as in the task view; null when the node ended without having started. */
+  /** The tool call this visit shows as in the task view; null when the node ended without having started, or is an agent. */
   toolCallId: string | null;
+  /** It is an agent at work. */
+  isAgent: boolean;
+  /** Who acts in it, or acted last. */
+  agentId: string | null;
+  /** The tool call of its agent that asked something last. */
+  pausedCallId: string | null;
   /** The interrupt the node asked last, open or not. */
   interruptId: string | null;
   outputs: JsonObject | null;
@@ -43,6 +49,16 @@ export interface Nodes extends Interrupts {
   agent: AgentRef | null;
 }
 
+/** Kinds of node that are an agent at work: in the task view they are what the task does, not a tool it calls. */
+const agentTypeIds: ReadonlySet<string> = new Set([
+  'cairn.agent',
+  'core.ai.callPrompt',
+  'core.ai.structuredOutput',
+  'core.conformance.mock-agent',
+]);
+
+const isAgentType = (typeId: string): boolean => agentTypeIds.has(typeId);
+
 const newNode = (): NodeView => ({
   status: 'running',
   typeId: null,
@@ -55,6 +71,9 @@ const newNode = (): NodeView => ({
   suspendedAt: null,
   endedAt: null,
   toolCallId: null,
+  isAgent: false,
+  agentId: null,
+  pausedCallId: null,
   interruptId: null,
   outputs: null,
   error: null,
@@ -70,7 +89,7 @@ function nodeOf(view: Nodes, nodeId: string): NodeView {
 }
 
 /** A start of an active node is another attempt of its visit; any other start begins a new visit. */
-export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'node.started'>): void {
+export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'node.started'>): NodeView {
   const nodeId = event.nodeId ?? started.nodeId;
   const node = nodeOf(view, nodeId);
   if (!node.active) {
@@ -78,11 +97,14 @@ export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'nod
     node.visit = started.visit ?? node.visit + 1;
     node.visitSeq = event.seq;
     node.visitedAt = event.at;
-    node.toolCallId = `${nodeId}#${node.visit}`;
+    node.isAgent = isAgentType(started.typeId);
+    node.toolCallId = node.isAgent ? null : `${nodeId}#${node.visit}`;
     view.activeNodes += 1;
   }
   node.status = 'running';
   node.typeId = started.typeId;
+  node.agentId = started.agent?.agentId ?? null;
+  node.pausedCallId = null;
   node.attempt = started.attempt ?? 0;
   node.startedAt = event.at;
   node.suspendedAt = null;
@@ -90,6 +112,7 @@ export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'nod
   node.outputs = null;
   node.error = null;
   if (started.agent !== undefined) view.agent = started.agent;
+  return node;
 }
 
 export interface NodeResult {
@@ -108,6 +131,7 @@ export function endNode(view: Nodes, nodeId: string, result: NodeResult): void {
     if (node.interruptId !== null) closeInterrupt(view, node.interruptId, 'cancelled');
   } else {
     node.toolCallId = null;
+    node.isAgent = false;
     node.visitedAt = null;
   }
   node.status = result.end;

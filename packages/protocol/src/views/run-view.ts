@@ -4,14 +4,14 @@ import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { RunStatus } from '../run-status.ts';
+import type { Agents } from './agents.ts';
 import type { Channels } from './channels.ts';
-import type { Nodes } from './nodes.ts';
 import { noWaits } from './status.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
 /** Plain JSON: it survives a round trip through text and goes on identically. Instants are in ms. */
-export interface RunView extends Nodes {
+export interface RunView extends Agents {
   readonly runId: RunId;
   workflowId: string;
   definitionHash: string | null;
@@ -66,7 +66,14 @@ export const newRunView = (runId: RunId): RunView => ({
   interrupts: {},
   resolvedInterrupts: {},
   waits: noWaits(),
+  signIns: 0,
   waitOrder: [],
+  blocks: {},
+  ended: null,
+  agentRefs: {},
+  agentUsage: {},
+  toolCalls: {},
+  thoughts: 0,
   usage: noUsage(),
   parentRunId: null,
   parentNodeId: null,

@@ -2,9 +2,10 @@
 import type { FoldEvent } from '../event.ts';
 import type { PayloadOf } from '../events/catalog.ts';
 import { isTerminalStatus, type RunStatus } from '../run-status.ts';
+import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
-import { own } from './dictionary.ts';
-import { closeAll, closeInterrupt, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
+import { own, put } from './dictionary.ts';
+import { closeAll, closeInterrupt, isSignIn, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
 import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { payloadAs } from './payload.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
@@ -19,8 +20,15 @@ import { changeVariable, seedVariables } from './variables.ts';
 export function foldRun(view: RunView, event: FoldEvent): void {
   view.lastSeq = event.seq;
   view.lastAt = event.at;
+  view.ended = null;
   if (isTerminalStatus(view.status)) return;
   switch (event.type) {
+    // The most frequent rows of all first.
+    case 'agent.reasoning.delta':
+      break;
+    case 'output.chunk':
+      foldAgent(view, event);
+      break;
     case 'run.started':
       if (view.status === 'pending') start(view, event.at, payloadAs<'run.started'>(event.payload));
       break;
@@ -46,6 +54,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       break;
     case 'provider.usage':
       addUsage(view.usage, payloadAs<'provider.usage'>(event.payload));
+      foldAgent(view, event);
       break;
     case 'cairn.task.status':
       setTaskStatus(view, payloadAs<'cairn.task.status'>(event.payload).status, event.seq);
@@ -57,9 +66,12 @@ export function foldRun(view: RunView, event: FoldEvent): void {
 
 function foldNode(view: RunView, event: FoldEvent): void {
   switch (event.type) {
-    case 'node.started':
-      startNode(view, event, payloadAs<'node.started'>(event.payload));
+    case 'node.started': {
+      const { isAgent } = startNode(view, event, payloadAs<'node.started'>(event.payload));
+      // Logs of other hosts have no row of their own that says so.
+      if (isAgent && view.taskStatus === null) setTaskStatus(view, 'working', event.seq);
       break;
+    }
     case 'node.completed': {
       const { agent } = payloadAs<'node.completed'>(event.payload);
       if (agent !== undefined) view.agent = agent;
@@ -78,6 +90,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
     case 'node.retried': {
       const retried = payloadAs<'node.retried'>(event.payload);
       retryNode(view, event.nodeId ?? retried.nodeId, retried.lastError);
+      leaveAgents(view, event.nodeId ?? retried.nodeId);
       break;
     }
     default:
@@ -93,17 +106,25 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       // Logs of other hosts may leave the id out; the key is unique in a run.
       const interruptId = asked.interruptId ?? asked.key;
       openInterrupt(view, { interruptId, nodeId, seq: event.seq, at: event.at }, asked);
+      // A held decision suspends its node before it is put to anybody.
+      const node = own(view.nodeStates, nodeId);
+      if (node?.status !== 'suspended' || node.interruptId !== interruptId) break;
+      suspendOn(view, interruptId);
+      refreshTask(view, event.seq);
       break;
     }
     case 'node.suspended': {
       const { nodeId, interruptId } = payloadAs<'node.suspended'>(event.payload);
       suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
       suspendOn(view, interruptId);
-      refreshTask(view, event.seq);
+      if (Object.hasOwn(view.interrupts, interruptId)) refreshTask(view, event.seq);
+      else setTaskStatus(view, 'waiting-input', event.seq);
       break;
     }
     case 'interrupt.resolved': {
       const { interruptId, reason } = payloadAs<'interrupt.resolved'>(event.payload);
+      const asked = own(view.interrupts, interruptId);
+      if (asked !== undefined && isSignIn(asked)) view.ended = 'sign-in';
       closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
       break;
     }
@@ -116,6 +137,9 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
     case 'node.resumed':
       resumeNode(view, event.nodeId ?? payloadAs<'node.resumed'>(event.payload).nodeId);
       refreshTask(view, event.seq);
+      break;
+    default:
+      foldAgent(view, event);
   }
 }
 
@@ -134,6 +158,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables ?? started.inputs);
   view.channels = declareChannels(started.channels, at);
+  for (const [agentId, { ref }] of Object.entries(started.agents ?? {})) put(view.agentRefs, agentId, ref);
 }
 
 const statusAfter: Record<string, RunStatus> = {
@@ -164,6 +189,7 @@ function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
   const { nodeId, outputs } = payloadAs<'node.completed'>(event.payload);
   const { error } = payloadAs<'node.failed'>(event.payload);
   endNode(view, event.nodeId ?? nodeId, { end: how, at: event.at, outputs, error });
+  leaveAgents(view, event.nodeId ?? nodeId);
   refresh(view);
 }
 
@@ -177,5 +203,6 @@ function refresh(view: RunView): void {
 /** As `refresh`, for the two events that also show the change in the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  setTaskStatus(view, statusOf(view.waits) === 'running' ? 'working' : 'waiting-input', seq);
+  const isWaiting = statusOf(view.waits) !== 'running';
+  setTaskStatus(view, isWaiting ? (view.signIns > 0 ? 'waiting-auth' : 'waiting-input') : 'working', seq);
 }

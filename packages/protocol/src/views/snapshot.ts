@@ -1,6 +1,6 @@
 /** The view of a run as a client reads it. */
 import type { Json, JsonObject } from '../json.ts';
-import type { RunSnapshot } from '../run-snapshot.ts';
+import type { AgentCost, RunSnapshot } from '../run-snapshot.ts';
 import { channelValues } from './channels.ts';
 import { put } from './dictionary.ts';
 import { type InterruptView, oldestWait } from './interrupts.ts';
@@ -33,7 +33,7 @@ export function runSnapshot(view: RunView): RunSnapshot {
     tags: [...view.tags],
     ...(view.metadata !== null && { metadata: view.metadata }),
     ...(view.configurable !== null && { configurable: view.configurable }),
-    ...(view.usage.calls > 0 && { metrics: { openwopCost: cost(view) } }),
+    ...(view.usage.calls > 0 && { metrics: { openwopCost: cost(view), ...costPerAgent(view) } }),
     ...(view.parentRunId !== null && { parentRunId: view.parentRunId }),
     ...(view.parentNodeId !== null && { parentNodeId: view.parentNodeId }),
     inputs: view.inputs ?? {},
@@ -71,6 +71,16 @@ function cost(view: RunView) {
     ...(usage.provider !== null && { provider: usage.provider }),
     ...(startedAt !== null && { duration_ms: Math.max(0, (view.endedAt ?? view.lastAt) - startedAt) }),
   };
+}
+
+/** What each agent used; calls of nodes without one are in the total only. */
+function costPerAgent({ agentUsage }: RunView) {
+  const costs: Record<string, AgentCost> = {};
+  for (const [agentId, usage] of Object.entries(agentUsage)) {
+    const { calls, costUsd, inputTokens, outputTokens } = usage;
+    put(costs, agentId, { calls, usd: costUsd, tokens: { input: inputTokens, output: outputTokens } });
+  }
+  return Object.keys(costs).length > 0 ? { agents: costs } : {};
 }
 
 function nodeStates(nodes: RunView['nodeStates']): Record<string, Json> {

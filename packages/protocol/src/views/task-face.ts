@@ -1,16 +1,14 @@
 /** The task face of a row: the body of the task event it shows as, by the mapping of workflow runs to task events. */
 import type { FoldEvent } from '../event.ts';
-import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
-import { type InterruptView, openWaits } from './interrupts.ts';
 import type { NodeView } from './nodes.ts';
 import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
-import { isoTime } from './snapshot.ts';
-
-/** The agent that host work is credited to in the task view. */
-const HOST_AGENT = 'core.system';
+import { agentFace } from './task-agents.ts';
+import { type ErrorInfo, errorInfo } from './task-errors.ts';
+import { answered, asked } from './task-questions.ts';
+import { statusFace } from './task-status.ts';
 
 /**
  * The body without the fields a frame adds from the row's columns, or null when the task view does not show the row.
@@ -18,25 +16,32 @@ const HOST_AGENT = 'core.system';
  */
 export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
   switch (event.type) {
+    case 'output.chunk':
+      return agentFace(view, event);
+    // The row that closes the block has the whole text.
+    case 'agent.reasoning.delta':
+      return null;
     case 'node.started':
-      return toolStart(view, event);
+      return nodeStart(view, event);
     case 'node.completed':
     case 'node.failed':
     case 'node.skipped':
     case 'node.cancelled':
-      return toolComplete(view, event);
+      return nodeEnd(view, event);
     case 'node.retried':
       return retryError(view, event);
     case 'run.started':
-      return { kind: 'task-created', initiator: view.parentRunId === null ? 'user' : 'agent' };
+      return taskCreated(view);
     case 'cairn.task.status':
-    case 'node.suspended':
     case 'node.resumed':
-      return view.taskStatusSeq === event.seq ? taskStatus(view) : null;
+      return view.taskStatusSeq === event.seq ? statusFace(view) : null;
+    case 'node.suspended':
+      if (view.taskStatusSeq !== event.seq) return null;
+      return statusFace(view, payloadAs<'node.suspended'>(event.payload).interruptId);
     case 'interrupt.requested':
-      return inputRequired(view, event);
+      return asked(view, event);
     case 'interrupt.resolved':
-      return inputReceived(view, event);
+      return answered(view, event);
     case 'cap.breached':
       return capError(event);
     case 'run.completed':
@@ -48,17 +53,27 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'run.resumed':
       return pauseStatus(view, event);
     default:
-      return null;
+      return agentFace(view, event);
   }
+}
+
+function taskCreated({ parentRunId, inputs }: RunView): JsonObject {
+  const message = inputs === null ? undefined : own(inputs, 'message');
+  return {
+    kind: 'task-created',
+    initiator: parentRunId === null ? 'user' : 'agent',
+    ...(typeof message === 'string' && { metadata: { message: { role: 'user', content: message } } }),
+  };
 }
 
 const nodeOf = (view: RunView, event: FoldEvent): NodeView | undefined =>
   own(view.nodeStates, event.nodeId ?? payloadAs<'node.started'>(event.payload).nodeId ?? '');
 
-/** A node shows as one tool call per visit: further attempts of a visit do not start it again. */
-function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
+/** A node shows as one tool call per visit: further attempts do not start it again. An agent is the task at work instead. */
+function nodeStart(view: RunView, event: FoldEvent): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.visitSeq !== event.seq) return null;
+  if (node.isAgent) return view.taskStatusSeq === event.seq ? statusFace(view) : null;
   const { inputs } = payloadAs<'node.started'>(event.payload);
   return {
     kind: 'tool-start',
@@ -70,9 +85,9 @@ function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
 }
 
 /** Closes the visit's call. A node that ended without a start has none: its failure shows as an error of the task. */
-function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
+function nodeEnd(view: RunView, event: FoldEvent): JsonObject | null {
   const node = nodeOf(view, event);
-  if (node === undefined) return null;
+  if (node === undefined || node.isAgent) return null;
   if (node.toolCallId === null) {
     return node.error === null ? null : { kind: 'error', ...errorInfo(node.error), scope: 'task' };
   }
@@ -87,15 +102,6 @@ function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
   return { ...call, success: false, error: info.message, errorInfo: info, metadata };
 }
 
-type ErrorInfo = { code: string; message: string; retryable: boolean; details?: JsonObject };
-
-const errorInfo = (error: ErrorObject): ErrorInfo => ({
-  code: error.code,
-  message: error.message,
-  retryable: error.retryable ?? false,
-  ...(error.details !== undefined && { details: error.details }),
-});
-
 /** Why a node without an error of its own did not complete. */
 function stopped(node: NodeView, event: FoldEvent): ErrorInfo {
   const { reason } = payloadAs<'node.cancelled'>(event.payload);
@@ -104,29 +110,23 @@ function stopped(node: NodeView, event: FoldEvent): ErrorInfo {
 
 function retryError(view: RunView, event: FoldEvent): JsonObject {
   const { attempt, delayMs, lastError } = payloadAs<'node.retried'>(event.payload);
-  const toolCallId = nodeOf(view, event)?.toolCallId;
+  const node = nodeOf(view, event);
   return {
     kind: 'error',
     code: lastError?.code ?? 'tool_failed',
     message: lastError?.message ?? 'The attempt failed.',
     retryable: true,
-    scope: 'tool',
-    ...(toolCallId != null && { refId: toolCallId }),
+    scope: node?.isAgent ? 'llm' : 'tool',
+    ...(node?.toolCallId != null && { refId: node.toolCallId }),
     attempt,
     ...(delayMs !== undefined && { retryAfterMs: delayMs }),
   };
 }
 
-function taskStatus(view: RunView): JsonObject {
-  if (view.taskStatus !== 'waiting-input') return { kind: 'task-status', status: view.taskStatus };
-  const pending = openWaits(view).map((interrupt) => ({ type: 'input', id: interrupt.interruptId }));
-  return { kind: 'task-status', status: 'waiting-input', metadata: { blockedBy: 'user', pending } };
-}
-
 function pauseStatus(view: RunView, event: FoldEvent): JsonObject | null {
   if (view.taskStatus === null) return null;
   const reason = event.type === 'run.paused' ? 'paused' : 'resumed';
-  const shown = taskStatus(view);
+  const shown = statusFace(view);
   return { ...shown, metadata: { ...(shown.metadata as JsonObject | undefined), reason } };
 }
 
@@ -138,7 +138,7 @@ function taskComplete(view: RunView): JsonObject {
     ...(typeof content === 'string' && { content }),
     metadata: {
       ...(startedAt !== null && endedAt !== null && { duration: endedAt - startedAt }),
-      ...(usage.calls > 0 && { tokensUsed: usage.totalTokens }),
+      ...(usage.calls > 0 && { iterations: usage.calls, tokensUsed: usage.totalTokens }),
     },
   };
 }
@@ -165,8 +165,10 @@ const capCodes: Readonly<Record<string, string>> = {
   'budget-retries': 'budget_exceeded',
 };
 
-function capError(event: FoldEvent): JsonObject {
+function capError(event: FoldEvent): JsonObject | null {
   const { kind, limit, observed } = payloadAs<'cap.breached'>(event.payload);
+  // Nothing went wrong: the operator lets such decisions pass.
+  if (kind === 'confidence-escalation-suppressed') return null;
   return {
     kind: 'error',
     code: own(capCodes, kind) ?? 'iteration_limit',
@@ -174,83 +176,5 @@ function capError(event: FoldEvent): JsonObject {
     retryable: false,
     scope: 'task',
     details: { kind, limit, observed },
-  };
-}
-
-function inputRequired(view: RunView, event: FoldEvent): JsonObject | null {
-  const { interruptId, key } = payloadAs<'interrupt.requested'>(event.payload);
-  const interrupt = own(view.interrupts, interruptId ?? key);
-  if (interrupt === undefined) return null;
-  const toolCallId = own(view.nodeStates, interrupt.nodeId)?.toolCallId ?? null;
-  const metadata = {
-    ...(interrupt.kind === 'external-event' && { toolCall: awaitedCall(interrupt, toolCallId) }),
-    ...(interrupt.kind === 'low-confidence' && { reason: 'low-confidence' }),
-    // Seconds: the one span of the task view that is not in milliseconds.
-    ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
-  };
-  return {
-    kind: 'input-required',
-    inputId: interrupt.interruptId,
-    inputType: inputTypes[interrupt.kind],
-    prompt: promptOf(interrupt),
-    ...(interrupt.resumeSchema !== null && { schema: interrupt.resumeSchema }),
-    ...(toolCallId !== null && { toolCallId }),
-    ...(interrupt.expiresAt !== null && { expiresAt: isoTime(interrupt.expiresAt) }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
-}
-
-const inputTypes: Readonly<Record<InterruptView['kind'], string>> = {
-  approval: 'confirmation',
-  clarification: 'clarification',
-  'external-event': 'tool-execution',
-  custom: 'custom',
-  'conversation.start': 'clarification',
-  'conversation.exchange': 'clarification',
-  'conversation.close': 'clarification',
-  'low-confidence': 'clarification',
-};
-
-const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonObject => ({
-  id: toolCallId ?? interrupt.interruptId,
-  function: {
-    name: interrupt.data.eventType ?? 'event',
-    arguments: JSON.stringify(interrupt.data.correlation ?? {}),
-  },
-});
-
-/** What a person is asked, in the words of whoever asked. */
-function promptOf(interrupt: InterruptView): string {
-  const { data } = interrupt;
-  const asked = [data.prompt, data.title, data.initialPrompt, questionsOf(data)].find(
-    (words) => typeof words === 'string' && words !== '',
-  );
-  if (typeof asked === 'string') return asked;
-  if (interrupt.kind === 'external-event') return `Waiting for the event ${String(data.eventType)}.`;
-  if (interrupt.kind === 'low-confidence') return 'Confirm the decision.';
-  return `Answer needed: ${String(data.customKind ?? interrupt.kind)}.`;
-}
-
-function questionsOf(data: JsonObject): string {
-  if (!Array.isArray(data.questions)) return '';
-  return (data.questions as readonly { question?: string }[]).map((item) => item.question ?? '').join('\n');
-}
-
-function inputReceived(view: RunView, event: FoldEvent): JsonObject {
-  const { interruptId, resolvedBy, reason, resumeValue } = payloadAs<'interrupt.resolved'>(event.payload);
-  const isTimeout = reason === 'timeout';
-  const isRejected = (resumeValue as { action?: string } | null | undefined)?.action === 'reject';
-  const askedAt = nodeOf(view, event)?.suspendedAt ?? null;
-  const provider = isTimeout
-    ? { providedBy: 'agent', agentId: HOST_AGENT }
-    : { providedBy: 'user', userId: resolvedBy ?? view.owner?.principal ?? 'anonymous' };
-  return {
-    kind: 'input-received',
-    inputId: interruptId,
-    ...provider,
-    metadata: {
-      ...(askedAt !== null && { duration: event.at - askedAt }),
-      outcome: isTimeout ? 'timeout' : isRejected ? 'rejected' : 'answered',
-    },
   };
 }

@@ -1,0 +1,108 @@
+/** What the agents of a run do: who acts in which node, what each used, which tool calls are open. */
+import type { AgentRef } from '../agent-ref.ts';
+import type { FoldEvent } from '../event.ts';
+import type { PayloadOf } from '../events/catalog.ts';
+import { own, put } from './dictionary.ts';
+import type { Nodes } from './nodes.ts';
+import { payloadAs } from './payload.ts';
+import { dropBlocks, type Streams, streamPiece } from './streams.ts';
+import { addUsage, noUsage, type UsageView } from './usage.ts';
+
+export interface ToolCallView {
+  readonly nodeId: string;
+  readonly toolName: string;
+  /** seq of the row that asked for it first. */
+  readonly seq: number;
+}
+
+/** The part of a run's view that holds it. */
+export interface Agents extends Nodes, Streams {
+  /** How each agent the run is pinned to is shown. */
+  agentRefs: Record<string, AgentRef>;
+  agentUsage: Record<string, UsageView>;
+  /** Asked for and not returned, by callId. */
+  toolCalls: Record<string, ToolCallView>;
+  /** Thoughts shown so far. */
+  thoughts: number;
+}
+
+/** Takes in what agents and models did; other types change nothing here. */
+export function foldAgent(view: Agents, event: FoldEvent): void {
+  switch (event.type) {
+    case 'output.chunk':
+      streamPiece(view, event, payloadAs<'output.chunk'>(event.payload), (nodeId) => agentIn(view, nodeId));
+      break;
+    case 'provider.usage':
+      spend(view, event, payloadAs<'provider.usage'>(event.payload));
+      break;
+    case 'agent.reasoned':
+      if (payloadAs<'agent.reasoned'>(event.payload).verbosity !== 'off') view.thoughts += 1;
+      break;
+    case 'agent.decided':
+      view.thoughts += 1;
+      break;
+    case 'agent.toolCalled':
+      openToolCall(view, event, payloadAs<'agent.toolCalled'>(event.payload));
+      break;
+    case 'agent.toolReturned':
+      closeToolCall(view, payloadAs<'agent.toolReturned'>(event.payload).callId);
+      break;
+    case 'agent.invocation.started': {
+      const { agentId } = payloadAs<'agent.invocation.started'>(event.payload);
+      act(view, event.nodeId, own(view.agentRefs, agentId) ?? { agentId });
+      break;
+    }
+    case 'agent.handoff': {
+      const { to, toAgentId, context } = payloadAs<'agent.handoff'>(event.payload);
+      // Work that comes back as a child run is done by others elsewhere; who gave it stays.
+      if (context?.subtaskId === undefined) act(view, event.nodeId, to ?? { agentId: toAgentId });
+      break;
+    }
+    case 'cairn.model.requested':
+    case 'cairn.model.abandoned':
+      dropBlocks(view, event.nodeId ?? payloadAs<'cairn.model.requested'>(event.payload).nodeId);
+      break;
+    case 'cairn.step.returned': {
+      const { nodeId, callId, suspended } = payloadAs<'cairn.step.returned'>(event.payload);
+      const node = own(view.nodeStates, event.nodeId ?? nodeId);
+      if (node !== undefined && suspended !== undefined) node.pausedCallId = callId;
+    }
+  }
+}
+
+const agentIn = (view: Agents, nodeId: string): string | null => own(view.nodeStates, nodeId)?.agentId ?? null;
+
+function act(view: Agents, nodeId: string | undefined, agent: AgentRef): void {
+  view.agent = agent;
+  const node = nodeId === undefined ? undefined : own(view.nodeStates, nodeId);
+  if (node !== undefined) node.agentId = agent.agentId;
+}
+
+function spend(view: Agents, event: FoldEvent, call: PayloadOf<'provider.usage'>): void {
+  const agentId = agentIn(view, event.nodeId ?? call.nodeId ?? '');
+  if (agentId === null) return;
+  let usage = own(view.agentUsage, agentId);
+  if (usage === undefined) {
+    usage = noUsage();
+    put(view.agentUsage, agentId, usage);
+  }
+  addUsage(usage, call);
+}
+
+/** A call that is asked for again is still the same call. */
+function openToolCall(view: Agents, event: FoldEvent, called: PayloadOf<'agent.toolCalled'>): void {
+  if (Object.hasOwn(view.toolCalls, called.callId)) return;
+  put(view.toolCalls, called.callId, { nodeId: event.nodeId ?? '', toolName: called.toolName, seq: event.seq });
+}
+
+function closeToolCall(view: Agents, callId: string): void {
+  if (!Object.hasOwn(view.toolCalls, callId)) return;
+  delete view.toolCalls[callId];
+  view.ended = 'tool-call';
+}
+
+/** The node is over, and with it whatever its agent still had under way. */
+export function leaveAgents(view: Agents, nodeId: string): void {
+  dropBlocks(view, nodeId);
+  for (const callId in view.toolCalls) if (view.toolCalls[callId]?.nodeId === nodeId) delete view.toolCalls[callId];
+}

@@ -1,0 +1,181 @@
+/** The task faces of what agents do: text as it comes, thoughts, tool calls, usage, handoffs. */
+import type { FoldEvent } from '../event.ts';
+import type { ErrorObject } from '../fields.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { own } from './dictionary.ts';
+import { payloadAs } from './payload.ts';
+import type { RunView } from './run-view.ts';
+import { blockOf } from './streams.ts';
+import { errorInfo } from './task-errors.ts';
+import { statusFace } from './task-status.ts';
+
+/** The face of a row of an agent or a model; null for all other types, and for what the task view leaves out. */
+export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
+  switch (event.type) {
+    case 'output.chunk':
+      return content(view, event);
+    case 'agent.reasoned':
+      return thought(view, event);
+    case 'agent.decided':
+      return decision(view, event);
+    case 'agent.toolCalled':
+      return toolStart(view, event);
+    case 'agent.toolReturned':
+      return toolComplete(view, event);
+    case 'cairn.tool.progress':
+      return toolProgress(view, event);
+    case 'provider.usage':
+      return usage(view, event);
+    case 'agent.handoff':
+      return handoff(view, event);
+    case 'cairn.error':
+      return { kind: 'error', ...(event.payload as JsonObject), ...acting(view, event) };
+    default:
+      return null;
+  }
+}
+
+function acting(view: RunView, event: FoldEvent): JsonObject {
+  const agentId = own(view.nodeStates, event.nodeId ?? '')?.agentId ?? null;
+  return agentId === null ? {} : { agentId };
+}
+
+function content(view: RunView, event: FoldEvent): JsonObject | null {
+  const { nodeId, chunk, isLast, channel = '', meta } = payloadAs<'output.chunk'>(event.payload);
+  if (isLast) return contentComplete(view, meta?.finishReason);
+  const block = blockOf(view, event.nodeId ?? nodeId, channel);
+  if (block === undefined) return null;
+  const { contentId, agentId } = block;
+  const index = block.pieces - 1;
+  return agentId === null
+    ? { kind: 'content-delta', delta: chunk, index, contentId }
+    : { kind: 'content-delta', delta: chunk, index, contentId, agentId };
+}
+
+function contentComplete({ ended: block }: RunView, finishReason: string | undefined): JsonObject | null {
+  if (block === null || typeof block === 'string') return null;
+  return {
+    kind: 'content-complete',
+    content: block.text,
+    contentId: block.contentId,
+    ...(finishReason !== undefined && { finishReason }),
+    ...(block.agentId !== null && { agentId: block.agentId }),
+    ...(block.cut && { metadata: { truncated: true } }),
+  };
+}
+
+function thought(view: RunView, event: FoldEvent): JsonObject | null {
+  const { agentId, reasoning, verbosity } = payloadAs<'agent.reasoned'>(event.payload);
+  if (verbosity === 'off') return null;
+  return {
+    kind: 'thought-stream',
+    thoughtId: `${view.runId}:${event.seq}`,
+    thoughtType: 'reasoning',
+    verbosity: verbosity === 'full' ? 'detailed' : 'normal',
+    content: reasoning,
+    index: view.thoughts - 1,
+    agentId,
+  };
+}
+
+/** A decision that counts, not a musing: those who may have to confirm it can tell. */
+function decision(view: RunView, event: FoldEvent): JsonObject {
+  const { agentId, decision: decided, confidence } = payloadAs<'agent.decided'>(event.payload);
+  return {
+    kind: 'thought-stream',
+    thoughtId: `${view.runId}:${event.seq}`,
+    thoughtType: 'decision',
+    verbosity: 'normal',
+    content: typeof decided === 'string' ? decided : JSON.stringify(decided),
+    index: view.thoughts - 1,
+    agentId,
+    metadata: { ...(confidence !== undefined && { confidence }), actionable: true },
+  };
+}
+
+/** A call that is asked for again was shown before. */
+function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
+  const called = payloadAs<'agent.toolCalled'>(event.payload);
+  if (own(view.toolCalls, called.callId)?.seq !== event.seq) return null;
+  return {
+    kind: 'tool-start',
+    toolCallId: called.callId,
+    toolName: called.toolName,
+    arguments: asObject(called.inputs ?? called.arguments),
+    agentId: called.agentId,
+    metadata: {
+      provider: called.transport === 'mcp' ? 'mcp' : 'local',
+      ...(called.attempt !== undefined && called.attempt > 1 && { attempt: called.attempt }),
+    },
+  };
+}
+
+/** The task view has objects only; what a model sent instead of one is kept under one name. */
+const asObject = (value: Json | undefined): JsonObject => {
+  if (value === undefined || value === null) return {};
+  return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : { value };
+};
+
+function toolProgress(view: RunView, event: FoldEvent): JsonObject | null {
+  const { callId, progress, message } = payloadAs<'cairn.tool.progress'>(event.payload);
+  if (!Object.hasOwn(view.toolCalls, callId)) return null;
+  return {
+    kind: 'tool-progress',
+    toolCallId: callId,
+    progress,
+    ...(message !== undefined && { message }),
+    ...acting(view, event),
+  };
+}
+
+/** A refusal of a call that was never made is an error of its own: a lone `tool-complete` would close nothing. */
+function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
+  const returned = payloadAs<'agent.toolReturned'>(event.payload);
+  const { callId, toolName, agentId, durationMs, error, status } = returned;
+  if (view.ended !== 'tool-call') {
+    if (status !== 'forbidden' && status !== 'rate_limited') return null;
+    return { kind: 'error', ...refused(error, status, toolName), scope: 'tool', refId: callId, agentId };
+  }
+  const call = { kind: 'tool-complete', toolCallId: callId, toolName };
+  const more = { agentId, ...(durationMs !== undefined && { metadata: { duration: durationMs } }) };
+  if (error === undefined && (status === undefined || status === 'ok')) {
+    return { ...call, success: true, result: returned.outcome ?? returned.result ?? null, ...more };
+  }
+  const info = refused(error, status, toolName);
+  return { ...call, success: false, error: info.message, errorInfo: info, ...more };
+}
+
+const refused = (error: ErrorObject | undefined, status: string | undefined, toolName: string) =>
+  errorInfo(error ?? { code: status ?? 'tool_failed', message: `The tool ${toolName} gave no result.` });
+
+function usage(view: RunView, event: FoldEvent): JsonObject {
+  const used = payloadAs<'provider.usage'>(event.payload);
+  return {
+    kind: 'llm-usage',
+    model: used.model,
+    inputTokens: used.inputTokens,
+    outputTokens: used.outputTokens,
+    totalTokens: used.totalTokens ?? used.inputTokens + used.outputTokens,
+    ...(used.cacheReadTokens !== undefined && { cacheReadTokens: used.cacheReadTokens }),
+    ...(used.cacheWriteTokens !== undefined && { cacheWriteTokens: used.cacheWriteTokens }),
+    iteration: view.usage.calls,
+    ...acting(view, event),
+  };
+}
+
+/** Control moves within the task; work that comes back is a subtask instead. */
+function handoff(view: RunView, event: FoldEvent): JsonObject {
+  const { fromAgentId, toAgentId, reason, context } = payloadAs<'agent.handoff'>(event.payload);
+  if (typeof context?.subtaskId === 'string') {
+    return {
+      kind: 'subtask-created',
+      subtaskId: context.subtaskId,
+      agentId: toAgentId,
+      prompt: typeof context.prompt === 'string' ? context.prompt : (reason ?? ''),
+      ...(typeof context.toolCallId === 'string' && { toolCallId: context.toolCallId }),
+    };
+  }
+  const shown = statusFace(view);
+  const moved = { handoffFrom: fromAgentId, handoffTo: toAgentId, ...(reason !== undefined && { reason }) };
+  return { ...shown, agentId: toAgentId, metadata: { ...(shown.metadata as JsonObject | undefined), ...moved } };
+}

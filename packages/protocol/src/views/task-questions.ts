@@ -1,0 +1,141 @@
+/** The task faces of what a run asks and of the answers: inputs and sign-ins. */
+import type { FoldEvent } from '../event.ts';
+import type { JsonObject } from '../json.ts';
+import { own } from './dictionary.ts';
+import { type InterruptView, isSignIn, openWaits } from './interrupts.ts';
+import { payloadAs } from './payload.ts';
+import type { RunView } from './run-view.ts';
+import { isoTime } from './snapshot.ts';
+
+/** The agent that host work is credited to in the task view. */
+const HOST_AGENT = 'core.system';
+
+/** What the task waits for, the oldest first. */
+export function pendingOf(view: RunView): { type: 'input' | 'auth'; id: string }[] {
+  return openWaits(view).map((interrupt) => ({
+    type: isSignIn(interrupt) ? 'auth' : 'input',
+    id: interrupt.interruptId,
+  }));
+}
+
+export function asked(view: RunView, event: FoldEvent): JsonObject | null {
+  const { interruptId, key } = payloadAs<'interrupt.requested'>(event.payload);
+  const interrupt = own(view.interrupts, interruptId ?? key);
+  if (interrupt === undefined) return null;
+  const node = own(view.nodeStates, interrupt.nodeId);
+  const toolCallId = (node?.isAgent ? node.pausedCallId : node?.toolCallId) ?? null;
+  const who = { ...(toolCallId !== null && { toolCallId }), ...(node?.isAgent && acting(node.agentId)) };
+  return isSignIn(interrupt) ? authRequired(interrupt, who) : inputRequired(interrupt, toolCallId, who);
+}
+
+const acting = (agentId: string | null): JsonObject => (agentId === null ? {} : { agentId });
+
+function inputRequired(interrupt: InterruptView, toolCallId: string | null, who: JsonObject): JsonObject {
+  const metadata = {
+    ...(interrupt.kind === 'external-event' && { toolCall: awaitedCall(interrupt, toolCallId) }),
+    ...(interrupt.kind === 'low-confidence' && lowConfidence(interrupt.data)),
+    // Seconds: the one span of the task view that is not in milliseconds.
+    ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
+  };
+  return {
+    kind: 'input-required',
+    inputId: interrupt.interruptId,
+    inputType: inputTypes[interrupt.kind],
+    prompt: promptOf(interrupt),
+    ...(interrupt.resumeSchema !== null && { schema: interrupt.resumeSchema }),
+    ...who,
+    ...(interrupt.expiresAt !== null && { expiresAt: isoTime(interrupt.expiresAt) }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
+
+const lowConfidence = ({ threshold, observed, decision }: JsonObject): JsonObject => ({
+  reason: 'low-confidence',
+  ...(threshold !== undefined && { threshold }),
+  ...(observed !== undefined && { observed }),
+  ...(decision !== undefined && { decision }),
+});
+
+const inputTypes: Readonly<Record<InterruptView['kind'], string>> = {
+  approval: 'confirmation',
+  clarification: 'clarification',
+  'external-event': 'tool-execution',
+  custom: 'custom',
+  'conversation.start': 'clarification',
+  'conversation.exchange': 'clarification',
+  'conversation.close': 'clarification',
+  'low-confidence': 'clarification',
+};
+
+const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonObject => ({
+  id: toolCallId ?? interrupt.interruptId,
+  function: {
+    name: interrupt.data.eventType ?? 'event',
+    arguments: JSON.stringify(interrupt.data.correlation ?? {}),
+  },
+});
+
+/** What a person is asked, in the words of whoever asked. */
+function promptOf(interrupt: InterruptView): string {
+  const { data } = interrupt;
+  const words = [data.prompt, data.title, data.initialPrompt, questionsOf(data)].find(
+    (text) => typeof text === 'string' && text !== '',
+  );
+  if (typeof words === 'string') return words;
+  if (interrupt.kind === 'external-event') return `Waiting for the event ${String(data.eventType)}.`;
+  if (interrupt.kind === 'low-confidence') return 'Confirm the decision.';
+  return `Answer needed: ${String(data.customKind ?? interrupt.kind)}.`;
+}
+
+function questionsOf(data: JsonObject): string {
+  if (!Array.isArray(data.questions)) return '';
+  return (data.questions as readonly { question?: string }[]).map((item) => item.question ?? '').join('\n');
+}
+
+const authFields = ['authType', 'provider', 'scopes', 'authUrl'] as const;
+
+function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
+  const correlation = interrupt.data.correlation as JsonObject;
+  const said = authFields.filter((field) => correlation[field] !== undefined);
+  return {
+    kind: 'auth-required',
+    authId: interrupt.interruptId,
+    ...Object.fromEntries(said.map((field) => [field, correlation[field] ?? null])),
+    prompt: typeof correlation.prompt === 'string' ? correlation.prompt : 'Sign in to go on.',
+    ...who,
+    ...(interrupt.timeoutMs !== null && { metadata: { expiresIn: interrupt.timeoutMs / 1000 } }),
+  };
+}
+
+export function answered(view: RunView, event: FoldEvent): JsonObject {
+  const { interruptId, resolvedBy, reason, resumeValue } = payloadAs<'interrupt.resolved'>(event.payload);
+  const isTimeout = reason === 'timeout';
+  const isRejected = (resumeValue as { action?: string } | null | undefined)?.action === 'reject';
+  const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
+  if (view.ended === 'sign-in') return signedIn(interruptId, userId, isTimeout, isRejected);
+  const node = own(view.nodeStates, event.nodeId ?? payloadAs<'interrupt.resolved'>(event.payload).nodeId ?? '');
+  const askedAt = node?.suspendedAt ?? null;
+  const provider = isTimeout ? { providedBy: 'agent', agentId: HOST_AGENT } : { providedBy: 'user', userId };
+  return {
+    kind: 'input-received',
+    inputId: interruptId,
+    ...provider,
+    metadata: {
+      ...(askedAt !== null && { duration: event.at - askedAt }),
+      outcome: isTimeout ? 'timeout' : isRejected ? 'rejected' : 'answered',
+    },
+  };
+}
+
+/** Only a sign-in that succeeded is one; the credential itself is nowhere. */
+function signedIn(authId: string, userId: string, isTimeout: boolean, isRejected: boolean): JsonObject {
+  if (!isTimeout && !isRejected) return { kind: 'auth-completed', authId, userId };
+  return {
+    kind: 'error',
+    code: isTimeout ? 'auth_expired' : 'auth_denied',
+    message: isTimeout ? 'Nobody signed in in time.' : 'The sign-in was refused.',
+    retryable: isTimeout,
+    scope: 'auth',
+    refId: authId,
+  };
+}

@@ -1,0 +1,15 @@
+/** The status of a run in the task view, with what it waits for. */
+import type { JsonObject } from '../json.ts';
+import type { RunView } from './run-view.ts';
+import { pendingOf } from './task-questions.ts';
+
+/** As it is now; `suspendedOn` is a question that is about to be asked. */
+export function statusFace(view: RunView, suspendedOn?: string): JsonObject {
+  const status = view.taskStatus ?? 'working';
+  if (status !== 'waiting-input' && status !== 'waiting-auth') return { kind: 'task-status', status };
+  const pending = pendingOf(view);
+  if (suspendedOn !== undefined && pending.every(({ id }) => id !== suspendedOn)) {
+    pending.push({ type: 'input', id: suspendedOn });
+  }
+  return { kind: 'task-status', status, metadata: { blockedBy: 'user', pending } };
+}
