@@ -33,6 +33,8 @@ export interface ModelCall {
   readonly maxTokens?: number | undefined;
   /** Turns of the invocation before this one. */
   readonly turnIndex: number;
+  /** 1 for the first attempt of this turn. */
+  readonly attempt: number;
   /** The key to call with instead of the configured one. */
   readonly credential?: string | undefined;
   /** Ends the turn at whatever point it is, and lets go of the connection. */

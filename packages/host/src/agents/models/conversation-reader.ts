@@ -1,0 +1,64 @@
+/** Reads conversations out of the log: each context is folded once and then only advanced, and few are kept. */
+import { type ContextId, invariant, type RunId } from '@cairn/protocol';
+import type { EventLog } from '../../log/port.ts';
+import { type ContextFold, conversationFor, emptyContext, foldRow } from './conversation.ts';
+import type { AgentGroup, ModelMessage } from './turn.ts';
+
+export interface ConversationQuery {
+  readonly contextId: ContextId;
+  readonly runId: RunId;
+  /** The conversation is what the context held before this row of the run. */
+  readonly cutSeq: number;
+  readonly agentId: string;
+  readonly group: AgentGroup;
+  readonly task: string;
+  readonly maxTokens: number;
+}
+
+export interface Conversations {
+  before(query: ConversationQuery): Promise<readonly ModelMessage[]>;
+}
+
+/** Contexts whose fold is kept in memory. */
+const MAX_CONTEXTS = 200;
+const PAGE_ROWS = 1000;
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+export function createConversations(log: Pick<EventLog, 'read'>): Conversations {
+  const folds = new Map<string, Kept>();
+
+  const keptOf = (contextId: ContextId): Kept => {
+    const kept = folds.get(contextId) ?? { fold: emptyContext(), advancing: Promise.resolve() };
+    // The newest is last, so that the first is the one nobody asked for longest.
+    folds.delete(contextId);
+    folds.set(contextId, kept);
+    if (folds.size > MAX_CONTEXTS) folds.delete(folds.keys().next().value as string);
+    return kept;
+  };
+
+  const advance = async (contextId: ContextId, fold: ContextFold, to: number): Promise<void> => {
+    while (fold.cursor < to) {
+      const rows = await log.read({ contextId, afterCursor: fold.cursor, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
+      if (rows.length === 0) return;
+      for (const row of rows) foldRow(fold, row);
+    }
+  };
+
+  return {
+    async before({ contextId, runId, cutSeq, ...listener }) {
+      const [cut] = await log.read({ runId, after: cutSeq - 1, limit: 1 });
+      invariant(cut !== undefined, 'conversation-cut-recorded', { runId, cutSeq });
+      const kept = keptOf(contextId);
+      // One at a time: two that advance one fold would take rows twice.
+      const level = kept.advancing.then(() => advance(contextId, kept.fold, cut.cursor));
+      kept.advancing = level.catch(() => undefined);
+      await level;
+      return conversationFor(kept.fold, { ...listener, runId, cutCursor: cut.cursor });
+    },
+  };
+}
+
+interface Kept {
+  readonly fold: ContextFold;
+  advancing: Promise<void>;
+}

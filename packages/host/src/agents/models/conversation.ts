@@ -1,0 +1,189 @@
+/** The conversation of a context: a fold of its rows that any invocation reads up to its own cut, in the way it shares. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import type { Row } from '../../log/port.ts';
+import { resultText, taskText } from './task-text.ts';
+import { messageTokens } from './tokens.ts';
+import type { AgentGroup, ModelMessage, Turn } from './turn.ts';
+
+/** Something that was said, and where in the context. */
+interface Said {
+  readonly cursor: number;
+  readonly runId: string;
+  readonly by: 'user' | 'host' | { readonly agentId: string; readonly room: string };
+  readonly text: string;
+}
+
+/** What of a context's rows a conversation needs; advanced row by row, in the order of their cursors. */
+export interface ContextFold {
+  /** Everything up to this cursor is in it. */
+  cursor: number;
+  said: Said[];
+  characters: number;
+  /** Of each run that was started by another one, the run at the root of its tree. */
+  readonly roots: Map<string, string>;
+  /** Who speaks at a node of a run. */
+  readonly speakers: Map<string, { readonly agentId: string; readonly room: string | null }>;
+}
+
+/** What is remembered of one context; beyond it the oldest is forgotten. No model reads more. */
+const MAX_CHARACTERS = 4_000_000;
+/** Of what a tool gave to another agent, as much is passed on. */
+const MAX_TOOL_TEXT = 2000;
+
+export const emptyContext = (): ContextFold => ({
+  cursor: 0,
+  said: [],
+  characters: 0,
+  roots: new Map(),
+  speakers: new Map(),
+});
+
+export function foldRow(fold: ContextFold, row: Row): void {
+  fold.cursor = row.cursor;
+  const take = takers[row.type];
+  if (take === undefined) return;
+  const text = take(fold, row, JSON.parse(row.payload) as JsonObject);
+  if (text === null || text.text === '') return;
+  fold.said.push({ cursor: row.cursor, runId: row.runId, ...text });
+  fold.characters += text.text.length;
+  forgetOldest(fold);
+}
+
+type Taken = Pick<Said, 'by' | 'text'> | null;
+
+const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: JsonObject) => Taken>> = {
+  'run.started': (fold, row, payload) => {
+    const { parentRunId, inputs } = payload;
+    if (typeof parentRunId === 'string') {
+      fold.roots.set(row.runId, rootOf(fold, parentRunId));
+      return null;
+    }
+    return { by: 'user', text: isObject(inputs) ? taskText(inputs) : '' };
+  },
+  'run.completed': (fold, row, { outputs }) => {
+    // What a child run brings goes to its parent, which says what it makes of it.
+    if (fold.roots.has(row.runId)) return null;
+    return { by: 'host', text: isObject(outputs) ? resultText(outputs) : '' };
+  },
+  'agent.invocation.started': (fold, row, { agentId, group }) => {
+    const speaker = { agentId: String(agentId), room: roomOf(fold, row.runId, group) };
+    fold.speakers.set(placeOf(row), speaker);
+    return null;
+  },
+  'agent.invocation.completed': (fold, row) => {
+    fold.speakers.delete(placeOf(row));
+    return null;
+  },
+  'cairn.model.returned': (fold, row, { turn }) => (isObject(turn) ? spoken(fold, row, turnText(turn)) : null),
+  'agent.toolReturned': (fold, row, payload) => spoken(fold, row, returnedText(payload)),
+};
+
+function spoken(fold: ContextFold, row: Row, text: string): Taken {
+  const speaker = fold.speakers.get(placeOf(row));
+  if (speaker === undefined || speaker.room === null) return null;
+  return { by: { agentId: speaker.agentId, room: speaker.room }, text };
+}
+
+const placeOf = ({ runId, nodeId }: Row): string => `${runId}/${nodeId ?? ''}`;
+
+const rootOf = (fold: ContextFold, runId: string): string => fold.roots.get(runId) ?? runId;
+
+/** Those who share are in one room: that of their run's tree, or that of their group. */
+function roomOf(fold: ContextFold, runId: string, group: Json | undefined): string | null {
+  if (group === 'shared') return `run ${rootOf(fold, runId)}`;
+  return typeof group === 'string' && group.startsWith('shared:') ? `group ${group.slice('shared:'.length)}` : null;
+}
+
+function turnText(turn: JsonObject): string {
+  const { text, toolCalls } = turn as unknown as Pick<Turn, 'text' | 'toolCalls'>;
+  const calls = (toolCalls ?? []).map(({ name, input }) => `(called ${name} with ${brief(input)})`);
+  return [text, ...calls].filter((line) => typeof line === 'string' && line !== '').join('\n');
+}
+
+function returnedText({ toolName, outcome, error }: JsonObject): string {
+  return error === undefined
+    ? `(${String(toolName)} returned ${brief(outcome ?? null)})`
+    : `(${String(toolName)} failed: ${brief(error)})`;
+}
+
+function brief(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_TOOL_TEXT ? `${text.slice(0, MAX_TOOL_TEXT)}…` : text;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function forgetOldest(fold: ContextFold): void {
+  if (fold.characters <= MAX_CHARACTERS) return;
+  let dropped = 0;
+  // Down to half, so that it is not done again with the next word.
+  while (fold.characters > MAX_CHARACTERS / 2) {
+    fold.characters -= (fold.said[dropped] as Said).text.length;
+    dropped++;
+  }
+  fold.said = fold.said.slice(dropped);
+}
+
+/** Who asks for a conversation, and up to where. */
+export interface Listener {
+  readonly agentId: string;
+  readonly runId: string;
+  readonly group: AgentGroup;
+  /** Only what lies before this cursor. */
+  readonly cutCursor: number;
+  /** The first message of the invocation itself; it is not said twice. */
+  readonly task: string;
+  readonly maxTokens: number;
+}
+
+/** The messages before an invocation, oldest first, cut from the oldest to fit. */
+export function conversationFor(fold: ContextFold, listener: Listener): readonly ModelMessage[] {
+  const room = roomOf(fold, listener.runId, listener.group);
+  const heard = fold.said.filter((said) => said.cursor < listener.cutCursor && isHeard(said, listener, room));
+  const messages = joined(heard.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
+  const last = messages.at(-1);
+  if (last?.role === 'user' && last.text === listener.task) messages.pop();
+  return newest(messages, listener.maxTokens);
+}
+
+function isHeard({ by, runId }: Said, listener: Listener, room: string | null): boolean {
+  // What its own run was asked reaches an isolated agent as its task, if at all.
+  if (by === 'user') return room !== null || runId !== listener.runId;
+  return by === 'host' || by.room === room;
+}
+
+/** An agent's own words are the assistant's; what others said comes with their name. */
+function messageOf({ by, text }: Said, agentId: string): ModelMessage {
+  if (by === 'user') return { role: 'user', text };
+  if (by === 'host' || by.agentId === agentId) return { role: 'assistant', text, toolCalls: [] };
+  return { role: 'user', text: `${by.agentId}: ${text}` };
+}
+
+/** What one agent said without being interrupted is one message. */
+function joined(spoken: readonly { readonly said: Said; readonly message: ModelMessage }[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  let before: Said | null = null;
+  for (const { said, message } of spoken) {
+    const last = messages.at(-1);
+    if (before !== null && isSameAgent(before, said) && last !== undefined && last.role !== 'tool') {
+      messages[messages.length - 1] = { ...last, text: `${last.text}\n${said.text}` };
+    } else messages.push(message);
+    before = said;
+  }
+  return messages;
+}
+
+const isSameAgent = (a: Said, b: Said): boolean =>
+  typeof a.by === 'object' && typeof b.by === 'object' && a.by.agentId === b.by.agentId && a.runId === b.runId;
+
+function newest(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] {
+  let tokens = 0;
+  let first = messages.length;
+  while (first > 0) {
+    tokens += messageTokens(messages[first - 1] as ModelMessage);
+    if (tokens > maxTokens) break;
+    first--;
+  }
+  return messages.slice(first);
+}

@@ -1,0 +1,122 @@
+/** Writes what a model says as rows while it says it: in order, redacted, and never faster than the log takes them. */
+import type { JsonObject } from '@cairn/protocol';
+import type { CallContext, Emission } from '../../engine/ports.ts';
+import type { ReasoningVerbosity } from './turn.ts';
+
+/** Redacts one text that comes in pieces. */
+export interface TextStream {
+  push(piece: string): string;
+  end(): string;
+}
+
+export interface DeltaOptions {
+  readonly agentId: string;
+  readonly verbosity: ReasoningVerbosity;
+  /** Each delta is a row of its own; else those that come while there is no room are merged. */
+  readonly isScripted: boolean;
+  /** The last piece of text is left for the chunk that closes the block. */
+  readonly keepsTail: boolean;
+  /** Null: nothing is secret. */
+  readonly redact: (() => TextStream) | null;
+}
+
+type Kind = 'reasoning' | 'text';
+type RowContext = Pick<CallContext, 'runId' | 'nodeId' | 'callId' | 'attempt' | 'emit'>;
+
+const asIs: TextStream = { push: (piece) => piece, end: () => '' };
+
+export class DeltaWriter {
+  readonly #context: RowContext;
+  readonly #options: DeltaOptions;
+  readonly #streams: Readonly<Record<Kind, TextStream>>;
+  readonly #channel: string;
+  /** Redacted text so far. */
+  readonly said: Record<Kind, string> = { reasoning: '', text: '' };
+  /** Rows of text written. */
+  chunks = 0;
+  #reasonings = 0;
+  #held: string | null = null;
+  #rows: Emission[] = [];
+  /** Pieces that came while there was no room. */
+  #waiting: { kind: Kind; text: string }[] = [];
+  #room: Promise<void> | null = null;
+
+  constructor(context: RowContext, options: DeltaOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { redact } = options;
+    this.#streams = { reasoning: redact?.() ?? asIs, text: redact?.() ?? asIs };
+    // The attempts of one call are blocks of their own: a dead one is closed and stays.
+    this.#channel = context.attempt === 1 ? context.callId : `${context.callId}~${context.attempt}`;
+  }
+
+  add(kind: Kind, piece: string): void {
+    const clean = this.#streams[kind].push(piece);
+    if (clean !== '' || piece === '') this.#write(kind, clean);
+  }
+
+  /** Gives on what was added; a promise when the log has to be waited for before more is added. */
+  flush(): Promise<void> | undefined {
+    if (this.#rows.length === 0) return undefined;
+    const rows = this.#rows;
+    this.#rows = [];
+    const room = this.#context.emit(rows);
+    if (room === undefined || this.#options.isScripted) return room;
+    // Room that never comes is the end of the attempt, which whoever awaits the close of this writer is told.
+    this.#room = room.then(() => this.#roomAgain());
+    this.#room.catch(() => undefined);
+    return undefined;
+  }
+
+  /** Gives on the rest of everything; the text that is left for the closing chunk. */
+  async close(): Promise<string> {
+    const reasoning = this.#streams.reasoning.end();
+    if (reasoning !== '') this.#write('reasoning', reasoning);
+    const rest = this.#streams.text.end();
+    this.said.text += rest;
+    await this.flush();
+    while (this.#room !== null) await this.#room;
+    return (this.#held ?? '') + rest;
+  }
+
+  #write(kind: Kind, text: string): void {
+    if (kind === 'reasoning' && this.#options.verbosity === 'off') return;
+    this.said[kind] += text;
+    if (kind === 'text' && this.#options.keepsTail) {
+      const before = this.#held;
+      this.#held = text;
+      if (before !== null) this.#row(kind, before);
+    } else this.#row(kind, text);
+  }
+
+  #row(kind: Kind, text: string): void {
+    if (this.#room === null) {
+      this.#rows.push(kind === 'text' ? this.#chunk(text) : this.#delta(text));
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else this.#waiting.push({ kind, text });
+  }
+
+  #roomAgain(): void {
+    this.#room = null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { kind, text } of waiting) this.#row(kind, text);
+    void this.flush();
+  }
+
+  #chunk(chunk: string): Emission {
+    this.chunks++;
+    const { nodeId, runId } = this.#context;
+    const payload: JsonObject = { nodeId, runId, chunk, isLast: false, channel: this.#channel };
+    return { type: 'output.chunk', audience: 'client', payload };
+  }
+
+  #delta(delta: string): Emission {
+    const { agentId, verbosity } = this.#options;
+    const payload: JsonObject = { agentId, delta, sequence: this.#reasonings++, verbosity };
+    return { type: 'agent.reasoning.delta', audience: 'client', payload };
+  }
+}

@@ -1,0 +1,131 @@
+/** Which model a turn is had of: what the run says over the node over the agent's class over the default, the same every time. */
+import { quoted } from '@cairn/protocol';
+import type { Clock } from '../../engine/ports.ts';
+import { ModelError } from './model-error.ts';
+import type { Model } from './model-port.ts';
+import { mockModel } from './scripted/mock-providers.ts';
+import { readScript } from './scripted/script.ts';
+import { SCRIPTED, scriptedModel } from './scripted/scripted-model.ts';
+import type { ModelRequest, ModelSelection } from './turn.ts';
+
+/** A provider of the configuration. */
+export interface Provider {
+  /** Its name there. */
+  readonly name: string;
+  /** Models that the configuration lists, in its order. */
+  readonly listed: readonly string[];
+  /** Any model of it: providers have more than are listed. */
+  model(id: string): Model;
+}
+
+export interface ModelChoices {
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** `<provider>/<model>` by model class. */
+  readonly classes: Readonly<Partial<Record<string, string>>>;
+  readonly default?: string | undefined;
+}
+
+export interface ResolvedModel {
+  readonly provider: string;
+  readonly model: string;
+}
+
+export class ModelBook {
+  readonly #choices: ModelChoices;
+  readonly #clock: Clock;
+  readonly #scripted = new WeakMap<object, Model>();
+
+  constructor(choices: ModelChoices, clock: Clock) {
+    this.#choices = choices;
+    this.#clock = clock;
+  }
+
+  /** The names of the providers a run may ask for. */
+  get providers(): readonly string[] {
+    return [...this.#choices.providers.keys(), SCRIPTED];
+  }
+
+  /**
+   * What a selection comes to, without any I/O; the loop records it, so that an invocation keeps its model. Throws a
+   * `ModelError` of the class `not_configured` when it comes to nothing.
+   */
+  resolve(selection: ModelSelection, hasRehearsal: boolean): ResolvedModel {
+    const { classes, default: usual } = this.#choices;
+    const asked = this.#asked(selection);
+    if (asked !== null) return asked;
+    const configured = classes[selection.modelClass] ?? usual;
+    if (configured !== undefined) return split(configured);
+    if (hasRehearsal) return { provider: SCRIPTED, model: SCRIPTED };
+    throw notConfigured(`No model is configured for the class ${selection.modelClass}, and there is no default`);
+  }
+
+  find({ selection, rehearsal, mock }: Pick<ModelRequest, 'selection' | 'rehearsal' | 'mock'>): Model {
+    if (mock !== undefined) return mockModel(mock, this.#clock);
+    const { provider, model } = this.resolve(selection, rehearsal !== undefined);
+    if (provider === SCRIPTED) return this.#rehearsed(rehearsal);
+    const found = this.#choices.providers.get(provider);
+    if (found !== undefined) return found.model(model);
+    throw notConfigured(`There is no provider ${quoted(provider, 80)}`);
+  }
+
+  /** What the selection itself names; null when that is nothing. */
+  #asked({ provider, model, modelClass }: ModelSelection): ResolvedModel | null {
+    if (provider === SCRIPTED || model === SCRIPTED) return { provider: SCRIPTED, model: SCRIPTED };
+    if (provider !== undefined && model !== undefined) return { provider, model: withoutPrefix(model, provider) };
+    if (provider !== undefined) return { provider, model: this.#modelOf(provider, modelClass) };
+    return model === undefined ? null : this.#providerOf(model);
+  }
+
+  /** Of a provider without a model: that of the class or the default if it is of this provider, else the first it lists. */
+  #modelOf(provider: string, modelClass: string): string {
+    const { providers, classes, default: usual } = this.#choices;
+    const configured = [classes[modelClass], usual].flatMap((name) => (name === undefined ? [] : [split(name)]));
+    const fitting = configured.find((choice) => choice.provider === provider)?.model;
+    const model = fitting ?? providers.get(provider)?.listed[0];
+    if (model !== undefined) return model;
+    throw notConfigured(
+      `The provider ${quoted(provider, 80)} was asked for without a model, and none of it is configured`,
+    );
+  }
+
+  /** Of a model without a provider: the one in front of its name, the one that lists it, or the only one there is. */
+  #providerOf(model: string): ResolvedModel {
+    const { providers } = this.#choices;
+    const named = split(model);
+    if (providers.has(named.provider)) return named;
+    const only = providers.size === 1 ? [...providers.values()] : [];
+    const [found] = [...[...providers.values()].filter(({ listed }) => listed.includes(model)), ...only];
+    if (found !== undefined) return { provider: found.name, model };
+    throw notConfigured(
+      `The model ${quoted(model, 120)} was asked for, and which provider serves it is not configured`,
+    );
+  }
+
+  /** A pack's rehearsal is one object for all its turns, and is read once. */
+  #rehearsed(rehearsal: ModelRequest['rehearsal']): Model {
+    if (typeof rehearsal !== 'object' || rehearsal === null) {
+      throw notConfigured('The scripted model was asked for, and the agent has no rehearsal');
+    }
+    const known = this.#scripted.get(rehearsal);
+    if (known !== undefined) return known;
+    const read = readScript(rehearsal);
+    if ('problems' in read) {
+      const message = `The rehearsal of the agent is no script: ${read.problems.join('; ')}.`;
+      throw new ModelError('invalid_request', { message });
+    }
+    const model = scriptedModel({ script: read.script, clock: this.#clock });
+    this.#scripted.set(rehearsal, model);
+    return model;
+  }
+}
+
+function split(name: string): ResolvedModel {
+  const at = name.indexOf('/');
+  return at === -1 ? { provider: '', model: name } : { provider: name.slice(0, at), model: name.slice(at + 1) };
+}
+
+const withoutPrefix = (model: string, provider: string): string =>
+  model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model;
+
+const notConfigured = (what: string): ModelError =>
+  new ModelError('not_configured', { message: `${what}. Add it to "models" of the configuration.` });

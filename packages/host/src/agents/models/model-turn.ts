@@ -1,0 +1,175 @@
+/** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
+import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import type { CallContext, Clock, Performer, Sha256 } from '../../engine/ports.ts';
+import { llmCacheKey } from './cache-key.ts';
+import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
+import type { Conversations } from './conversation-reader.ts';
+import { DeltaWriter, type TextStream } from './delta-writer.ts';
+import { failureOf, ModelError } from './model-error.ts';
+import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
+import { estimatedTokens, messagesTokens } from './tokens.ts';
+import type { ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
+
+/** Where models are found; see `model-book.ts`. */
+export interface ModelFinder {
+  /** Throws a `ModelError` or a `CairnError` when there is none for the request. */
+  find(request: Pick<ModelRequest, 'selection' | 'rehearsal' | 'mock'>): Model;
+}
+
+export interface ModelWorld {
+  readonly models: ModelFinder;
+  readonly conversations: Conversations;
+  /** The caller's own credential, for the one call; throws for one that its tenant may not use. */
+  credential(tenant: string, ref: string): string;
+  /** Null: nothing is secret. */
+  readonly redactor: { stream(): TextStream } | null;
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+  /** Default: `streamLimits`. */
+  readonly limits?: StreamLimits;
+}
+
+export function createModelPerformer(world: ModelWorld): Performer {
+  return {
+    typeId: 'cairn.model',
+    async run(input, context) {
+      const outcome = await perform(input as unknown as ModelRequest, context, world);
+      return outcome as unknown as Json;
+    },
+  };
+}
+
+async function perform(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<ModelOutcome> {
+  try {
+    return { turn: await turnOf(request, context, world) };
+  } catch (error) {
+    if (isCairnError(error)) {
+      const { code, message, retryable } = error;
+      return { error: { class: 'not_configured', code, message, retryable } };
+    }
+    return { error: failureOf(error) };
+  }
+}
+
+async function turnOf(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<Turn> {
+  const model = world.models.find(request);
+  refuseIncapable(model, request, context);
+  const call = await callOf(model, request, context, world);
+  const writer = new DeltaWriter(context, {
+    agentId: request.agentId,
+    verbosity: request.verbosity,
+    isScripted: model.isScripted,
+    keepsTail: model.keepsTail ?? false,
+    redact: world.redactor === null ? null : () => (world.redactor as { stream(): TextStream }).stream(),
+  });
+  const { limits = streamLimits, clock } = world;
+  const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
+  const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
+  return {
+    text: writer.said.text,
+    reasoning: writer.said.reasoning,
+    toolCalls,
+    finish,
+    usage,
+    provider: model.provider,
+    model: model.model,
+    cacheKey: llmCacheKey(semanticRequest(model, call), world.sha256),
+    ...(costUsd === undefined ? {} : { costUsd }),
+    chunks: writer.chunks,
+    tail,
+    specification: 'v4',
+  };
+}
+
+/** A model that cannot do what the request needs is not called. */
+function refuseIncapable(model: Model, request: ModelRequest, context: CallContext): void {
+  const needed: ModelCapability[] = [];
+  if (request.tools.length > 0) needed.push('function-calling');
+  if (request.responseSchema !== undefined) needed.push('structured-output');
+  const missing = needed.filter((capability) => !model.capabilities.has(capability));
+  if (missing.length === 0) return;
+  const { provider, model: name } = model;
+  const payload: JsonObject = { nodeId: context.nodeId, provider, model: name, missingCapabilities: missing };
+  void context.emit([{ type: 'model.capability.insufficient', audience: 'client', payload }])?.catch(() => undefined);
+  throw new ModelError('capability', {
+    message: `${provider}/${name} lacks ${missing.join(' and ')}, which ${request.agentId} needs.`,
+  });
+}
+
+/** What a request may hold when its model does not say. */
+const DEFAULT_CONTEXT_TOKENS = 32_768;
+/** Kept free for the answer when the request does not say how long it may be. */
+const DEFAULT_ANSWER_TOKENS = 4096;
+
+async function callOf(
+  model: Model,
+  request: ModelRequest,
+  context: CallContext,
+  world: ModelWorld,
+): Promise<ModelCall> {
+  const { system, messages, tools, responseSchema, selection } = request;
+  const { temperature, maxTokens, credentialRef } = selection;
+  const own =
+    estimatedTokens(system.length + JSON.stringify(tools).length) +
+    messagesTokens(messages) +
+    (maxTokens ?? DEFAULT_ANSWER_TOKENS);
+  const before = await world.conversations.before({
+    contextId: context.contextId,
+    runId: context.runId,
+    cutSeq: request.cutSeq,
+    agentId: request.agentId,
+    group: request.group,
+    task: taskOf(messages),
+    maxTokens: Math.max(0, (model.contextTokens ?? DEFAULT_CONTEXT_TOKENS) - own),
+  });
+  return {
+    system,
+    messages: [...before, ...messages],
+    tools,
+    responseSchema,
+    temperature,
+    maxTokens,
+    turnIndex: request.turnIndex,
+    attempt: context.attempt,
+    credential: credentialRef === undefined ? undefined : world.credential(context.tenant, credentialRef),
+    signal: context.signal,
+  };
+}
+
+function taskOf(messages: readonly ModelMessage[]): string {
+  const first = messages[0];
+  return first?.role === 'user' ? first.text : '';
+}
+
+/** What changes the answer: neither who asks, nor with what credential, nor how the answer is delivered. */
+function semanticRequest({ provider, model, providerOptions }: Model, call: ModelCall) {
+  const { system, messages, tools, temperature, maxTokens, responseSchema } = call;
+  const whole: readonly Json[] = [
+    ...(system === '' ? [] : [{ role: 'system', content: system }]),
+    ...(messages as unknown as readonly Json[]),
+  ];
+  return {
+    provider,
+    model,
+    request: {
+      messages: whole,
+      ...(tools.length === 0
+        ? {}
+        : { tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(responseSchema === undefined ? {} : { responseFormat: { type: 'json', schema: responseSchema } }),
+      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    },
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  };
+}
+
+const MILLION = 1_000_000;
+
+/** Tokens out of a cache are part of the input tokens, at a price of their own. */
+function costOf(usage: ModelUsage, { input, output, cacheRead = input, cacheWrite = input }: ModelPrices): number {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  const dollars = fresh * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output;
+  return dollars / MILLION;
+}

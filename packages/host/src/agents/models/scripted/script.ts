@@ -1,0 +1,106 @@
+/** The script of a scripted model: what it does, turn by turn. Small enough to write by hand, checked before it is used. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
+import { finishReasons, modelErrorClasses } from '../turn.ts';
+import { unknownNames } from './template.ts';
+
+const MAX_DELTAS = 1_000_000;
+const MAX_DELAY_MS = 600_000;
+
+const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+const object: z.ZodType<JsonObject> = z.record(z.string(), json) as z.ZodType<JsonObject>;
+const count = z.int().min(0);
+/** One text, which is cut into words, or the pieces as they are to come. */
+const pieces = z.union([z.string(), z.array(z.string()).max(10_000)], {
+  error: 'must be a text, or a list of texts',
+});
+
+const actionShape = z.strictObject({
+  /** Reasons aloud. */
+  think: pieces.optional(),
+  /** Says text. */
+  say: pieces.optional(),
+  /** Says a value as JSON, for agents that return a structure. */
+  answer: json.optional(),
+  call: z.strictObject({ tool: z.string().min(1), input: object.default({}) }).optional(),
+  handoff: z.strictObject({ to: z.string().min(3), message: json, reason: z.string().optional() }).optional(),
+  decide: z
+    .strictObject({ decision: json, confidence: z.number().optional(), reasoning: z.string().optional() })
+    .optional(),
+  /** Asks a person: the question, or all that the tool `openwop:ask` takes. */
+  ask: z.union([z.string().min(1), object], { error: 'must be a question, or an object' }).optional(),
+  fail: z
+    .strictObject({
+      class: z.enum(modelErrorClasses).default('unknown'),
+      message: z.string().optional(),
+      retryable: z.boolean().optional(),
+      retryAfterMs: count.optional(),
+      /** Only the first so many attempts of the turn fail. */
+      attempts: z.int().min(1).optional(),
+    })
+    .optional(),
+  delay: z.int().min(0).max(MAX_DELAY_MS).optional(),
+  /** Many deltas of one size, for load. */
+  stream: z
+    .strictObject({
+      deltas: z.int().min(1).max(MAX_DELTAS),
+      size: z.int().min(1).max(10_000).default(16),
+      as: z.enum(['text', 'reasoning']).default('text'),
+    })
+    .optional(),
+  usage: z
+    .strictObject({
+      inputTokens: count,
+      outputTokens: count,
+      reasoningTokens: count.optional(),
+      cacheReadTokens: count.optional(),
+      cacheWriteTokens: count.optional(),
+    })
+    .optional(),
+  finish: z.enum(finishReasons).optional(),
+});
+
+const kinds = Object.keys(actionShape.shape).join(', ');
+
+const action = actionShape.superRefine((given, context) => {
+  const names = Object.keys(given);
+  if (names.length === 1) return;
+  const found = names.length === 0 ? 'none' : names.join(' and ');
+  context.addIssue({ code: 'custom', message: `must be exactly one of ${kinds}; it is ${found}` });
+});
+
+const scriptShape = z.strictObject({
+  turns: z.array(z.array(action).max(1000)).min(1).max(200),
+});
+
+export type Action = z.infer<typeof actionShape>;
+export type Script = z.infer<typeof scriptShape>;
+
+export type ReadScript = { readonly script: Script } | { readonly problems: readonly string[] };
+
+/** A script as it was written, or what is wrong with it, each problem with its place. */
+export function readScript(value: unknown): ReadScript {
+  const parsed = scriptShape.safeParse(value);
+  if (!parsed.success) {
+    return { problems: parsed.error.issues.map(({ path, message }) => `${placeOf(path)} ${lower(message)}`) };
+  }
+  const unknown = unknownNames(parsed.data);
+  if (unknown.length === 0) return { script: parsed.data };
+  return {
+    problems: unknown.map(
+      ({ path, name }) => `${placeOf(path)} uses {{${name}}}: only input, task and last can be filled in`,
+    ),
+  };
+}
+
+/** `turns[0][2].call.tool`. */
+function placeOf(path: readonly PropertyKey[]): string {
+  const text = path.reduce<string>(
+    (whole, part) =>
+      typeof part === 'number' ? `${whole}[${part}]` : `${whole}${whole === '' ? '' : '.'}${String(part)}`,
+    '',
+  );
+  return text === '' ? 'the script' : text;
+}
+
+const lower = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);

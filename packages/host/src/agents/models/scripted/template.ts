@@ -1,0 +1,79 @@
+/** Fills `{{input.topic}}` and its like into what a script says: three names, paths into them, and nothing that computes. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import type { ModelMessage } from '../turn.ts';
+
+/** What a script may refer to. */
+export interface Blanks {
+  /** The task as an object, when it is one. */
+  readonly input: Json;
+  /** The task as text. */
+  readonly task: string;
+  /** What the last tool returned; null before any did. */
+  readonly last: Json;
+}
+
+const names: ReadonlySet<string> = new Set(['input', 'task', 'last'] satisfies (keyof Blanks)[]);
+const blank = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g;
+const wholeBlank = /^\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}$/;
+
+/** The task is what the invocation was begun with: its first message. */
+export function blanksOf(messages: readonly ModelMessage[]): Blanks {
+  const first = messages.find((message) => message.role === 'user');
+  const last = messages.findLast((message) => message.role === 'tool');
+  const task = first?.role === 'user' ? first.text : '';
+  return { task, input: objectIn(task), last: last?.role === 'tool' ? last.output : null };
+}
+
+/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. */
+export function filledText(text: string, blanks: Blanks): string {
+  return text.replace(blank, (_, path: string) => {
+    const value = valueAt(path, blanks);
+    if (value === undefined) return '';
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  });
+}
+
+/** A value with its blanks filled; a text that is one blank becomes the value itself. */
+export function filled(value: Json, blanks: Blanks): Json {
+  if (typeof value === 'string') {
+    const path = wholeBlank.exec(value)?.[1];
+    return path === undefined ? filledText(value, blanks) : (valueAt(path, blanks) ?? null);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => filled(item, blanks));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, blanks)]));
+}
+
+/** Every blank of a value whose name is not one of the three, with the way to it. */
+export function unknownNames(
+  value: unknown,
+): readonly { readonly path: readonly PropertyKey[]; readonly name: string }[] {
+  if (typeof value === 'string') {
+    const found = [...value.matchAll(blank)].map((match) => match[1] as string);
+    return found.filter((path) => !names.has(path.split('.', 1)[0] as string)).map((name) => ({ path: [], name }));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const entries: readonly (readonly [PropertyKey, unknown])[] = Array.isArray(value)
+    ? value.map((item, i) => [i, item] as const)
+    : Object.entries(value);
+  return entries.flatMap(([key, item]) => unknownNames(item).map(({ path, name }) => ({ path: [key, ...path], name })));
+}
+
+function valueAt(path: string, blanks: Blanks): Json | undefined {
+  const [name, ...keys] = path.split('.');
+  let value: Json | undefined = blanks[name as keyof Blanks];
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+function objectIn(text: string): Json {
+  if (!text.trimStart().startsWith('{')) return {};
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return {};
+  }
+}
