@@ -23,7 +23,15 @@ const actionShape = z.strictObject({
   /** Says a value as JSON, for agents that return a structure. */
   answer: json.optional(),
   call: z.strictObject({ tool: z.string().min(1), input: object.default({}) }).optional(),
-  handoff: z.strictObject({ to: z.string().min(3), message: json, reason: z.string().optional() }).optional(),
+  handoff: z
+    .strictObject({
+      to: z.string().min(3),
+      message: z.string().min(1),
+      /** Data that goes with the message. */
+      task: object.optional(),
+      reason: z.string().optional(),
+    })
+    .optional(),
   decide: z
     .strictObject({ decision: json, confidence: z.number().optional(), reasoning: z.string().optional() })
     .optional(),

@@ -69,10 +69,12 @@ function valueAt(path: string, blanks: Blanks): Json | undefined {
   return value;
 }
 
+/** The task itself, or the data that was handed over with it: its last paragraph. */
 function objectIn(text: string): Json {
-  if (!text.trimStart().startsWith('{')) return {};
+  const last = text.slice(text.lastIndexOf('\n\n') + 1).trim();
+  if (!last.startsWith('{')) return {};
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(last) as Json;
   } catch {
     return {};
   }
