@@ -1,0 +1,164 @@
+/** A tool written as a function, with schemas for what goes in and comes out: the public way to give agents something to do. */
+import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
+import type { StepSafety } from '../../engine/ports.ts';
+import { compileSchema } from '../../engine/schemas.ts';
+import { hostileArguments } from './hostile-arguments.ts';
+import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
+import { MAX_TOOL_ID, toolIdPattern } from './tool-book.ts';
+
+export interface ToolOptions<Input> {
+  /** `<scope>:<tool>`, up to 64 characters; the scope is yours, such as `acme.crm`. */
+  readonly id: string;
+  readonly title?: string;
+  /** What it does and when to use it: the model decides by this. */
+  readonly description: string;
+  /** Arguments are parsed by it before the function runs; the model is shown its JSON Schema. */
+  readonly input: z.ZodType<Input>;
+  /** What a result must fit: a zod schema, or a JSON Schema. */
+  readonly output?: z.ZodType | JsonObject;
+  /** What may happen to a call whose result was never recorded, also by its arguments. Default `write`: a person decides. */
+  readonly safety?: StepSafety | ((input: Input) => StepSafety);
+  /** For one entry into the function. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Scopes, each `tool:<name>`, that whoever starts the run must hold. */
+  readonly needs?: readonly string[];
+  /** Names of secrets of the configuration that `context.secret` gives. */
+  readonly secrets?: readonly string[];
+  /** False when its results hold only what you wrote yourself. Default true: a model is told not to take orders from them. */
+  readonly untrusted?: boolean;
+  /** Its result must be JSON, up to 240 KB. Throw a TerminalError or RetryableError to give the agent a code and a message. */
+  run(input: Input, context: ToolContext): Promise<unknown> | unknown;
+}
+
+/** What only the host's own tools say of themselves. */
+export interface HostToolOptions<Input> extends Omit<ToolOptions<Input>, 'run'> {
+  readonly egress: Tool['egress'];
+  run(input: Input, context: HostToolContext): Promise<unknown> | unknown;
+}
+
+/** Scopes of ids that mean something already. */
+const reservedScopes: readonly string[] = ['openwop', 'mcp', 'a2a', 'connector', 'core', 'cairn'];
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Longest span a timer can wait. */
+const MAX_TIMEOUT_MS = 2_147_483_647;
+const toolScope = /^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export function defineTool<Input>(options: ToolOptions<Input>): Tool {
+  const scope = options.id.slice(0, options.id.indexOf(':'));
+  if (reservedScopes.includes(scope)) {
+    throw unfit(options.id, `the scope ${scope} is reserved`, 'Use a scope of your own, such as acme.crm.');
+  }
+  return hostTool({ ...options, egress: 'host-owned', run: (input, context) => options.run(input, context) });
+}
+
+/** The same for tools of the host itself. */
+export function hostTool<Input>(options: HostToolOptions<Input>): Tool {
+  checkOptions(options);
+  const { id, description, input, safety = 'write', timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const output = outputOf(id, options.output);
+  const check = (given: Json): CheckedInput => checked(input, given);
+  return {
+    id,
+    title: options.title,
+    description,
+    inputSchema: inputSchemaOf(id, input),
+    outputSchema: output.schema,
+    safety: typeof safety === 'function' ? 'write' : safety,
+    timeoutMs,
+    needs: options.needs ?? [],
+    secrets: options.secrets ?? [],
+    untrusted: options.untrusted ?? true,
+    egress: options.egress,
+    check,
+    safetyOf: typeof safety === 'function' ? (given) => safetyOf(check(given), safety) : () => safety,
+    run: async (parsed, context) => options.run(parsed as Input, context),
+    outputProblems: output.problems,
+  };
+}
+
+function checkOptions<Input>({ id, description, timeoutMs, needs = [] }: HostToolOptions<Input>): void {
+  if (!toolIdPattern.test(id) || id.length > MAX_TOOL_ID) {
+    throw unfit(id, `an id is <scope>:<tool>, at most ${MAX_TOOL_ID} characters`, 'Use an id such as acme.crm:lookup.');
+  }
+  if (description.trim() === '') throw unfit(id, 'it has no description', 'Say what it does: the model decides by it.');
+  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw unfit(id, `timeoutMs is ${timeoutMs}`, `Give a whole number of milliseconds, at most ${MAX_TIMEOUT_MS}.`);
+  }
+  const wrong = needs.find((scope) => !toolScope.test(scope));
+  if (wrong === undefined) return;
+  throw unfit(id, `it needs ${quoted(wrong, 80)}`, 'Scopes of tools begin with tool:, such as tool:refunds.');
+}
+
+const MAX_PROBLEMS = 5;
+
+function checked<Input>(schema: z.ZodType<Input>, given: Json): CheckedInput {
+  const hostile = hostileArguments(given);
+  if (hostile !== null) return { ok: false, problems: [hostile] };
+  const parsed = parse(schema, given);
+  if ('refused' in parsed) return { ok: false, problems: [parsed.refused] };
+  if (parsed.success) return { ok: true, input: parsed.data };
+  return { ok: false, problems: issuesOf(parsed.error) };
+}
+
+/** A schema that has to wait, or whose own code throws, takes nothing. */
+function parse<Input>(schema: z.ZodType<Input>, given: Json): z.ZodSafeParseResult<Input> | { refused: string } {
+  try {
+    return schema.safeParse(given);
+  } catch (error) {
+    return { refused: `the arguments cannot be checked: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+const issuesOf = (error: z.ZodError): readonly string[] =>
+  error.issues
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => `${path.map(String).join('.') || 'the value'}: ${message}`.slice(0, 300));
+
+/** Arguments that do not fit are called with by nobody; should they be, a person decides. */
+function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSafety): StepSafety {
+  return parsed.ok ? safety(parsed.input as Input) : 'write';
+}
+
+function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
+  const schema = jsonSchemaOf(id, 'input', input);
+  if (schema.type === 'object') return schema;
+  throw unfit(id, 'its input is no object', 'Wrap what it takes in a z.object.');
+}
+
+function jsonSchemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
+  try {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+    return rest as unknown as JsonObject;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unfit(id, `its ${side} has no JSON Schema: ${reason}`, 'Use types of zod that JSON knows.');
+  }
+}
+
+interface Output {
+  readonly schema: JsonObject | undefined;
+  readonly problems: (result: Json) => readonly string[];
+}
+
+function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Output {
+  if (output === undefined) return { schema: undefined, problems: () => [] };
+  if (output instanceof z.ZodType) {
+    const problems = (result: Json): readonly string[] => {
+      const parsed = output.safeParse(result);
+      return parsed.success ? [] : issuesOf(parsed.error);
+    };
+    return { schema: jsonSchemaOf(id, 'output', output), problems };
+  }
+  try {
+    compileSchema(output);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unfit(id, `its output is no JSON Schema: ${reason}`, 'Correct the schema.');
+  }
+  return { schema: output, problems: (result) => compileSchema(output)(result) };
+}
+
+const unfit = (id: string, why: string, hint: string): TerminalError =>
+  new TerminalError('config_invalid', { message: `The tool ${quoted(id, 80)} cannot be: ${why}.`, hint });

@@ -1,0 +1,30 @@
+/** What a model may not send as arguments, whatever the schema of the tool says. */
+import type { Json } from '@cairn/protocol';
+
+/** Schemas, redaction and the log walk arguments by recursion. */
+const MAX_DEPTH = 100;
+
+/**
+ * Why arguments are refused unseen; null when they are not. Keys that reach into prototypes would harm a tool that merges
+ * its arguments carelessly; `constructor` counts only where it leads to a `prototype`.
+ */
+export function hostileArguments(value: Json): string | null {
+  let level: readonly Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return `they are nested more than ${MAX_DEPTH} levels deep`;
+    const below: Json[] = [];
+    for (const part of level) {
+      if (typeof part !== 'object' || part === null) continue;
+      if (Object.hasOwn(part, '__proto__')) return 'the key "__proto__" is not taken';
+      if (Object.hasOwn(part, 'constructor') && hasPrototype((part as { constructor?: unknown }).constructor)) {
+        return 'the key "constructor.prototype" is not taken';
+      }
+      for (const member of Object.values(part)) below.push(member as Json);
+    }
+    level = below;
+  }
+  return null;
+}
+
+const hasPrototype = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');

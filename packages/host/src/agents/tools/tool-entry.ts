@@ -1,0 +1,280 @@
+/**
+ * One entry into the function of a tool, and the context it gets. A ctx call that is recorded gives what is recorded; one
+ * that has to wait for a person ends the entry, and the function is left at that await for good.
+ */
+import { type Json, type RunId, TerminalError } from '@cairn/protocol';
+import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import { type JsonResult, jsonResult } from './json-result.ts';
+import { Progress } from './progress.ts';
+import { asked, signInAsked } from './questions.ts';
+import type {
+  AskQuestion,
+  HostToolContext,
+  SignInRequest,
+  Tool,
+  ToolError,
+  ToolOutcome,
+  ToolQuestion,
+  ToolRecord,
+} from './tool.ts';
+import { failed, thrownAgain, toolError } from './tool-error.ts';
+
+export interface EntryWorld {
+  readonly now: () => number;
+  /** Calls back once, after a span; gives the way to call it off. */
+  readonly after: (ms: number, wake: () => void) => () => void;
+  /** What a tool brings is redacted where it enters, so that the function goes on with what its record holds. */
+  readonly redactor: Redactor | null;
+  readonly secret: (tenant: string, name: string) => string | undefined;
+}
+
+export interface Entry {
+  readonly tool: Tool;
+  readonly agentId: string;
+  readonly records: readonly ToolRecord[];
+  readonly call: CallContext;
+}
+
+/** Largest result, as JSON: its event holds it under two names, and holds 512 KiB. */
+export const MAX_RESULT_BYTES = 240_000;
+/** A step's result is a row of its own, and all of a call's go into memory when it is entered again. */
+const MAX_STEP_BYTES = 120_000;
+/** ctx calls of one call: each is a row, and all of them are kept while it is open. */
+const MAX_RECORDS = 1000;
+const MAX_STEP_NAME = 200;
+
+type Settled = { readonly outcome: Json } | { readonly error: ToolError };
+
+export class ToolEntry implements HostToolContext {
+  readonly runId: RunId;
+  readonly nodeId: string;
+  readonly agentId: string;
+  readonly callId: string;
+  readonly attempt: number;
+  readonly tenant: string;
+  readonly contextId: string;
+  readonly requestedSeq: number;
+  readonly #world: EntryWorld;
+  readonly #tool: Tool;
+  readonly #call: CallContext;
+  readonly #records: ReadonlyMap<number, ToolRecord>;
+  readonly #progress: Progress;
+  #stop: AbortController | null = null;
+  /** Steps under way: they are recorded before a question ends the entry, for they would be done twice. */
+  readonly #steps = new Set<Promise<unknown>>();
+  #nextOrdinal = 0;
+  /** `asking`: a question will end the entry once the steps under way are recorded. */
+  #phase: 'running' | 'asking' | 'over' = 'running';
+  #end: (outcome: ToolOutcome) => void = () => undefined;
+
+  constructor({ tool, agentId, records, call }: Entry, world: EntryWorld) {
+    this.runId = call.runId;
+    this.nodeId = call.nodeId;
+    this.agentId = agentId;
+    this.callId = call.callId;
+    this.attempt = call.attempt;
+    this.tenant = call.tenant;
+    this.contextId = call.contextId;
+    this.requestedSeq = call.requestedSeq;
+    this.#world = world;
+    this.#tool = tool;
+    this.#call = call;
+    this.#records = new Map(records.map((record) => [record.ordinal, record]));
+    this.#progress = new Progress({ ...world, write: (share, message) => this.#writeProgress(share, message) });
+  }
+
+  /** Made when asked for: most tools do not. */
+  get signal(): AbortSignal {
+    this.#stop ??= new AbortController();
+    if (this.#phase === 'over') this.#stop.abort();
+    return this.#stop.signal;
+  }
+
+  get idempotencyKey(): string {
+    return this.#call.idempotencyKey;
+  }
+
+  /** Enters the function. Settles when it ends, has to wait, takes too long or is no longer waited for; then nothing holds it. */
+  enter(input: unknown): Promise<ToolOutcome> {
+    const { signal } = this.#call;
+    const { id, timeoutMs } = this.#tool;
+    return new Promise((resolve) => {
+      const giveUp = () => this.#end(failed('tool_canceled', `The call of ${id} was given up.`));
+      const tooLate = failed('tool_timeout', `The tool ${id} did not finish within ${timeoutMs} ms.`, true);
+      const callOff = this.#world.after(timeoutMs, () => this.#end(tooLate));
+      this.#end = (outcome) => {
+        this.#phase = 'over';
+        this.#end = () => undefined;
+        callOff();
+        signal.removeEventListener('abort', giveUp);
+        this.#progress.end();
+        // Also when it returned: what it left running works for nobody.
+        this.#stop?.abort(new Error('The call is over.'));
+        resolve(outcome);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      if (signal.aborted) giveUp();
+      else this.#run(input);
+    });
+  }
+
+  #run(input: unknown): void {
+    const threw = (error: unknown) => {
+      const { redactor } = this.#world;
+      if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
+    };
+    try {
+      this.#tool.run(input, this).then((value) => this.#returned(value), threw);
+    } catch (error) {
+      threw(error);
+    }
+  }
+
+  #returned(value: unknown): void {
+    if (this.#phase !== 'running') return;
+    const skipped = [...this.#records.values()].find(({ ordinal }) => ordinal >= this.#nextOrdinal);
+    if (skipped !== undefined) this.#diverged(skipped, 'returned before it');
+    else this.#end(this.#result(value));
+  }
+
+  #result(value: unknown): ToolOutcome {
+    const { id } = this.#tool;
+    const result = this.#recordable(value, MAX_RESULT_BYTES);
+    if ('problem' in result) return failed('tool_failed', `The result of ${id} cannot be recorded: ${result.problem}.`);
+    const problems = this.#tool.outputProblems(result.json);
+    if (problems.length === 0) return { kind: 'result', value: result.json };
+    return failed('tool_failed', `The result of ${id} breaks its own schema: ${this.#clean(problems.join('; '))}.`);
+  }
+
+  readonly progress = (share: number, message?: string): void => {
+    if (this.#phase === 'running') this.#progress.tell(share, message);
+  };
+
+  #writeProgress(progress: number, message: string | undefined): void {
+    const words = message === undefined ? {} : { message: this.#clean(message) };
+    const payload = { callId: this.callId, toolName: this.#tool.id, agentId: this.agentId, progress, ...words };
+    this.#call.emit([{ type: 'cairn.tool.progress', audience: 'client', payload }])?.catch(() => undefined);
+  }
+
+  readonly ask = async (question: AskQuestion): Promise<Json> => this.#ask(asked(question));
+  readonly signIn = async (request: SignInRequest): Promise<Json> => this.#ask(signInAsked(request));
+
+  async #ask(question: ToolQuestion): Promise<Json> {
+    const ordinal = this.#take();
+    if (ordinal === null) return never();
+    const known = this.#recorded(ordinal, question.kind, question.name);
+    if (known !== undefined) return known;
+    this.#phase = 'asking';
+    await Promise.allSettled(this.#steps);
+    this.#end({ kind: 'suspended', ordinal, question });
+    return never();
+  }
+
+  readonly step = async <Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> => {
+    if (typeof name !== 'string' || name === '' || name.length > MAX_STEP_NAME) {
+      const message = `A step of ${this.#tool.id} needs a name of at most ${MAX_STEP_NAME} characters.`;
+      throw new TerminalError('tool_failed', { message });
+    }
+    const ordinal = this.#take();
+    if (ordinal === null) return never();
+    const known = this.#recorded(ordinal, 'step', name);
+    if (known !== undefined) return known as Promise<Result>;
+    const done = this.#perform(ordinal, name, work);
+    this.#steps.add(done);
+    const settled = await done;
+    this.#steps.delete(done);
+    // Once a question was asked the function stays where it is: on the next entry it gets this result from the record.
+    if (settled === null || this.#phase !== 'running') return never();
+    if ('error' in settled) throw thrownAgain(settled.error);
+    return settled.outcome as Result;
+  };
+
+  /** Null when it will never be recorded, for the attempt is over. */
+  async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
+    const settled = await this.#settle(name, work);
+    if (this.#phase === 'over') return null;
+    const { nodeId, attempt, callId: of } = this;
+    const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name) };
+    const row: Emission = {
+      type: 'cairn.step.returned',
+      audience: 'operator',
+      payload: { ...payload, ...('error' in settled ? { error: { ...settled.error } } : settled) },
+    };
+    try {
+      await this.record([row]);
+      return settled;
+    } catch {
+      return null;
+    }
+  }
+
+  async #settle(name: string, work: () => unknown): Promise<Settled> {
+    try {
+      const result = this.#recordable(await work(), MAX_STEP_BYTES);
+      if ('json' in result) return { outcome: result.json };
+      const step = JSON.stringify(this.#clean(name));
+      const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
+      return { error: { code: 'tool_failed', message, retryable: false } };
+    } catch (error) {
+      return { error: toolError(error, this.#world.redactor) };
+    }
+  }
+
+  /** Without secrets. A marker may be longer than what it stands for, so the size is measured again. */
+  #recordable(value: unknown, maxBytes: number): JsonResult {
+    const { redactor } = this.#world;
+    const result = jsonResult(value, maxBytes);
+    if ('problem' in result) return { problem: this.#clean(result.problem) };
+    const clean = redactor === null ? result.json : redactor.value(result.json);
+    return clean === result.json ? result : jsonResult(clean, maxBytes);
+  }
+
+  readonly secret = (name: string): string => {
+    const { id, secrets } = this.#tool;
+    const value = secrets.includes(name) ? this.#world.secret(this.tenant, name) : undefined;
+    if (value !== undefined) return value;
+    const why = secrets.includes(name) ? 'the configuration has no such secret' : 'the tool does not declare it';
+    throw new TerminalError('credential_forbidden', {
+      message: `The tool ${id} cannot have the secret ${JSON.stringify(String(name).slice(0, 80))}: ${why}.`,
+      hint: 'Name it in the tool’s secrets and in the secrets of the configuration.',
+    });
+  };
+
+  readonly record = async (rows: readonly Emission[]): Promise<void> => {
+    await this.#call.emit(rows);
+    await this.#call.recorded();
+  };
+
+  /** The place of a ctx call; null when the function should not be running any more. */
+  #take(): number | null {
+    if (this.#phase !== 'running') return null;
+    if (this.#nextOrdinal < MAX_RECORDS) return this.#nextOrdinal++;
+    this.#end(failed('tool_failed', `One call of ${this.#tool.id} may make ${MAX_RECORDS} ctx calls.`));
+    return null;
+  }
+
+  /** What is recorded at this place; undefined when nothing is. */
+  #recorded(ordinal: number, kind: ToolRecord['kind'], name: string): Promise<Json> | undefined {
+    const record = this.#records.get(ordinal);
+    if (record === undefined) return undefined;
+    const called = this.#clean(name);
+    if (record.kind !== kind || record.name !== called) {
+      this.#diverged(record, `called ctx.${kind} ${JSON.stringify(called.slice(0, 80))}`);
+      return never();
+    }
+    return 'error' in record ? Promise.reject(thrownAgain(record.error)) : Promise.resolve(record.outcome);
+  }
+
+  #diverged({ ordinal, kind, name }: ToolRecord, instead: string): void {
+    const before = `its ctx call ${ordinal} was ctx.${kind} ${JSON.stringify(name.slice(0, 80))}`;
+    const message = `The tool ${this.#tool.id} does not do again what it did: ${before}, and now it ${instead}.`;
+    this.#end(failed('tool_diverged', message));
+  }
+
+  #clean(text: string): string {
+    return this.#world.redactor?.text(text) ?? text;
+  }
+}
+
+/** For a function that is left where it is: nothing holds this promise but the function itself. */
+const never = (): Promise<never> => new Promise(() => undefined);

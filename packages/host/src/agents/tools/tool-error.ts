@@ -1,0 +1,32 @@
+/** Errors of tools, as they are recorded and as they are thrown again. */
+import { type ErrorCode, errorKinds, isCairnError, quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import type { Redactor } from '../../engine/ports.ts';
+import type { ToolError } from './tool.ts';
+
+const MAX_MESSAGE = 2000;
+
+/** What was thrown, without secrets. Redacted before it is cut, for a secret that is cut in two is not found. */
+export function toolError(error: unknown, redactor: Redactor | null): ToolError {
+  const clean = (text: string): string => (redactor === null ? text : redactor.text(text)).slice(0, MAX_MESSAGE);
+  if (isCairnError(error)) return { code: error.code, message: clean(error.message), retryable: error.retryable };
+  const message = quoted(clean(messageOf(error)), MAX_MESSAGE);
+  return { code: 'tool_failed', message: `The tool threw ${message}.`, retryable: false };
+}
+
+/** Whatever can be thrown, also what throws when it is turned into text. */
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return 'something that cannot be shown';
+  }
+}
+
+/** The error of a record: the same on every entry, the first one too. */
+export function thrownAgain({ code, message, retryable }: ToolError): Error {
+  const known: ErrorCode = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'tool_failed';
+  return retryable ? new RetryableError(known, { message }) : new TerminalError(known, { message });
+}
+
+export const failed = (code: ErrorCode, message: string, retryable = false) =>
+  ({ kind: 'failed', error: { code, message, retryable } }) as const;
