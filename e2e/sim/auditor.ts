@@ -13,6 +13,7 @@ import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
+import { FamilyWatch } from './family-watch.ts';
 import { foldEvent, RunAudit } from './run-audit.ts';
 
 export interface AuditorWorld {
@@ -28,9 +29,11 @@ export class Auditor {
   readonly runs = new Map<RunId, RunAudit>();
   readonly #world: AuditorWorld;
   readonly #contexts = new Map<string, number>();
+  readonly #families: FamilyWatch;
 
   constructor(world: AuditorWorld) {
     this.#world = world;
+    this.#families = new FamilyWatch(world);
     world.base.log.follow((commit) => this.#take(commit));
   }
 
@@ -46,6 +49,7 @@ export class Auditor {
         `row ${row.runId} ${row.seq} ${row.type}${row.nodeId === null ? '' : ` ${row.nodeId}`} at ${row.at} ${row.hash.slice(0, 12)}`,
       );
       run.take(row);
+      this.#families.take(row);
       if (row.cursor <= (this.#contexts.get(row.contextId) ?? 0)) {
         complain('cursors increase in a context', { contextId: row.contextId, cursor: row.cursor });
       }

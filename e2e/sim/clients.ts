@@ -3,6 +3,7 @@ import { type InterruptView, isCairnError, type Json, type JsonObject } from '@c
 import type { RunStarted } from '../../packages/host/src/engine/engine.ts';
 import type { Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
+import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { rightAnswer, wrongAnswer } from './answers.ts';
 import type { Auditor } from './auditor.ts';
 import type { Complain } from './breach.ts';
@@ -195,13 +196,15 @@ export class Clients {
 
   /** An answer with a mark was drawn to fit its question. */
   #sendAnswer(
-    { runId }: RunAudit,
+    { runId, view }: RunAudit,
     to: { readonly interruptId: string; readonly nodeId?: string },
     value: Json,
     mark: string | null,
     life: Life,
   ): void {
-    const byNode = to.nodeId !== undefined && this.#world.random.chance(0.5);
+    // A driven node may by then have asked something else, so its questions are named.
+    const isDriven = view.nodeStates[to.nodeId ?? '']?.typeId === relayNode.typeId;
+    const byNode = to.nodeId !== undefined && !isDriven && this.#world.random.chance(0.5);
     const place = byNode ? { nodeId: to.nodeId } : { interruptId: to.interruptId };
     const request = { tenant: TENANT, principal: 'bob', runId, value, ...place };
     this.#send(life, `answer ${runId} ${JSON.stringify(place)} ${JSON.stringify(value)}`, life.engine.answer(request), {

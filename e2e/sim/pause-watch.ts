@@ -37,7 +37,9 @@ export class PauseWatch {
   take({ runId, seq, type, payload }: Row, isStepping: boolean): void {
     const { complain, count } = this.#world;
     const where = { runId, seq, type };
-    if (this.#state === 'paused' && !sayable.has(type)) complain('nothing happens in a paused run', where);
+    const isEndOfChild = type === 'cairn.step.returned' && payload.includes('"childRunId"');
+    if (this.#state === 'paused' && !sayable.has(type) && !isEndOfChild)
+      complain('nothing happens in a paused run', where);
     if (this.#state === 'asked to pause' && starts.has(type))
       complain('no node starts once a pause is asked for', where);
     switch (type) {

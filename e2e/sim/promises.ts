@@ -58,7 +58,8 @@ export class Promises {
     const { complain } = this.#world;
     if (row.type === 'run.started') {
       const { tags } = JSON.parse(row.payload) as { tags?: readonly string[] };
-      this.#oneRunForKey(tags?.[0] ?? '', row.runId);
+      // Runs that other runs start have no key.
+      if (tags !== undefined) this.#oneRunForKey(tags[0] ?? '', row.runId);
     }
     if (row.type !== 'interrupt.resolved') return;
     for (const [text] of row.payload.matchAll(/mark-\d+-/g)) {

@@ -120,6 +120,8 @@ export class RunAudit {
   }
 
   #checkCalls(row: Row, payload: Payload): void {
+    // The end of a child answers no call: its start did.
+    if (row.type === 'cairn.step.returned' && payload.callId === payload.childRunId) return;
     const callId = String(payload.callId);
     const attempt = Number(payload.attempt);
     const call = this.calls.get(callId);

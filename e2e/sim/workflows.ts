@@ -14,13 +14,14 @@ interface Drawn {
   readonly settings?: Config;
 }
 
-export function drawWorkflow(random: Random, id: string): WorkflowDefinition {
+/** `below`: workflows that nodes of this one may run. */
+export function drawWorkflow(random: Random, id: string, below: readonly string[] = []): WorkflowDefinition {
   const graph = new Graph(random);
   const size = random.between(2, 8);
   if (random.chance(0.3)) graph.add({ typeId: 'core.start' });
   for (let i = 0; i < size; i += 1) {
     if (random.chance(0.12)) graph.addLoop();
-    else graph.add(drawNode(random));
+    else graph.add(below.length > 0 && random.chance(0.12) ? drawSubWorkflow(random, below) : drawNode(random));
   }
   if (random.chance(0.3)) graph.add({ typeId: 'core.end', inputs: { result: { type: 'static', value: 'done' } } });
   return {
@@ -158,6 +159,19 @@ function drawStep(random: Random): Drawn {
       ...(retries ? { retry: { maxAttempts: random.between(1, 3), backoffMs: random.between(10, 500) } } : {}),
       ...(timed && random.chance(0.8) ? { timeoutMs: random.between(200, 20_000) } : {}),
     },
+  };
+}
+
+function drawSubWorkflow(random: Random, below: readonly string[]): Drawn {
+  return {
+    typeId: 'core.subWorkflow',
+    config: {
+      workflowId: random.pick(below),
+      onChildFailure: random.pick(['fail-parent', 'absorb', 'absorb']),
+      inputMapping: { count: 'count' },
+      outputMapping: { count: 'count' },
+    },
+    settings: random.chance(0.1) ? { timeoutMs: random.between(500, 20_000) } : {},
   };
 }
 

@@ -137,7 +137,8 @@ class World {
     await settle();
     const random = this.#random.fork('workflows');
     for (let i = 0; i < WORKFLOWS; i += 1) {
-      const definition = drawWorkflow(random, `wf-${i}`);
+      const below = Array.from({ length: WORKFLOWS - 1 - i }, (_, k) => `wf-${i + 1 + k}`);
+      const definition = drawWorkflow(random, `wf-${i}`, below);
       this.#trace.write(`workflow ${JSON.stringify(definition)}`);
       await this.#nodes[0]!.life!.engine.register(TENANT, definition).catch((error: unknown) =>
         this.#complaints.complain('a legal workflow registers', { definition, error }),

@@ -41,6 +41,11 @@ export const errorKinds = {
   // runs and nodes
   capability_not_provided: kind(501, 1),
   recursion_limit_exceeded: kind(422, 1),
+  run_depth_exceeded: kind(422, 1),
+  unknown_child_workflow: kind(422, 1),
+  child_failed: kind(422, 1),
+  no_pending_decision: kind(422, 1),
+  fan_out_unsupported: kind(422, 1),
   run_timeout: kind(422, 1),
   node_timeout: kind(422, 1),
   loop_limit_exceeded: kind(422, 1),

@@ -64,9 +64,18 @@ function openInterrupt(state: RunState, { nodeId, interruptId }: AnswerRequest, 
   return open;
 }
 
-function askedBy({ view }: RunState, name: string): string | null | undefined {
+/** The question a node waits for; one that was settled when it waits for none. A name that is no node's may be a question's. */
+function askedBy({ view, runId }: RunState, name: string): string | null | undefined {
   const node = own(view.nodeStates, name);
-  return node === undefined ? name : node.interruptId;
+  if (node === undefined) return name;
+  const open = Object.values(view.interrupts).filter(({ nodeId }) => nodeId === name);
+  if (open.length < 2) return open[0]?.interruptId ?? node.interruptId;
+  const interruptIds = open.map(({ interruptId }) => interruptId);
+  throw new TerminalError('validation_error', {
+    message: `Node ${name} of run ${runId} waits for ${open.length} answers: ${interruptIds.join(', ')}.`,
+    hint: 'Name the one that is meant in the place of the node.',
+    details: { runId, nodeId: name, interruptIds },
+  });
 }
 
 function closedError(state: RunState, end: string | undefined, name: string): TerminalError {

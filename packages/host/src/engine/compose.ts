@@ -1,6 +1,7 @@
 /** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
 import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { Append, NewRow } from '../log/port.ts';
+import { hasChildren } from './child-runs.ts';
 import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
 import { nextFact } from './pause.ts';
@@ -77,7 +78,7 @@ export function compose(moment: Moment): Batch {
     }
   }
   const isWhole = rows.length < MAX_ROWS;
-  const quiet = isWhole && !awaitsEffects(state) && !state.ended;
+  const quiet = isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,
     rows,

@@ -49,7 +49,7 @@ function stopNodes(state: RunState, cause: number, reason: string, last: () => D
   return rows(...drafts, last());
 }
 
-function cancel(state: RunState, { seq, reason, by }: NonNullable<RunState['cancel']>): Decision {
+function cancel(state: RunState, { seq, reason, by, parentRunId }: NonNullable<RunState['cancel']>): Decision {
   return stopNodes(state, seq, 'run-cancelled', () => ({
     type: 'run.cancelled',
     cause: seq,
@@ -57,6 +57,7 @@ function cancel(state: RunState, { seq, reason, by }: NonNullable<RunState['canc
     payload: {
       ...(reason === null ? {} : { reason }),
       ...(by === null ? {} : { cancelledBy: by }),
+      ...(parentRunId === null ? {} : { parentRunId }),
       durationMs: sinceStart(state),
     },
   }));

@@ -69,6 +69,7 @@ describe('another holder', () => {
     expect(first.data).toMatchObject({ payload: { callId: 'a#0.0/0.0', inputs: { callId: 'a#0.0/0.0' } } });
     expect(second.data).toMatchObject({ payload: { callId: 'a#0.0/0.1' } });
     expect(run.status).toBe('waiting-input');
+    expect(() => run.answers('a', { action: 'fail' })).toThrow(/waits for 2 answers: int_0_a, int_1_a/);
     run.answersTo(first.interruptId as string, { action: 'use', result: 'by hand' });
     expect(run.status).toBe('waiting-input');
     run.answersTo(second.interruptId as string, { action: 'fail' });

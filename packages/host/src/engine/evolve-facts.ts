@@ -1,5 +1,5 @@
 /** Takes into a run's state what happens around its active nodes: steps, timers, interrupts and their answers. */
-import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { ActiveNode, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
 
 /** Takes in what happened around active nodes; other types change nothing here. */
@@ -60,6 +60,11 @@ function callRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
   } else {
     return;
   }
+  // Asked for again it is no other child, and its end may be known already.
+  if (payload.childRunId !== undefined && payload.attempt === 1) {
+    state.childCount += 1;
+    state.children[payload.childRunId as RunId] = { nodeId, harvest: (payload.harvest ?? []) as string[] };
+  }
   closeCall(state, callId);
   state.unsettled += 1;
   state.calls[callId] = {
@@ -85,6 +90,7 @@ function closeCall(state: RunState, callId: string): void {
 
 /** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
 function callReturned(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  if (payload.childRunId !== undefined) forgetChild(state, payload.childRunId as RunId);
   const call = state.calls[payload.callId as string];
   if (call === undefined || call.attempt !== payload.attempt) return;
   if (isDriven(state, call.nodeId)) {
@@ -98,6 +104,15 @@ function callReturned(state: RunState, event: FoldEvent, payload: JsonObject): v
   if (payload.error === undefined)
     state.pending.push({ kind: 'step-returned', ...at, outcome: payload.outcome as Json });
   else state.pending.push({ kind: 'node-error', ...at, error: payload.error as unknown as RunError });
+}
+
+function forgetChild(state: RunState, child: RunId): void {
+  delete state.children[child];
+  if (state.strays.length > 0) state.strays = state.strays.filter((stray) => stray !== child);
+}
+
+function stray(state: RunState, child: RunId): void {
+  if (!state.strays.includes(child)) state.strays.push(child);
 }
 
 /** Of an active node; it ends with the attempt. */
@@ -183,6 +198,8 @@ export function endAttempt(state: RunState, nodeId: string, active: ActiveNode):
   for (const timerId of active.timers) delete state.timers[timerId];
   if (isDriven(state, nodeId)) {
     for (const { callId } of callsOf(state, nodeId)) closeCall(state, callId);
+    for (const child in state.children)
+      if (state.children[child as RunId]?.nodeId === nodeId) stray(state, child as RunId);
     delete state.inner[nodeId];
   } else if (active.callId !== null) {
     closeCall(state, active.callId);

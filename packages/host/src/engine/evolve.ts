@@ -20,6 +20,11 @@ export const newRunState = (runId: RunId): RunState => ({
   now: 0,
   limits: { maxNodeExecutions: 0, timeoutMs: null },
   agents: {},
+  keeper: null,
+  depth: 0,
+  children: {},
+  childCount: 0,
+  strays: [],
   inner: {},
   active: {},
   activeCount: 0,
@@ -65,7 +70,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       state.pending = [];
       break;
     case 'cairn.cancel.requested':
-      state.cancel ??= { seq: event.seq, reason: textOrNull(payload.reason), by: textOrNull(payload.requestedBy) };
+      state.cancel ??= cancelOf(event, payload);
       break;
     case 'cairn.pause.requested':
       state.pause = { seq: event.seq, ...pauseOf(payload), pausedAt: null };
@@ -119,6 +124,8 @@ function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
 
 function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, payload: JsonObject): void {
   state.limits = payload.limits as unknown as RunState['limits'];
+  if (typeof payload.depth === 'number') state.depth = payload.depth;
+  if (typeof payload.parentRunId === 'string' && payload.detached !== true) state.keeper = payload.parentRunId as RunId;
   if (payload.agents !== undefined) state.agents = payload.agents as unknown as RunState['agents'];
   const { timeoutMs } = state.limits;
   if (timeoutMs !== null) {
@@ -129,6 +136,13 @@ function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, paylo
     enqueue(state, workflow.nodes.get(nodeId) as CompiledNode, state.ready, { nodeId, cause: event.seq });
   }
 }
+
+const cancelOf = (event: FoldEvent, payload: JsonObject): NonNullable<RunState['cancel']> => ({
+  seq: event.seq,
+  reason: textOrNull(payload.reason),
+  by: textOrNull(payload.requestedBy),
+  parentRunId: textOrNull(payload.parentRunId),
+});
 
 const pauseOf = (payload: JsonObject): Pick<Pause, 'drainPolicy' | 'reason'> => ({
   drainPolicy: payload.drainPolicy === 'immediate' ? 'immediate' : 'drain-current-node',

@@ -1,5 +1,5 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, RunId } from '@cairn/protocol';
 import type { Settlement } from '../log/port.ts';
 import { drivenResult } from './driven.ts';
 import type { StepResult } from './flights.ts';
@@ -66,9 +66,17 @@ export function callReturned(workflow: Workflow, call: OpenCall, attempt: number
   };
 }
 
-export function cancelRequested(state: RunState, reason: string | undefined, by: string | undefined): readonly Draft[] {
+/** Why a run is to be cancelled, and by whom: a caller, or the run above it that has ended. */
+export interface CancelReason {
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
+  readonly parentRunId?: RunId | undefined;
+}
+
+export function cancelRequested(state: RunState, { reason, by, parentRunId }: CancelReason): readonly Draft[] {
   if (state.ended || state.cancel !== null) return [];
   const payload: JsonObject = {
+    ...(parentRunId === undefined ? {} : { parentRunId }),
     ...(reason === undefined ? {} : { reason }),
     ...(by === undefined ? {} : { requestedBy: by }),
   };

@@ -8,7 +8,11 @@ export interface HostLimits {
   readonly maxNodeExecutions: number;
   /** Wall clock of one run; null for no ceiling. */
   readonly maxRunDurationMs: number | null;
+  /** How many runs may be above one another. Default 8. */
+  readonly maxRunDepth?: number | undefined;
 }
+
+export const DEFAULT_RUN_DEPTH = 8;
 
 /** Definition settings of 0 mean no limit of its own; the host's still holds. */
 export function runLimits(definition: WorkflowDefinition, configurable: JsonObject, host: HostLimits): RunLimits {

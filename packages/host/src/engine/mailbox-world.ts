@@ -1,6 +1,8 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
+import { relativesOf } from './child-runs.ts';
+import type { Batch } from './compose.ts';
 import type { Clock, Performer, Redactor, Report, Sha256 } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { RunState } from './state.ts';
@@ -16,6 +18,8 @@ export interface MailboxWorld {
   readonly leaseMs: number;
   readonly report: Report;
   readonly redactor: Redactor | null;
+  /** The run has ended, or a node of it that started others: its relatives are to know. */
+  readonly ended: (state: RunState) => void;
   /** A run was given back and wants to be woken by time. */
   readonly wakeBy: (at: number) => void;
   /** The mailbox holds nothing any more and can be forgotten. */
@@ -47,3 +51,28 @@ export const stopped = (runId: RunId) =>
     message: `This host has stopped stepping run ${runId}.`,
     hint: 'Send the request again; another node or the restarted host will take it.',
   });
+
+/** What one append of a mailbox commits: its rows, the lease as it is then, and the relatives of a run that ends woken. */
+export function appendOf(
+  { clock, owner, leaseMs }: MailboxWorld,
+  state: RunState,
+  {
+    batch,
+    creating,
+    fence,
+  }: { batch: Batch; creating: Extract<Opening, { kind: 'create' }> | null; fence: number | null },
+): Append {
+  const now = clock.now();
+  return {
+    runId: state.runId,
+    rows: batch.rows,
+    at: batch.base,
+    create: creating?.run,
+    outcomes: batch.outcomes,
+    isAloneInScope: creating?.isAloneInScope,
+    fence: fence ?? undefined,
+    claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,
+    rest: batch.rest,
+    wakes: relativesOf(state).map((runId) => ({ runId, at: now })),
+  };
+}

@@ -6,13 +6,12 @@ import { isCairnError, type RunId } from '@cairn/protocol';
 import type { NewRun } from '../log/port.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
+import { Calls } from './calls.ts';
+import { hasChildren, missedEnds } from './child-runs.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
-import { drivenInput } from './driven.ts';
-import { callReturned, type Fact } from './facts.ts';
-import { Flights } from './flights.ts';
+import type { Fact } from './facts.ts';
 import { landedUnder } from './landed.ts';
-import { leaseGone, type MailboxWorld, type Opening, stopped } from './mailbox-world.ts';
-import { stepInput } from './nodes/step-node.ts';
+import { appendOf, leaseGone, type MailboxWorld, type Opening, stopped } from './mailbox-world.ts';
 import { Readers } from './readers.ts';
 import { isCheckpointDue } from './run-loader.ts';
 import type { OpenCall, RunState } from './state.ts';
@@ -23,6 +22,8 @@ import type { Workflow } from './workflow.ts';
 type Written = 'acknowledged' | 'found' | 'not';
 
 const SET_ASIDE_MS = 60_000;
+
+const LINGER_MS = 1_000;
 
 export class Mailbox {
   readonly runId: RunId;
@@ -40,11 +41,14 @@ export class Mailbox {
   #tailStale = false;
   #facts: Fact[] = [];
   readonly #readers = new Readers();
-  #flights: Flights | null = null;
+  #calls: Calls | null = null;
   #isBusy = false;
   #running: Promise<void> = Promise.resolve();
   #closed = false;
   #checkpointSeq = -1;
+  #landedAt = 0;
+  /** Nothing that relatives of the run did can have been missed. */
+  #hasLooked = false;
   readonly #backoff: Backoff;
   readonly #alarm: Alarm;
 
@@ -57,7 +61,7 @@ export class Mailbox {
       this.#creating = opening;
       this.#state = opening.state;
       this.#workflow = opening.workflow;
-      this.#flights = this.#flightsOf(opening.run);
+      this.#calls = this.#callsOf(opening.run, opening.workflow);
     } else if (opening.kind === 'claimed') {
       this.adopt(opening.fence);
     }
@@ -115,7 +119,7 @@ export class Mailbox {
   async #run(): Promise<void> {
     try {
       while (!this.#closed) {
-        if (this.#state === null || this.#tailStale) {
+        if (this.#state === null || this.#tailStale || this.#mayHaveMissed(this.#state)) {
           try {
             await this.#refresh();
           } catch (error) {
@@ -149,8 +153,8 @@ export class Mailbox {
   /** Decided to the end, and every open call is under way here: there is nothing to look at until something happens. */
   #isSeenTo(): boolean {
     const state = this.#state as RunState;
-    if (this.#facts.length > 0 || this.#tailStale || this.#forgotten(state).length > 0) return false;
-    if (this.#fence !== null) this.#alarm.set(nextTimer(state));
+    if (this.#facts.length > 0 || this.#tailStale || this.#calls?.forgotten(state).length !== 0) return false;
+    if (this.#fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
     return true;
   }
 
@@ -162,21 +166,31 @@ export class Mailbox {
       this.#fence = this.#nextFence;
       this.#nextFence = null;
       this.#takenOver = true;
+      this.#hasLooked = false;
     }
     if (this.#state === null) {
       const loaded = await this.#world.loader.load(this.runId);
       this.#state = loaded.state;
       this.#workflow = loaded.workflow;
-      this.#flights ??= this.#flightsOf(loaded.record);
+      this.#calls ??= this.#callsOf(loaded.record, loaded.workflow);
       this.#checkpointSeq = loaded.checkpointSeq;
     } else if (stale && this.#creating === null) {
       await this.#world.loader.catchUp(this.#state, this.#workflow as Workflow);
     }
+    if (!this.#mayHaveMissed(this.#state)) return;
+    this.#facts.push(...(await missedEnds(this.#state, this.#world.store, this.#world.loader)));
+    this.#hasLooked = true;
+  }
+
+  /** Taking a lease answers the wake that was due, so whoever takes it looks what there was to be woken for. */
+  #mayHaveMissed({ keeper, children }: RunState): boolean {
+    if (this.#hasLooked || this.#creating !== null) return false;
+    return keeper !== null || hasChildren({ children });
   }
 
   #compose(): Batch {
     const state = this.#state as RunState;
-    this.#flights?.keepOnly(state.calls);
+    this.#calls?.keepOnly(state.calls);
     // Calls that are open while nobody here holds the lease are a dead holder's; the append that takes it looks at them.
     this.#takenOver = (this.#takenOver || this.#fence === null) && awaitsEffects(state);
     return compose({
@@ -185,26 +199,16 @@ export class Mailbox {
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
       takenOver: this.#takenOver,
-      underWay: (callId) => this.#flights?.has(callId) === true,
+      underWay: (callId) => this.#calls?.isUnderWay(callId) === true,
       broken: (error) => this.#report('error', 'run stopped', error),
     });
   }
 
   /** Whether the batch is durable. When not, the state is gone and the facts are back, or refused. */
   #commit(batch: Batch): Promise<Written> {
-    const { clock, owner, leaseMs, store } = this.#world;
-    const now = clock.now();
-    const appended = store.log.append({
-      runId: this.runId,
-      rows: batch.rows,
-      at: batch.base,
-      create: this.#creating?.run,
-      outcomes: batch.outcomes,
-      isAloneInScope: this.#creating?.isAloneInScope,
-      fence: this.#fence ?? undefined,
-      claim: this.#fence === null ? { owner, now, until: now + leaseMs } : undefined,
-      rest: batch.rest,
-    });
+    const appended = this.#world.store.log.append(
+      appendOf(this.#world, this.#state as RunState, { batch, creating: this.#creating, fence: this.#fence }),
+    );
     return appended.then(
       ({ fence }) => {
         this.#written(batch, fence);
@@ -234,6 +238,7 @@ export class Mailbox {
     this.#creating = null;
     this.#takenOver = batch.takeOverLater;
     this.#fence = batch.rest !== undefined || endsRun(batch) ? null : fence;
+    if (this.#fence === null) this.#hasLooked = false;
     if (typeof batch.rest?.wakeAt === 'number') this.#world.wakeBy(batch.rest.wakeAt);
   }
 
@@ -271,26 +276,16 @@ export class Mailbox {
   #land(batch: Batch): void {
     const state = this.#state as RunState;
     for (const fact of batch.facts) fact.recorded(state);
-    this.#flights?.keepOnly(state.calls);
+    this.#calls?.keepOnly(state.calls);
+    this.#landedAt = this.#world.clock.now();
+    if (state.ended || state.strays.length > 0) this.#world.ended(state);
     // With another lease taken meanwhile, what was asked for under the old one is for `recover` to look at.
     if (this.#closed || this.#nextFence !== null) return;
-    const end = batch.base + batch.rows.length;
-    for (const { callId } of batch.effects) {
-      const call = state.calls[callId];
-      // After a lost answer the state may hold what another node has asked for since; that is its to perform.
-      if (call !== undefined && call.requestedSeq >= batch.base && call.requestedSeq < end) this.#start(state, call);
-    }
+    this.#calls?.startOf(batch, state);
   }
 
-  #start(state: RunState, call: OpenCall): void {
-    const workflow = this.#workflow as Workflow;
-    this.#flights?.start(call, drivenInput(state, workflow, call) ?? stepInput(state, workflow, call));
-  }
-
-  #flightsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>): Flights {
-    const { sha256, performers, redactor } = this.#world;
-    const world = { tenant, runId: this.runId, contextId, sha256, redactor, post: (fact: Fact) => this.post(fact) };
-    return new Flights(world, performers, (...call) => this.post(callReturned(this.#workflow as Workflow, ...call)));
+  #callsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>, workflow: Workflow): Calls {
+    return new Calls(this.#world, { runId: this.runId, tenant, contextId, workflow }, (fact) => this.post(fact));
   }
 
   /** Nothing to write. The lease stays while effects are under way, and goes back when the run waits for others. */
@@ -300,24 +295,24 @@ export class Mailbox {
     if (this.#nextFence !== null) return false;
     if (fence === null) return true;
     if (awaitsEffects(state)) {
-      const forgotten = this.#forgotten(state);
+      const forgotten = this.#calls?.forgotten(state) ?? [];
       if (forgotten.length > 0 && !(await this.#startForgotten(state, forgotten, fence))) return false;
       this.#alarm.set(nextTimer(state));
       return true;
     }
+    if (this.#lingers(state)) return true;
     this.#fence = null;
+    this.#hasLooked = false;
     await this.#release(fence, state.ended ? null : nextTimer(state));
     return true;
   }
 
-  #forgotten(state: RunState): readonly OpenCall[] {
-    const forgotten: OpenCall[] = [];
-    if (this.#flights?.size === state.unsettled) return forgotten;
-    for (const callId in state.calls) {
-      const call = state.calls[callId] as OpenCall;
-      if (call.asked === undefined && this.#flights?.has(callId) === false) forgotten.push(call);
-    }
-    return forgotten;
+  /** A run whose children are at work is held for a moment: they may soon have ended. */
+  #lingers(state: RunState): boolean {
+    const until = this.#landedAt + LINGER_MS;
+    if (state.ended || awaitsEffects(state) || !hasChildren(state) || this.#world.clock.now() >= until) return false;
+    this.#alarm.set(Math.min(until, nextTimer(state) ?? until));
+    return true;
   }
 
   /**
@@ -328,7 +323,7 @@ export class Mailbox {
     try {
       const head = await this.#world.store.log.head(this.runId);
       if (head?.fence !== fence || head.owner !== this.#world.owner) this.#drop(leaseGone(this.runId));
-      else if (!this.#closed) for (const call of forgotten) this.#start(state, call);
+      else if (!this.#closed) for (const call of forgotten) this.#calls?.start(state, call);
       return true;
     } catch (error) {
       this.#report('warn', 'store in trouble', error);
@@ -382,7 +377,7 @@ export class Mailbox {
     this.#nextFence = null;
     this.#fence = null;
     this.#state = null;
-    this.#flights?.keepOnly({});
+    this.#calls?.keepOnly({});
     for (const fact of this.#facts.splice(0)) fact.refused(error);
     this.#readers.turnAway(error);
     this.#forget();

@@ -12,6 +12,8 @@ import {
 import type { Store } from '../log/port.ts';
 import { type AgentPins, createAgentPins } from './agent-pins.ts';
 import { answerDrafts } from './answers.ts';
+import { type ChildStart, childPerformer } from './child-performer.ts';
+import { childEnded, parentEnded, relativesOf } from './child-runs.ts';
 import type { NodeType } from './compiled.ts';
 import type {
   AnswerInterrupt,
@@ -30,7 +32,7 @@ import type {
 import { newRunState } from './evolve.ts';
 import { awaited, cancelRequested, type Fact } from './facts.ts';
 import { importedSnapshot, runImported } from './imported-run.ts';
-import type { HostLimits } from './limits.ts';
+import { DEFAULT_RUN_DEPTH, type HostLimits } from './limits.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxWorld, Opening } from './mailbox-world.ts';
 import { createCatalog } from './nodes/catalog.ts';
@@ -110,7 +112,10 @@ class Runtime implements Engine {
       report,
       redactor,
       loader: this.#loader,
-      performers: new Map([...steps, ...performers].map((performer) => [performer.typeId, performer])),
+      performers: new Map(
+        [...steps, ...performers, this.#children()].map((performer) => [performer.typeId, performer]),
+      ),
+      ended: (state) => this.#ended(state),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
       emptied: (run, mailbox) => {
         if (this.#mailboxes.get(run) === mailbox) this.#mailboxes.delete(run);
@@ -156,7 +161,7 @@ class Runtime implements Engine {
     return this.#command(async () => {
       await this.#ofTenant(request.tenant, request.runId);
       const reason = this.#redacted(request.reason);
-      const propose: Fact['propose'] = (state) => cancelRequested(state, reason, request.principal);
+      const propose: Fact['propose'] = (state) => cancelRequested(state, { reason, by: request.principal });
       const look = (state: RunState) => ({ status: state.view.status });
       return this.#write(request.runId, { propose, look, once: request.once });
     });
@@ -201,7 +206,7 @@ class Runtime implements Engine {
     }
   }
 
-  async #start(request: StartRun): Promise<RunStarted> {
+  async #start(request: StartRun, child?: ChildStart): Promise<RunStarted> {
     const { uniqueId, limits, clock } = this.#options;
     const { tenant, workflowId, version, definition } = request;
     const shared =
@@ -210,10 +215,12 @@ class Runtime implements Engine {
         : await this.#shelf.adopt(definition);
     const pins = await this.#pins.find(tenant, shared);
     const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
-    const drafts = [startedDraft({ workflow, request, limits, pins }), ...callbackDrafts(request.callbackUrl)];
-    const id = runId(uniqueId());
+    const { parent, unset } = child ?? {};
+    const started = startedDraft({ workflow, request: { ...request, parent, unset }, limits, pins });
+    const drafts = [started, ...callbackDrafts(request.callbackUrl)];
+    const id = child?.runId ?? runId(uniqueId());
     const context = request.contextId ?? contextId(uniqueId());
-    if (request.contextId !== undefined) await this.#ownContext(tenant, context);
+    if (request.contextId !== undefined && parent === undefined) await this.#ownContext(tenant, context);
     const { fact, done } = awaited(
       () => drafts,
       (state) => ({ runId: id, contextId: context, status: state.view.status }),
@@ -223,11 +230,42 @@ class Runtime implements Engine {
       kind: 'create',
       state: newRunState(id),
       workflow,
-      run: { tenant, contextId: context, originRunId: id },
+      run: { tenant, contextId: context, originRunId: id, parentRunId: parent?.runId },
       isAloneInScope: request.isAloneInScope,
     });
     mailbox.post(fact);
     return done;
+  }
+
+  /** Runs that nodes start are started here, like any other. */
+  #children(): Performer {
+    const { store, limits } = this.#options;
+    return childPerformer({
+      log: store.log,
+      maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
+      start: (child) => this.#command(() => this.#start(child.request, child)),
+      orphaned: (child, parent) => this.#tell(child, (state) => parentEnded(state, parent)),
+    });
+  }
+
+  /** The relatives of a run that has ended learn of it at once; were this host stopped now, the wakes that were written with the end would tell them. */
+  #ended(state: RunState): void {
+    const { runId: id, view } = state;
+    for (const relative of relativesOf(state)) {
+      const isAbove = relative === view.parentRunId;
+      this.#tell(relative, isAbove ? (other) => childEnded(other, view) : (other) => parentEnded(other, id));
+    }
+  }
+
+  #tell(id: RunId, propose: Fact['propose']): void {
+    if (this.#closed) return;
+    this.#command(() => this.#write(id, { propose, look: () => ({}), once: undefined, isPositioned: true })).catch(
+      (error: unknown) => {
+        // Whoever is told looks again when it is woken; and a run that does not exist yet has not missed anything.
+        if (isCairnError(error) && (error.retryable || error.code === 'not_found')) return;
+        this.#options.report({ level: 'warn', message: 'a run was not told of an end', facts: { runId: id }, error });
+      },
+    );
   }
 
   async #ownContext(tenant: string, id: ContextId): Promise<void> {

@@ -3,6 +3,7 @@ import {
   type ChannelDeclaration,
   type Json,
   type JsonObject,
+  type RunId,
   TerminalError,
   type WorkflowDefinition,
   type WorkflowVariable,
@@ -12,6 +13,16 @@ import { type HostLimits, runLimits } from './limits.ts';
 import { compileSchema } from './schemas.ts';
 import type { Draft } from './state.ts';
 import type { Workflow } from './workflow.ts';
+
+/** The node of another run that starts this one. */
+export interface Parent {
+  readonly runId: RunId;
+  readonly nodeId: string;
+  /** How many runs are above the new one. */
+  readonly depth: number;
+  /** The run goes on when its parent ends. */
+  readonly isDetached: boolean;
+}
 
 export interface RunRequest {
   readonly tenant: string;
@@ -25,7 +36,9 @@ export interface RunRequest {
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   readonly scopeId?: string | undefined;
   /** Of a run that a node of another run started. */
-  readonly parent?: { readonly runId: string; readonly nodeId: string } | undefined;
+  readonly parent?: Parent | undefined;
+  /** Variables that are to have no value, not even their default. */
+  readonly unset?: readonly string[] | undefined;
 }
 
 /** Version of the engine's decisions; a run goes on under the rules it began with. */
@@ -39,7 +52,7 @@ export function startedDraft(start: {
   readonly pins?: Pins | null;
 }): Draft {
   const { definition, hash } = start.workflow;
-  const { tenant, principal, inputs, options, parent, trace, scopeId } = start.request;
+  const { tenant, principal, inputs, options, parent, trace, scopeId, unset = [] } = start.request;
   const configurable = (options.configurable ?? {}) as JsonObject;
   refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
   const channels = channelDeclarations(definition);
@@ -51,7 +64,7 @@ export function startedDraft(start: {
     transport: 'rest',
     owner: { tenant, ...(principal === undefined ? {} : { principal }) },
     inputs,
-    variables: seededVariables(definition, inputs),
+    variables: seededVariables(definition, inputs, unset),
     limits: { ...runLimits(definition, configurable, start.limits) },
   };
   if (channels !== undefined) payload.channels = channels;
@@ -62,7 +75,10 @@ export function startedDraft(start: {
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
-  if (parent !== undefined) Object.assign(payload, { parentRunId: parent.runId, parentNodeId: parent.nodeId });
+  if (parent !== undefined) {
+    const { runId, nodeId, depth, isDetached } = parent;
+    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth }, isDetached ? { detached: true } : {});
+  }
   return { type: 'run.started', audience: 'client', payload };
 }
 
@@ -123,9 +139,9 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
 }
 
 /** Declared defaults, overlaid by the run's inputs. */
-function seededVariables(definition: WorkflowDefinition, inputs: JsonObject): JsonObject {
+function seededVariables(definition: WorkflowDefinition, inputs: JsonObject, unset: readonly string[]): JsonObject {
   const defaults = definition.variables.flatMap(({ name, defaultValue }) =>
-    defaultValue === undefined ? [] : [[name, defaultValue] as const],
+    defaultValue === undefined || unset.includes(name) ? [] : [[name, defaultValue] as const],
   );
   return { ...Object.fromEntries(defaults), ...inputs };
 }

@@ -103,6 +103,13 @@ export interface AgentPin {
   readonly ref: AgentRef;
 }
 
+/** A run that a node has started. */
+export interface Child {
+  readonly nodeId: string;
+  /** Variables of it that the node wants to know once it has ended. */
+  readonly harvest: readonly string[];
+}
+
 /** What a run may use; from its `run.started`. */
 export interface RunLimits {
   readonly maxNodeExecutions: number;
@@ -120,6 +127,16 @@ export interface RunState {
   limits: RunLimits;
   /** The agents this run is pinned to, by id. */
   agents: Readonly<Record<string, AgentPin>>;
+  /** The run whose end ends this one, too; null when there is none. */
+  keeper: RunId | null;
+  /** How many runs are above this one. */
+  depth: number;
+  /** Runs that nodes of this one asked for and whose end is not recorded yet. */
+  children: Record<RunId, Child>;
+  /** Those of them whose node has ended: nobody waits for them, and they are to end. */
+  strays: RunId[];
+  /** How many it has asked for so far; the next one is known by this number. */
+  childCount: number;
   /** Of each driven node that is active, what its driver keeps. */
   inner: Record<string, object>;
   active: Record<string, ActiveNode>;
@@ -153,7 +170,7 @@ export interface RunState {
   pending: Pending[];
   executions: number;
   interruptCount: number;
-  cancel: { seq: number; reason: string | null; by: string | null } | null;
+  cancel: { seq: number; reason: string | null; by: string | null; parentRunId: string | null } | null;
   pause: Pause | null;
   failure: { seq: number; nodeId: string | null; error: RunError } | null;
   ended: boolean;

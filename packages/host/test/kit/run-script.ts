@@ -151,7 +151,7 @@ export class RunScript {
   }
 
   cancels(): this {
-    this.write(cancelRequested(this.state, undefined, 'op'));
+    this.write(cancelRequested(this.state, { by: 'op' }));
     return this.settle();
   }
 

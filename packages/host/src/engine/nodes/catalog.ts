@@ -7,6 +7,7 @@ import { conditional, loop } from './branch-nodes.ts';
 import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
 import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
 import { stepNode } from './step-node.ts';
+import { subWorkflow } from './sub-workflow.ts';
 
 export type { NodeCatalog };
 
@@ -28,6 +29,7 @@ const coreNodes: readonly NodeType[] = [
   getVariable,
   channelWrite,
   requiresMissing,
+  subWorkflow,
 ];
 
 export function createCatalog(

@@ -1,0 +1,101 @@
+/** A second account of runs that start runs: each is started once, its end is told its parent once and truly, and none outlives it. */
+import { isTerminalType, type RunId } from '@cairn/protocol';
+import type { Row } from '../../packages/host/src/log/port.ts';
+import type { Complain } from './breach.ts';
+import type { Interesting } from './coverage.ts';
+
+const nodeEnds = new Set(['node.completed', 'node.failed', 'node.retried', 'node.cancelled']);
+
+interface Member {
+  readonly parent: RunId | null;
+  ended: string | null;
+}
+
+type Payload = {
+  readonly parentRunId?: string;
+  readonly childRunId?: string;
+  readonly outcome?: { readonly status?: string };
+  readonly error?: unknown;
+  readonly reason?: string;
+};
+
+export interface FamilyWorld {
+  readonly complain: Complain;
+  readonly count: (name: Interesting) => void;
+}
+
+export class FamilyWatch {
+  readonly #world: FamilyWorld;
+  readonly #members = new Map<RunId, Member>();
+  readonly #asked = new Map<string, RunId>();
+  readonly #told = new Set<string>();
+  /** Children by the node that asked for them last, and those whose node has ended since. */
+  readonly #byNode = new Map<string, RunId[]>();
+  readonly #strays = new Set<RunId>();
+
+  constructor(world: FamilyWorld) {
+    this.#world = world;
+  }
+
+  take(row: Row): void {
+    const { runId, type, nodeId } = row;
+    if (nodeEnds.has(type)) for (const child of this.#byNode.get(`${runId} ${nodeId}`) ?? []) this.#strays.add(child);
+    if (type === 'run.started') this.#started(row);
+    else if (type === 'node.completed') this.#completed(row);
+    else if (type === 'cairn.step.requested' || type === 'cairn.step.returned') this.#said(row);
+    else if (isTerminalType(type)) {
+      const member = this.#members.get(runId);
+      if (member !== undefined) member.ended = type;
+      const { parentRunId, reason } = JSON.parse(row.payload) as Payload;
+      if (type === 'run.cancelled' && parentRunId !== undefined) this.#cancelled(row, parentRunId as RunId, reason);
+    }
+  }
+
+  #started({ runId, payload }: Row): void {
+    const { parentRunId } = JSON.parse(payload) as Payload;
+    const parent = (parentRunId ?? null) as RunId | null;
+    this.#members.set(runId, { parent, ended: null });
+    if (parent === null) return;
+    this.#world.count('child started');
+    if (this.#asked.get(runId) !== parent) {
+      this.#world.complain('a run is started as a child only where it was asked for', { runId, parent });
+    }
+  }
+
+  #said({ runId, seq, type, payload, nodeId }: Row): void {
+    const { childRunId, outcome, error } = JSON.parse(payload) as Payload;
+    if (childRunId === undefined) return;
+    const where = { runId, seq, childRunId };
+    if (type === 'cairn.step.requested') {
+      this.#asked.set(childRunId, runId);
+      const place = `${runId} ${nodeId}`;
+      this.#byNode.set(place, [...(this.#byNode.get(place) ?? []), childRunId as RunId]);
+      return;
+    }
+    if (error !== undefined) return;
+    this.#world.count('child told of');
+    if (this.#told.has(childRunId)) this.#world.complain('the end of a child is told once', where);
+    this.#told.add(childRunId);
+    const ended = this.#members.get(childRunId as RunId)?.ended ?? null;
+    if (ended !== `run.${outcome?.status}`) {
+      this.#world.complain('what a parent is told of the end of a child is true', { ...where, ended, outcome });
+    }
+  }
+
+  #cancelled({ runId, seq }: Row, parent: RunId, reason: string | undefined): void {
+    this.#world.count('child cancelled with its parent');
+    const where = { runId, seq, parent, reason };
+    const { complain } = this.#world;
+    const isNodeOver = this.#strays.has(runId);
+    if (this.#members.get(parent)?.ended === null && !isNodeOver) {
+      complain('a child is cancelled with its parent only once that, or its node, has ended', where);
+    }
+  }
+
+  #completed({ runId, seq, payload }: Row): void {
+    const { outputs } = JSON.parse(payload) as { outputs?: { childRunId?: string } };
+    const childRunId = outputs?.childRunId;
+    if (childRunId === undefined || this.#told.has(childRunId)) return;
+    this.#world.complain('a node completes only when it knows how its child ended', { runId, seq, childRunId });
+  }
+}

@@ -1,0 +1,76 @@
+/** Starts the runs that nodes ask for: once, whoever asks and however often. */
+import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
+import type { EventLog } from '../log/port.ts';
+import type { StartRun } from './engine.ts';
+import type { Performer } from './ports.ts';
+import type { Parent } from './start-run.ts';
+
+/** What a node says of the run it wants. */
+export interface ChildRequest {
+  readonly childRunId: RunId;
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  /** Inputs that are to have no value, not even the one the workflow would give them. */
+  readonly unset: readonly string[];
+  readonly configurable: JsonObject;
+  readonly principal: string | null;
+  /** How many runs are above the new one. */
+  readonly depth: number;
+  readonly isDetached: boolean;
+}
+
+/** A run that is started as the child of another. */
+export interface ChildStart {
+  readonly request: StartRun;
+  readonly runId: RunId;
+  readonly parent: Parent;
+  readonly unset: readonly string[];
+}
+
+export interface ChildWorld {
+  readonly log: EventLog;
+  readonly maxDepth: number;
+  readonly start: (child: ChildStart) => Promise<unknown>;
+  /** The parent has ended meanwhile. */
+  readonly orphaned: (child: RunId, parent: RunId) => void;
+}
+
+export const CHILD_PERFORMER = 'cairn.child';
+
+export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): Performer {
+  return {
+    typeId: CHILD_PERFORMER,
+    async run(input, { tenant, contextId, runId, nodeId }) {
+      const child = input as unknown as ChildRequest;
+      const { childRunId, workflowId, inputs, configurable, principal, depth, isDetached, unset } = child;
+      if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
+      const request: StartRun = {
+        tenant,
+        workflowId,
+        inputs,
+        contextId,
+        options: { configurable },
+        ...(principal === null ? {} : { principal }),
+      };
+      const parent = { runId, nodeId, depth, isDetached };
+      if ((await log.head(childRunId)) === null) {
+        await start({ request, runId: childRunId, parent, unset }).catch(unlessThere);
+      }
+      // A parent that ended while its child was made can no longer tell it to stop.
+      if ((await log.head(runId))?.record.endedAt !== null) orphaned(childRunId, runId);
+      return { childRunId };
+    },
+  };
+}
+
+/** Another attempt was quicker: the id says that it is the same run. */
+function unlessThere(error: unknown): void {
+  if (!isCairnError(error, 'conflict')) throw error;
+}
+
+const tooDeep = (workflowId: string, depth: number, maxDepth: number): TerminalError =>
+  new TerminalError('run_depth_exceeded', {
+    message: `The workflow ${workflowId} would run ${depth} runs below its root; at most ${maxDepth} are allowed.`,
+    hint: 'Look for a workflow that starts itself; a host can allow more with limits.maxRunDepth.',
+    details: { workflowId, depth, maxDepth },
+  });

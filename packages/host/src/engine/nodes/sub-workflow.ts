@@ -1,0 +1,139 @@
+/** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
+import type { Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import type { ChildRequest } from '../child-performer.ts';
+import type { ChildEnd } from '../child-runs.ts';
+import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
+import type { RunError } from '../state.ts';
+import { childRequested, childStarted, dispatched, inherited, nextChildId } from './child-drafts.ts';
+import { harvested, type Mapping, mappingProblems, projected } from './mappings.ts';
+
+interface SubWorkflowConfig {
+  readonly workflowId: string;
+  readonly onChildFailure?: 'fail-parent' | 'absorb';
+  readonly inputMapping?: Mapping;
+  readonly outputMapping?: Mapping;
+  readonly propagateCancellation?: boolean;
+}
+
+/** What is known of the child. */
+interface Sub {
+  childRunId: string | null;
+  isStarted: boolean;
+  failure: RunError | null;
+  end: ChildEnd | null;
+}
+
+const configOf = ({ node }: DrivenContext<Sub>): SubWorkflowConfig => node.config as unknown as SubWorkflowConfig;
+
+const driver: NodeDriver<Sub> = {
+  fresh: () => ({ childRunId: null, isStarted: false, failure: null, end: null }),
+  evolve(sub, { type, payload }) {
+    if (type === 'cairn.step.requested') sub.childRunId = payload.childRunId as string;
+    else if (type === 'node.dispatched') sub.isStarted = true;
+    else if (type === 'cairn.step.returned') {
+      // The end of a child of an attempt before this one is nothing to this one.
+      if (payload.childRunId !== sub.childRunId) return;
+      if (payload.error !== undefined) sub.failure = payload.error as unknown as RunError;
+      else sub.end = payload.outcome as unknown as ChildEnd;
+    }
+  },
+  next(context) {
+    const { inner, node, visit, attempt } = context;
+    if (inner.childRunId === null) {
+      const childRunId = nextChildId(context);
+      const callId = `${node.id}#${visit}.${attempt}`;
+      const harvest = Object.values(configOf(context).outputMapping ?? {});
+      const request = childRequested(context, { callId, attempt: 1 }, { childRunId, harvest });
+      return { kind: 'wait', drafts: [request], effects: [{ kind: 'step', callId }] };
+    }
+    if (inner.failure !== null) return { kind: 'fail', error: inner.failure };
+    return inner.end === null || !inner.isStarted ? null : over(context, inner.childRunId, inner.end);
+  },
+  callInput(context) {
+    const { workflowId, inputMapping = {}, propagateCancellation = true } = configOf(context);
+    const { inner, state } = context;
+    const request: ChildRequest = {
+      childRunId: inner.childRunId as RunId,
+      workflowId,
+      ...projected(context, inputMapping),
+      configurable: inherited(state.view.configurable),
+      principal: state.view.owner?.principal ?? null,
+      depth: state.depth + 1,
+      isDetached: !propagateCancellation,
+    };
+    return request as unknown as JsonObject;
+  },
+  returned(context, call, result) {
+    const childRunId = context.inner.childRunId as RunId;
+    const { workflowId } = configOf(context);
+    if (!('error' in result)) return [dispatched(context, childRunId, workflowId), childStarted(context, call)];
+    return [childStarted(context, call, { childRunId, error: unknownChild(workflowId, result.error) })];
+  },
+  again(context, { callId, attempt }) {
+    const childRunId = context.inner.childRunId as RunId;
+    const harvest = Object.values(configOf(context).outputMapping ?? {});
+    return [childRequested(context, { callId, attempt: attempt + 1 }, { childRunId, harvest })];
+  },
+};
+
+/** That a workflow is not there is said by a name of its own. */
+const unknownChild = (workflowId: string, error: RunError): RunError =>
+  error.code === 'not_found'
+    ? { code: 'unknown_child_workflow', message: `There is no workflow ${workflowId}.`, retryable: false }
+    : error;
+
+function over(context: DrivenContext<Sub>, childRunId: string, end: ChildEnd) {
+  const { onChildFailure = 'fail-parent', outputMapping = {}, workflowId } = configOf(context);
+  const { status: childStatus, error, variables } = end;
+  if (childStatus !== 'completed' && onChildFailure === 'fail-parent') {
+    return { kind: 'fail' as const, error: failureOf(workflowId, childRunId, childStatus, error) };
+  }
+  const isComplete = childStatus === 'completed';
+  const { drafts } = isComplete ? harvested(context, outputMapping, variables) : { drafts: [] };
+  const outputs: Record<string, Json> = { childRunId, childStatus };
+  return { kind: 'complete' as const, outputs, drafts };
+}
+
+export function failureOf(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
+  const why = error === undefined ? '' : `: ${error.code}: ${error.message}`;
+  return {
+    code: 'child_failed',
+    message: `The run ${childRunId} of ${workflowId} ended as ${status}${why}`,
+    retryable: false,
+    details: { childRunId, childStatus: status, ...(error === undefined ? {} : { childErrorCode: error.code }) },
+  };
+}
+
+const known = [
+  'workflowId',
+  'waitForCompletion',
+  'onChildFailure',
+  'inputMapping',
+  'outputMapping',
+  'propagateCancellation',
+];
+
+function problemsOf(config: JsonObject): readonly string[] {
+  const { workflowId, waitForCompletion, onChildFailure, inputMapping, outputMapping, propagateCancellation } = config;
+  const problems: string[] = [];
+  for (const key of Object.keys(config)) if (!known.includes(key)) problems.push(`config.${key} is not known`);
+  if (typeof workflowId !== 'string' || workflowId === '') problems.push('config.workflowId must name a workflow');
+  if (waitForCompletion !== undefined && waitForCompletion !== true) {
+    problems.push('config.waitForCompletion must be true: a node always waits for its run');
+  }
+  if (onChildFailure !== undefined && onChildFailure !== 'fail-parent' && onChildFailure !== 'absorb') {
+    problems.push('config.onChildFailure must be "fail-parent" or "absorb"');
+  }
+  if (propagateCancellation !== undefined && typeof propagateCancellation !== 'boolean') {
+    problems.push('config.propagateCancellation must be true or false');
+  }
+  const mappings = [mappingProblems('inputMapping', inputMapping), mappingProblems('outputMapping', outputMapping)];
+  return [...problems, ...mappings.flat()];
+}
+
+export const subWorkflow: NodeType = {
+  typeId: 'core.subWorkflow',
+  driver: driver as unknown as NodeDriver,
+  check: ({ config }) => problemsOf(config as JsonObject),
+  begin: () => ({ kind: 'wait', drafts: [] }),
+};
