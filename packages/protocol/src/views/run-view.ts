@@ -73,6 +73,7 @@ export const newRunView = (runId: RunId): RunView => ({
   agentRefs: {},
   agentUsage: {},
   toolCalls: {},
+  toolCallCount: 0,
   thoughts: 0,
   usage: noUsage(),
   parentRunId: null,
