@@ -1,0 +1,89 @@
+/** What agents remember, in the memory store: a list of changes, read from its end, and the plainest way to search it. */
+import type { RunId } from '@cairn/protocol';
+import type { Remembered, RememberedChange, RememberedEntry, RememberedQuery, Sight } from './remembered.ts';
+import { type Phrase, phrasesIn, wordsIn } from './search-words.ts';
+
+/** Where a run of the tenant began; null when the tenant has no such run. */
+export type RunStart = (tenant: string, runId: RunId) => number | null;
+
+type Kept = Extract<RememberedChange, { readonly kind: 'kept' }>;
+
+interface Version {
+  readonly kept: Kept;
+  dropped: RememberedChange | null;
+}
+
+export class MemoryRemembered implements Remembered {
+  readonly #startOf: RunStart;
+  /** By tenant and reference, as one JSON text; then by id. */
+  readonly #memories = new Map<string, Map<string, Version>>();
+
+  constructor(startOf: RunStart) {
+    this.#startOf = startOf;
+  }
+
+  apply(tenant: string, change: RememberedChange): void {
+    const key = JSON.stringify([tenant, change.memoryRef]);
+    const memory = this.#memories.get(key) ?? new Map<string, Version>();
+    this.#memories.set(key, memory);
+    const known = memory.get(change.memoryId);
+    if (change.kind === 'dropped') {
+      if (known !== undefined) known.dropped ??= change;
+    } else if (known === undefined) {
+      memory.set(change.memoryId, { kept: change, dropped: null });
+    }
+  }
+
+  clear(): void {
+    this.#memories.clear();
+  }
+
+  async remembered({ tag, ...query }: Parameters<Remembered['remembered']>[0]): Promise<readonly RememberedEntry[]> {
+    const wanted = this.#visible(query).filter(({ tags }) => tag === undefined || tags.includes(tag));
+    return wanted.slice(0, query.limit).map(entryOf);
+  }
+
+  async rememberedEntry(query: Omit<RememberedQuery, 'limit'>, id: string): Promise<RememberedEntry | null> {
+    const found = this.#visible(query).find(({ memoryId }) => memoryId === id);
+    return found === undefined ? null : entryOf(found);
+  }
+
+  async searchRemembered(query: RememberedQuery, text: string): Promise<readonly RememberedEntry[]> {
+    const visible = this.#visible(query).map((kept) => ({ kept, words: wordsIn(kept.content), score: 0 }));
+    for (const phrase of phrasesIn(text)) {
+      const hits = visible.filter(({ words }) => holds(words, phrase));
+      // A word that few entries hold tells more than one that all do.
+      for (const hit of hits) hit.score += Math.log(1 + visible.length / hits.length);
+    }
+    const best = visible.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    return best.slice(0, query.limit).map(({ kept }) => entryOf(kept));
+  }
+
+  /** Newest first. */
+  #visible({ tenant, memoryRef, now, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
+    const start = sight === undefined ? Number.POSITIVE_INFINITY : this.#startOf(tenant, sight.runId);
+    if (start === null) return [];
+    const versions = [...(this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? [])];
+    return versions
+      .filter(({ kept, dropped }) => {
+        if (kept.expiresAt !== null && kept.expiresAt <= now) return false;
+        return isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight));
+      })
+      .map(({ kept }) => kept)
+      .sort((a, b) => b.cursor - a.cursor);
+  }
+}
+
+const isSeen = ({ cursor, runId, seq, turn }: RememberedChange, start: number, sight: Sight | undefined): boolean =>
+  cursor <= start || (sight !== undefined && runId === sight.runId && seq < sight.beforeSeq && turn !== sight.turn);
+
+const holds = (words: readonly string[], phrase: Phrase): boolean =>
+  words.some((_, start) => phrase.every((word, i) => words[start + i] === word));
+
+const entryOf = ({ memoryId, content, tags, at, expiresAt }: Kept): RememberedEntry => ({
+  id: memoryId,
+  content,
+  tags,
+  createdAt: at,
+  expiresAt,
+});
