@@ -54,6 +54,7 @@ export const errorKinds = {
   channel_access_denied: kind(400, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
+  prompt_variable_unresolved: kind(422, 1),
   // calls of models
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),

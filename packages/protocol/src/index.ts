@@ -55,6 +55,7 @@ export {
   isEventType,
   type PayloadOf,
 } from './events/catalog.ts';
+export type { ThresholdRule } from './events/node.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
@@ -161,6 +162,7 @@ export {
   MAX_TAG_LENGTH,
   MAX_TAGS,
   type RunOptions,
+  reasoningVerbosities,
   runOptions,
 } from './run-options.ts';
 export { type RunSnapshot, runSnapshotSchema } from './run-snapshot.ts';
