@@ -1,4 +1,5 @@
 /** The public surface of `@cairn/host`: everything exported here, and nothing else. */
+export { type AgentOptions, type DefinedAgent, defineAgent } from './agents/define-agent.ts';
 export { type DefinedStep, defineStep, type StepOptions } from './engine/define-step.ts';
 export {
   defineWorkflow,

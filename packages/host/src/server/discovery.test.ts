@@ -8,6 +8,7 @@ const facts = {
   hostId: 'test',
   limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
   exportsTelemetry: false,
+  agents: null,
   fixtures: null,
 };
 

@@ -84,8 +84,9 @@ export function createServer(deps: ServerDeps): Server {
   const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
+  const runsAgents = deps.discovery.agents?.liveRuntime?.supported === true;
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors, runsAgents }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
