@@ -7,6 +7,7 @@ import type { Environment } from './config/fields.ts';
 import { type KnownText, knownSecrets } from './config/known-secrets.ts';
 import { configInvalid } from './config/refusal.ts';
 import {
+  checkCredentialProviders,
   checkSecretNames,
   type MasterKey,
   notSet,
@@ -52,6 +53,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   }
   const secrets = resolveSecrets(named, source, env);
   checkSecretNames(result.data, secrets, source);
+  checkCredentialProviders(result.data, source);
   const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   return {

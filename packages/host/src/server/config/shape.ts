@@ -11,15 +11,8 @@ import {
   secretsSchema,
 } from './access.ts';
 import { address, name, path } from './fields.ts';
-import {
-  a2aSchema,
-  mcpSchema,
-  modelsSchema,
-  otelSchema,
-  packsSchema,
-  peersSchema,
-  visibilitySchema,
-} from './outside.ts';
+import { credentialsSchema, modelsSchema } from './models.ts';
+import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
 
@@ -96,6 +89,11 @@ export const configShape = z.strictObject({
         classes: { reasoning: 'local/qwen3' },
       },
     ],
+  }),
+  credentials: credentialsSchema.default({}).meta({
+    description:
+      'Keys of providers that runs may ask for by reference (`configurable["ai.credentialRef"]`) instead of the key of the provider.',
+    examples: [{ 'acme-openai': { provider: 'openai', key: { secret: 'acme-openai-key' }, tenants: ['acme'] } }],
   }),
   defaultAgent: z
     .string()
