@@ -103,7 +103,7 @@ export const rooms: readonly Room[] = [
     name: 'agents',
     path: 'packages/host/src/agents',
     imports: ['protocol', 'engine', 'agents/packs', `${log}/port.ts`],
-    packages: ['zod', 'semver'],
+    packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],
   },

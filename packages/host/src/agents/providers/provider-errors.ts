@@ -6,26 +6,19 @@ import type { ModelErrorClass } from '../models/turn.ts';
 
 /** `provider` is the name in the configuration. */
 export function providerError(error: unknown, provider: string): ModelError {
-  for (const cause of causes(error)) {
-    if (cause instanceof ModelError) return cause;
-    if (APICallError.isInstance(cause) && cause.statusCode !== undefined)
-      return answered(cause, cause.statusCode, provider);
-  }
-  const { name, message, code } = (error ?? {}) as { name?: unknown; message?: unknown; code?: unknown };
-  const said = quoted(typeof message === 'string' ? message : String(error), 300);
-  if (typeof name === 'string' && garbage.test(name)) {
+  const chain = causesOf(error);
+  const ours = chain.find((cause) => cause instanceof ModelError);
+  if (ours !== undefined) return ours;
+  const refused = chain.find((cause) => APICallError.isInstance(cause) && (cause.statusCode ?? 0) >= 400);
+  if (refused !== undefined) return answered(refused as APICallError, provider);
+  const said = quoted(error instanceof Error ? error.message : String(error), 300);
+  const unreadable = chain.some((cause) => garbage.test(String((cause as { name?: unknown }).name)));
+  if (unreadable)
     return new ModelError('bad_stream', { message: `${provider} sent what is no answer: ${said}.`, cause: error });
-  }
-  const reason = reasonOf(error) ?? (typeof code === 'string' ? code : null);
-  if (
-    APICallError.isInstance(error) ||
-    reason !== null ||
-    (error instanceof TypeError && /fetch|terminated/.test(said))
-  ) {
-    return new ModelError('network', {
-      message: `${provider} could not be reached, or the connection broke (${reason ?? said}).`,
-      cause: error,
-    });
+  const reason = reasonIn(chain);
+  if (reason !== null || chain.some((cause) => APICallError.isInstance(cause) || cause instanceof TypeError)) {
+    const message = `${provider} could not be reached, or the connection broke (${reason ?? said}).`;
+    return new ModelError('network', { message, cause: error });
   }
   return new ModelError('unknown', { message: `${provider} failed: ${said}.`, retryable: true, cause: error });
 }
@@ -33,7 +26,8 @@ export function providerError(error: unknown, provider: string): ModelError {
 /** Names under which its packages say that an answer could not be read. */
 const garbage = /JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated/;
 
-function answered(error: APICallError, status: number, provider: string): ModelError {
+function answered(error: APICallError, provider: string): ModelError {
+  const status = error.statusCode ?? 0;
   const body = `${error.message} ${error.responseBody ?? ''}`;
   const kind = classOf(status, body);
   return new ModelError(kind, {
@@ -63,19 +57,19 @@ function retryAfter(headers: Readonly<Record<string, string>>): number | undefin
 }
 
 /** The error and what it came of, outermost first. */
-function* causes(error: unknown): Generator<unknown> {
+function causesOf(error: unknown): readonly object[] {
+  const chain: object[] = [];
   let current = error;
-  for (let depth = 0; depth < 8 && current !== undefined && current !== null; depth++) {
-    yield current;
+  while (typeof current === 'object' && current !== null && chain.length < 8) {
+    chain.push(current);
     current = (current as { cause?: unknown }).cause;
   }
+  return chain;
 }
 
 /** The code of the system or the connection underneath, such as ECONNREFUSED. */
-function reasonOf(error: unknown): string | null {
-  for (const cause of causes(error)) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code)) return code;
-  }
-  return null;
+function reasonIn(chain: readonly object[]): string | null {
+  const codes = chain.map((cause) => (cause as { code?: unknown }).code);
+  const found = codes.find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code));
+  return found ?? null;
 }
