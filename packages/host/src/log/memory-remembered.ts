@@ -38,12 +38,11 @@ export class MemoryRemembered implements Remembered {
     this.#memories.clear();
   }
 
-  async remembered({ tag, ...query }: Parameters<Remembered['remembered']>[0]): Promise<readonly RememberedEntry[]> {
-    const wanted = this.#visible(query).filter(({ tags }) => tag === undefined || tags.includes(tag));
-    return wanted.slice(0, query.limit).map(entryOf);
+  async remembered(query: RememberedQuery): Promise<readonly RememberedEntry[]> {
+    return this.#visible(query).slice(0, query.limit).map(entryOf);
   }
 
-  async rememberedEntry(query: Omit<RememberedQuery, 'limit'>, id: string): Promise<RememberedEntry | null> {
+  async rememberedEntry(query: Omit<RememberedQuery, 'limit' | 'tag'>, id: string): Promise<RememberedEntry | null> {
     const found = this.#visible(query).find(({ memoryId }) => memoryId === id);
     return found === undefined ? null : entryOf(found);
   }
@@ -60,13 +59,14 @@ export class MemoryRemembered implements Remembered {
   }
 
   /** Newest first. */
-  #visible({ tenant, memoryRef, now, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
+  #visible({ tenant, memoryRef, now, tag, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
     const start = sight === undefined ? Number.POSITIVE_INFINITY : this.#startOf(tenant, sight.runId);
     if (start === null) return [];
     const versions = [...(this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? [])];
     return versions
       .filter(({ kept, dropped }) => {
         if (kept.expiresAt !== null && kept.expiresAt <= now) return false;
+        if (tag !== undefined && !kept.tags.includes(tag)) return false;
         return isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight));
       })
       .map(({ kept }) => kept)

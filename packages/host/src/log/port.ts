@@ -10,7 +10,9 @@
  */
 import type { Audience, Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { IdempotencyClaim, IdempotencyRecord } from './idempotency-record.ts';
-import type { Remembered } from './remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery } from './remembered.ts';
+
+export type { RememberedEntry, RememberedQuery };
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {

@@ -58,8 +58,8 @@ export function rememberedContract(open: OpenStore): void {
   describe('words', () => words(current));
 }
 
-const ids = async (store: Store, query: Partial<RememberedQuery> & { readonly tag?: string } = {}) =>
-  (await store.records.remembered({ ...notes(query), tag: query.tag })).map(({ id }) => id);
+const ids = async (store: Store, query: Partial<RememberedQuery> = {}) =>
+  (await store.records.remembered(notes(query))).map(({ id }) => id);
 
 const found = async (store: Store, text: string, query: Partial<RememberedQuery> = {}) =>
   (await store.records.searchRemembered(notes(query), text)).map(({ id }) => id);
@@ -107,6 +107,8 @@ function entries(store: () => Store): void {
     expect(await ids(store(), { tag: 'red' })).toEqual(['b', 'a']);
     expect(await ids(store(), { tag: 'red', limit: 1 })).toEqual(['b']);
     expect(await ids(store(), { tag: 're' })).toEqual([]);
+    expect(await found(store(), 'content', { tag: 'blue' })).toEqual(['b']);
+    expect(await found(store(), 'content', { tag: 're' })).toEqual([]);
   });
 
   it('never surface once they have expired', async () => {

@@ -33,6 +33,8 @@ export interface RememberedQuery {
   /** What has expired by now is not given. */
   readonly now: number;
   readonly limit: number;
+  /** Only those with this tag. */
+  readonly tag?: string | undefined;
   /** Left out: the memory as it is. */
   readonly sight?: Sight | undefined;
 }
@@ -40,8 +42,8 @@ export interface RememberedQuery {
 /** Reading what is remembered; it is written by appending the rows. What is another tenant's looks empty. */
 export interface Remembered {
   /** Newest first. */
-  remembered(query: RememberedQuery & { readonly tag?: string | undefined }): Promise<readonly RememberedEntry[]>;
-  rememberedEntry(query: Omit<RememberedQuery, 'limit'>, id: string): Promise<RememberedEntry | null>;
+  remembered(query: RememberedQuery): Promise<readonly RememberedEntry[]>;
+  rememberedEntry(query: Omit<RememberedQuery, 'limit' | 'tag'>, id: string): Promise<RememberedEntry | null>;
   /** Those that hold words of the text, best first. The text is words, whatever is in it. */
   searchRemembered(query: RememberedQuery, text: string): Promise<readonly RememberedEntry[]>;
 }

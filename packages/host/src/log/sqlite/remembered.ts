@@ -104,27 +104,22 @@ export function sqliteRemembered(db: DatabaseSync, read: <Result>(query: () => R
   );
   const one = db.prepare(`SELECT ${ENTRY} FROM memory_entries e WHERE e.scope = :scope AND e.id = :id AND ${VISIBLE}`);
   const search = searcher(db);
-  const entries = (statement: StatementSync, parameters: Parameters | null) =>
-    parameters === null ? [] : statement.all(parameters).map(entryOf);
+  const seeing = (query: Omit<RememberedQuery, 'limit'>, find: (seen: Seen) => readonly RememberedEntry[]) =>
+    read(() => {
+      const seen = sight(query);
+      return seen === null ? [] : find(seen);
+    });
   return {
     remembered: async ({ tag, limit, ...query }) =>
-      read(() => {
-        const seen = sight(query);
-        if (seen === null) return [];
-        return tag === undefined
-          ? entries(newest, { ...seen, limit })
-          : entries(tagged, { ...seen, tag: tag.toWellFormed(), limit });
-      }),
+      seeing(query, (seen) =>
+        tag === undefined
+          ? newest.all({ ...seen, limit }).map(entryOf)
+          : tagged.all({ ...seen, tag: tag.toWellFormed(), limit }).map(entryOf),
+      ),
     rememberedEntry: async (query, id) =>
-      read(() => {
-        const seen = sight(query);
-        return entries(one, seen === null ? null : { ...seen, id: id.toWellFormed() })[0] ?? null;
-      }),
-    searchRemembered: async ({ limit, ...query }, text) =>
-      read(() => {
-        const seen = sight(query);
-        return seen === null ? [] : search(seen, limit, phrasesIn(text));
-      }),
+      seeing(query, (seen) => one.all({ ...seen, id: id.toWellFormed() }).map(entryOf))[0] ?? null,
+    searchRemembered: async ({ tag, limit, ...query }, text) =>
+      seeing(query, (seen) => search({ ...seen, tag: tag?.toWellFormed() ?? null, limit }, phrasesIn(text))),
   };
 }
 
@@ -152,7 +147,7 @@ function sights(db: DatabaseSync): (query: Omit<RememberedQuery, 'limit'>) => Se
 const scopeReader = (db: DatabaseSync): StatementSync =>
   db.prepare('SELECT key FROM memory_scopes WHERE tenant = ? AND ref = ?');
 
-type Search = (seen: Seen, limit: number, phrases: readonly Phrase[]) => readonly RememberedEntry[];
+type Search = (seen: Seen, phrases: readonly Phrase[]) => readonly RememberedEntry[];
 
 function searcher(db: DatabaseSync): Search {
   const count = db.prepare(
@@ -164,11 +159,13 @@ function searcher(db: DatabaseSync): Search {
          SELECT e.cursor, bm25(memory_words) AS score FROM memory_words
            JOIN memory_entries e ON e.cursor = memory_words.rowid
            WHERE memory_words MATCH :match AND e.scope = :scope AND ${VISIBLE}
+             AND (:tag IS NULL OR EXISTS
+               (SELECT 1 FROM memory_tags t WHERE t.scope = :scope AND t.tag = :tag AND t.entry = e.cursor))
            ORDER BY memory_words.rowid DESC LIMIT ${WEIGHED}) weighed
          ORDER BY weighed.score, weighed.cursor DESC LIMIT :limit) best
        JOIN memory_entries e ON e.cursor = best.cursor ORDER BY best.score, e.cursor DESC`,
   );
-  return (seen, limit, phrases) => {
+  return (seen, phrases) => {
     const counted = phrases
       .map((phrase) => {
         const text = `"${marked(seen.scope, phrase)}"`;
@@ -183,7 +180,7 @@ function searcher(db: DatabaseSync): Search {
       if (sought.length > 0 && total > MANY) break;
       sought.push(text);
     }
-    return sought.length === 0 ? [] : best.all({ ...seen, match: sought.join(' OR '), limit }).map(entryOf);
+    return sought.length === 0 ? [] : best.all({ ...seen, match: sought.join(' OR ') }).map(entryOf);
   };
 }
 
