@@ -89,6 +89,7 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
       now: systemClock.now,
       policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks ?? false },
       discovery,
+      redactor,
     });
     await registry.defineOwn(options.agents ?? [], hostVersion());
     const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);

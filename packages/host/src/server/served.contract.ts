@@ -128,7 +128,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     fixtures: null,
   });
   const policy = { trust: [], allowUnsigned: true, ...options.packs };
-  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery });
+  const redactor = options.redactor ?? null;
+  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery, redactor });
   await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
   const real = createEngine({
     store,
@@ -140,7 +141,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     nodeTypes: options.agents?.nodeTypes ?? [],
     performers: options.agents?.performers ?? [],
     agents: createAgentShelf(registry, store.records),
-    redactor: options.redactor ?? null,
+    redactor,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
     report,
   });
@@ -173,7 +174,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     now: options.now ?? Date.now,
     uniqueId,
     report,
-    redactor: options.redactor ?? null,
+    redactor,
     deriveKeys: hostSecret({ folder: null }),
     egress: createEgress({
       allow: [nobodyListens, ...(options.egressAllow ?? [])],
