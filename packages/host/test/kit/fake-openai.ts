@@ -1,6 +1,7 @@
 /** A server on loopback that speaks the OpenAI chat interface as a test tells it to: well, badly, slowly, or not at all. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@cairn/protocol';
 
 /** What the server got. */
@@ -12,8 +13,8 @@ export interface FakeRequest {
 
 /** What the server does with one request. */
 export type FakeReply =
-  /** Chunks of the stream, then `[DONE]`. */
-  | { readonly chunks: readonly JsonObject[] }
+  /** Chunks of the stream, then `[DONE]`; so many milliseconds apart, when it says so. */
+  | { readonly chunks: readonly JsonObject[]; readonly everyMs?: number }
   /** Bytes as they are: whole events, or garbage. `end`: finish the answer, cut the connection, or leave it open. */
   | { readonly text: readonly string[]; readonly end: 'finish' | 'cut' | 'open' }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: JsonObject };
@@ -70,14 +71,21 @@ function answer(response: ServerResponse, reply: FakeReply): void {
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if ('chunks' in reply) {
-    for (const chunk of reply.chunks) response.write(event(chunk));
-    response.end('data: [DONE]\n\n');
+    void streamed(response, reply.chunks, reply.everyMs ?? 0);
     return;
   }
   for (const text of reply.text) response.write(text);
   if (reply.end === 'finish') response.end();
   // Once what was written is out, so that the client has seen it.
   if (reply.end === 'cut') response.write('', () => response.destroy());
+}
+
+async function streamed(response: ServerResponse, chunks: readonly JsonObject[], everyMs: number): Promise<void> {
+  for (const chunk of chunks) {
+    response.write(event(chunk));
+    if (everyMs > 0) await pause(everyMs);
+  }
+  response.end('data: [DONE]\n\n');
 }
 
 export const event = (chunk: JsonObject): string => `data: ${JSON.stringify(chunk)}\n\n`;
