@@ -81,14 +81,21 @@ export function mockModel(wish: MockWish, clock: Clock): Model {
 }
 
 const scripted = ({ id }: MockWish, clock: Clock, turns: Script['turns']): Model =>
-  scriptedModel({ script: { turns }, clock, provider: 'mock', model: `mock-${id}-v1` });
+  scriptedModel({ script: { turns }, clock, provider: 'mock', model: `mock-${id}-v1`, isVerbatim: true });
 
 function streamText(config: ConfigOf<'stream-text'>, clock: Clock): Model {
   const { tokens, delayMsPerToken, finishReason, model } = config;
   const said: Action[] = tokens.flatMap((token) => [...paced(delayMsPerToken), { say: [token] }]);
   const counted = config.usage ?? { inputTokens: 0, outputTokens: tokens.length };
   const turn = [...said, { usage: counted }, { finish: finishReason }];
-  return scriptedModel({ script: { turns: [turn] }, clock, provider: 'mock', model, keepsTail: true });
+  return scriptedModel({
+    script: { turns: [turn] },
+    clock,
+    provider: 'mock',
+    model,
+    keepsTail: true,
+    isVerbatim: true,
+  });
 }
 
 function toolCallTurns({ toolCalls, delayMsPerToken }: ConfigOf<'tool-calls'>): Script['turns'] {

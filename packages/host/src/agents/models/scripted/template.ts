@@ -24,8 +24,9 @@ export function blanksOf(messages: readonly ModelMessage[]): Blanks {
   return { task, input: objectIn(task), last: last?.role === 'tool' ? last.output : null };
 }
 
-/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. */
-export function filledText(text: string, blanks: Blanks): string {
+/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. Null leaves it alone. */
+export function filledText(text: string, blanks: Blanks | null): string {
+  if (blanks === null) return text;
   return text.replace(blank, (_, path: string) => {
     const value = valueAt(path, blanks);
     if (value === undefined) return '';
@@ -34,7 +35,8 @@ export function filledText(text: string, blanks: Blanks): string {
 }
 
 /** A value with its blanks filled; a text that is one blank becomes the value itself. */
-export function filled(value: Json, blanks: Blanks): Json {
+export function filled(value: Json, blanks: Blanks | null): Json {
+  if (blanks === null) return value;
   if (typeof value === 'string') {
     const path = wholeBlank.exec(value)?.[1];
     return path === undefined ? filledText(value, blanks) : (valueAt(path, blanks) ?? null);
