@@ -116,6 +116,13 @@ test('how a node shares what is said is no part of who acts in it', async () => 
   expect((await payloads(runId, 'node.started'))[0]?.agent).toEqual(ref);
 });
 
+test('a node that shares in a way nobody knows is not registered', async () => {
+  await expect(begun(flow({ ...asking, config: { agentSharing: 'everything' } }))).rejects.toMatchObject({
+    code: 'validation_error',
+    message: expect.stringContaining('node n1: config.agentSharing must be isolated, shared, or shared:<group>'),
+  });
+});
+
 test('a node that does not act only carries the name it was given, whoever has such an agent', async () => {
   const agent = { agentId: 'vendor.acme.none.agent', modelClass: 'chat' as const };
   const definition = flow({ type: 'core.identity' });
