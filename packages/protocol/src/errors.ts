@@ -58,6 +58,12 @@ export const errorKinds = {
   // calls of models
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),
+  model_refused: kind(422, 1),
+  // agents
+  handoff_task_schema_violation: kind(422, 1),
+  handoff_return_schema_violation: kind(422, 1),
+  decision_rejected: kind(422, 1),
+  budget_exhausted: kind(422, 1),
   // tools
   tool_not_found: kind(404, 3),
   tool_invalid_arguments: kind(400, 2),
