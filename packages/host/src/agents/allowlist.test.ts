@@ -58,6 +58,7 @@ test.each<[string, Partial<ToolLaw>, readonly string[]]>([
   ['a run that may use one', { ceiling: ['openwop:time'] }, ['openwop:time']],
   ['a run that may use none', { ceiling: [] }, []],
   ['a run that may use all', { ceiling: ['*'] }, all],
+  ['a starter with every scope of tools', { scopes: ['tool:*'] }, all],
   ['a starter without the scope', { scopes: [] }, all.slice(1)],
   ['a starter of whom nothing is known', { scopes: undefined }, all.slice(1)],
 ])('with %s', (_what, change, ids) => {

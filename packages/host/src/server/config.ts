@@ -86,11 +86,12 @@ function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], sour
   });
 }
 
-const accessKey = ({ sha256, tenant, principal, scopes: held }: KeyInput, text = ''): AccessKey => ({
+const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyInput, text = ''): AccessKey => ({
   sha256: sha256 ?? keyHash(text),
   tenant,
   principal,
   scopes: held,
+  toolScopes,
 });
 
 /** The key itself; undefined when only its hash is given. */

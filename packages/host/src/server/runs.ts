@@ -114,12 +114,13 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const body = parseShape(createRun, call.request.body, 'The run');
   refuseUnkept(body, surface);
   refuseTestWishes(call, body);
-  const { tenant, principal } = call.caller;
+  const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);
   const request = {
     tenant,
     principal,
+    toolScopes,
     ...whatRuns,
     inputs,
     options: runOptions(body),

@@ -13,6 +13,7 @@ import {
 import { address, name, path } from './fields.ts';
 import { credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
+import { toolsSchema } from './tools.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
 
@@ -101,6 +102,10 @@ export const configShape = z.strictObject({
     .max(256)
     .optional()
     .meta({ description: 'The agent of a request that names none.', examples: ['local.acme.desk.triage'] }),
+  tools: toolsSchema.prefault({}).meta({
+    description: 'Which [tools](tools.md) agents may call.',
+    examples: [{ allow: ['openwop:*', 'acme.crm:*'], http: { allow: ['https://api.example.org'] } }],
+  }),
   mcp: mcpSchema.prefault({}).meta({
     description: 'Servers of the Model Context Protocol.',
     examples: [
