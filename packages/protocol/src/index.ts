@@ -27,6 +27,7 @@ export {
   bundleHeader,
   bundleRow,
 } from './bundle.ts';
+export { type AgentCalibration, type Calibration, calibration } from './calibration.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';

@@ -10,6 +10,7 @@ import type { Gate } from './access/gate.ts';
 import { agentRoutes } from './agents.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
+import { CalibrationReader, calibrationRoutes } from './calibration.ts';
 import { CommitWaiters } from './commit-waiters.ts';
 import { debugBundleRoutes } from './debug-bundle.ts';
 import { discoveryRoutes } from './discovery.ts';
@@ -96,6 +97,7 @@ export function createServer(deps: ServerDeps): Server {
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
     ...agentRoutes(deps.registry),
+    ...calibrationRoutes(new CalibrationReader(store.log)),
     ...workflowRoutes({ engine, records: store.records }),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
