@@ -7,8 +7,8 @@ export interface AgentFacts {
   readonly reasoning: { readonly verbosity: (typeof reasoningVerbosities)[number]; readonly tokenLimit: number };
   /** Whether usage is priced. */
   readonly costEstimates: boolean;
-  /** Whether what an agent remembers outlives its conversation. */
-  readonly longTermMemory: boolean;
+  /** What agents can remember; null when they cannot. */
+  readonly memory: { readonly maxEntryBytes: number } | null;
   /** Whether there is a limit on how often one caller's runs may call a tool. */
   readonly limitsToolRate: boolean;
   /** Stand-ins for models that a run may ask for by `configurable.mockProvider`; none outside of conformance mode. */
@@ -29,7 +29,7 @@ export const agentFamilies = (facts: AgentFacts | null) => ({
   ...(facts === null ? {} : besideThem(facts)),
 });
 
-const running = ({ reasoning, longTermMemory }: AgentFacts) => ({
+const running = ({ reasoning, memory }: AgentFacts) => ({
   supported: true,
   reasoningEvents: true,
   toolEvents: true,
@@ -42,11 +42,11 @@ const running = ({ reasoning, longTermMemory }: AgentFacts) => ({
     confidenceEscalation: true,
     sources: ['workflow-node' as const, 'run-api' as const],
   },
-  ...(longTermMemory ? { memoryBackends: ['long-term' as const] } : {}),
+  ...(memory === null ? {} : { memoryBackends: ['long-term' as const] }),
 });
 
-/** What agents bring with them: prompts, tools, and what their models cost. */
-const besideThem = ({ costEstimates, limitsToolRate, mockProviders }: AgentFacts) => ({
+/** What agents bring with them: prompts, tools, memory, and what their models cost. */
+const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
   prompts: { supported: true, observability: 'hashed' as const },
   providerUsage: { supported: true, ...(costEstimates ? { costEstimates } : {}) },
   toolHooks: {
@@ -56,6 +56,16 @@ const besideThem = ({ costEstimates, limitsToolRate, mockProviders }: AgentFacts
     ...(limitsToolRate ? { perToolRateLimit: true } : {}),
   },
   toolCatalog: { supported: true, sources: ['host-extension'] },
+  ...(memory === null
+    ? {}
+    : {
+        memory: {
+          supported: true,
+          maxEntrySizeBytes: memory.maxEntryBytes,
+          ttlSupported: true,
+          attribution: { supported: true, emitsWriteEvents: true },
+        },
+      }),
   ...(mockProviders.length === 0
     ? {}
     : { testing: { mockProviders: [...mockProviders] }, conformance: { mockAgent: true } }),

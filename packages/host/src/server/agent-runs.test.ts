@@ -10,7 +10,7 @@ import { keys, type Served, type ServedOptions, served } from './served.contract
 const facts = {
   reasoning: { verbosity: 'summary', tokenLimit: 512 },
   costEstimates: false,
-  longTermMemory: false,
+  memory: null,
   limitsToolRate: false,
   mockProviders: [],
 } as const;

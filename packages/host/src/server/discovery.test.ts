@@ -56,7 +56,7 @@ test('promises only what is served', async () => {
 const running: AgentFacts = {
   reasoning: { verbosity: 'summary', tokenLimit: 512 },
   costEstimates: false,
-  longTermMemory: false,
+  memory: null,
   limitsToolRate: false,
   mockProviders: [],
 };
@@ -98,8 +98,10 @@ test('what only some hosts have is advertised where it is', () => {
   expect(none.agents).not.toHaveProperty('memoryBackends');
   expect(none.providerUsage).toEqual({ supported: true });
   expect(none.toolHooks).not.toHaveProperty('perToolRateLimit');
-  expect([none.testing, none.conformance]).toEqual([undefined, undefined]);
-  expect(said({ longTermMemory: true }).agents?.memoryBackends).toEqual(['long-term']);
+  expect([none.testing, none.conformance, none.memory]).toEqual([undefined, undefined, undefined]);
+  const remembering = said({ memory: { maxEntryBytes: 9 } });
+  expect(remembering.agents?.memoryBackends).toEqual(['long-term']);
+  expect(remembering.memory).toMatchObject({ supported: true, maxEntrySizeBytes: 9 });
   expect(said({ costEstimates: true }).providerUsage?.costEstimates).toBe(true);
   expect(said({ limitsToolRate: true }).toolHooks?.perToolRateLimit).toBe(true);
   expect(said({ mockProviders: ['stream-text'] })).toMatchObject({
