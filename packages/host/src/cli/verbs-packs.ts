@@ -8,6 +8,7 @@ import { ends, repeated, withExamples, withHostOptions } from './verb.ts';
 export function addPackVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Agents:');
   addAgents(cairn, terminal);
+  addCalibration(cairn, terminal);
   const pack = cairn
     .command('pack')
     .description('packs of agents: make, check, sign, install and remove them')
@@ -32,6 +33,19 @@ function addAgents(cairn: Command, terminal: Terminal): void {
     agents,
     ['cairn agents', 'all of them'],
     ['cairn agents AGENT', 'what one may do, and where it is from'],
+  );
+}
+
+function addCalibration(cairn: Command, terminal: Terminal): void {
+  const calibration = withHostOptions(
+    cairn.command('calibration').description('how sure agents were, against what people said'),
+  ).action((flags: HostFlags) =>
+    ends(terminal, async () => (await import('./calibration.ts')).calibration(terminal, flags)),
+  );
+  withExamples(
+    calibration,
+    ['cairn calibration', 'a line for each tenth of confidence that an agent stated'],
+    ['cairn calibration --json | jq .agents[0]', 'the counts as the host gives them'],
   );
 }
 
