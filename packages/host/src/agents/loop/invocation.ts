@@ -248,7 +248,7 @@ function closeTurn(invocation: Invocation): void {
   const { turn, calls, messages, held } = invocation;
   if (turn === null) return;
   const byIndex = new Map(calls.map((call) => [call.index, call]));
-  for (const [index, { id, name }] of turn.toolCalls.entries()) {
+  for (const [index, { id, name }] of distinct(turn.toolCalls).entries()) {
     const call = byIndex.get(index);
     const told = call ?? { output: held === null ? 'This did not count.' : 'A person rejected this.', isError: true };
     messages.push({ role: 'tool', callId: id, name, output: told.output, isError: told.isError });

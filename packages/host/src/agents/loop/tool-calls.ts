@@ -58,9 +58,11 @@ export function judgeCall(law: ToolLaw, call: ModelToolCall, index: number): All
 const problemsOf = (checked: { ok: true } | { ok: false; problems: readonly string[] }): readonly string[] =>
   checked.ok ? [] : checked.problems;
 
-/** An id a model gives twice in a turn: whose result is whose could not be told. */
-export const isRepeated = ({ toolCalls }: Turn, index: number): boolean =>
-  toolCalls.findIndex(({ id }) => id === toolCalls[index]?.id) < index;
+/** An id a model gives twice in a turn: whose result is whose could not be told. Some give none at all. */
+export function isRepeated({ toolCalls }: Turn, index: number): boolean {
+  const id = toolCalls[index]?.id;
+  return id !== '' && toolCalls.findIndex((call) => call.id === id) < index;
+}
 
 /** The rows of a turn's calls, in the order of the model; those that are refused return at once. `before` rows of the decision come first. */
 export function callRows(
