@@ -117,6 +117,7 @@ async function callOf(
 ): Promise<ModelCall> {
   const { system, messages, tools, responseSchema, selection } = request;
   const { temperature, maxTokens, credentialRef } = selection;
+  const task = taskOf(messages);
   const own =
     estimatedTokens(system.length + JSON.stringify(tools).length) +
     messagesTokens(messages) +
@@ -127,12 +128,13 @@ async function callOf(
     cutSeq: request.cutSeq,
     agentId: request.agentId,
     group: request.group,
-    task: taskOf(messages),
+    task,
     maxTokens: Math.max(0, (model.contextTokens ?? DEFAULT_CONTEXT_TOKENS) - own),
   });
   return {
     system,
     messages: [...before, ...messages],
+    task,
     tools,
     responseSchema,
     temperature,

@@ -9,7 +9,7 @@ const mock = (id: string, config?: JsonObject) => mockModel({ id, config }, new 
 async function parts(id: string, config?: JsonObject, turnIndex = 0): Promise<ModelPart[]> {
   const all: ModelPart[] = [];
   const { signal } = new AbortController();
-  const call = { system: '', messages: [], tools: [], turnIndex, attempt: 1, signal };
+  const call = { system: '', messages: [], task: '', tools: [], turnIndex, attempt: 1, signal };
   for await (const some of mock(id, config).stream(call)) all.push(...some);
   return all;
 }

@@ -14,7 +14,8 @@ function script(...turns: readonly Json[][]): Script {
 
 const call = (over: Partial<ModelCall> = {}): ModelCall => ({
   system: '',
-  messages: [{ role: 'user', text: '{"topic":"bees","n":{"deep":[1]}}' }],
+  messages: [{ role: 'user', text: '{"topic":"wasps"}' }],
+  task: '{"topic":"bees","n":{"deep":[1]}}',
   tools: [],
   turnIndex: 0,
   attempt: 1,
@@ -55,8 +56,9 @@ test('fills in the task, the input and the last result', async () => {
 });
 
 test('a task that is no object has no fields, and inherited names are none', async () => {
-  const messages: ModelCall['messages'] = [{ role: 'user', text: 'plain' }];
-  const all = await parts(script([{ say: ['{{task}}|{{input.topic}}|{{input.constructor}}|{{last}}'] }]), { messages });
+  const all = await parts(script([{ say: ['{{task}}|{{input.topic}}|{{input.constructor}}|{{last}}'] }]), {
+    task: 'plain',
+  });
   expect(texts(all)).toEqual(['plain|||null']);
 });
 

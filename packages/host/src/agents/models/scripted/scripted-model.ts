@@ -53,7 +53,7 @@ async function* perform(
   call: ModelCall,
   { clock, isVerbatim }: { readonly clock: Clock; readonly isVerbatim: boolean },
 ): AsyncGenerator<readonly ModelPart[], void, undefined> {
-  const blanks = isVerbatim ? null : blanksOf(call.messages);
+  const blanks = isVerbatim ? null : blanksOf(call);
   const tally = new Tally(call);
   let burst: ModelPart[] = [];
   for (const action of turn) {

@@ -1,6 +1,6 @@
 /** Fills `{{input.topic}}` and its like into what a script says: three names, paths into them, and nothing that computes. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import type { ModelMessage } from '../turn.ts';
+import type { ModelCall } from '../model-port.ts';
 
 /** What a script may refer to. */
 export interface Blanks {
@@ -16,11 +16,8 @@ const names: ReadonlySet<string> = new Set(['input', 'task', 'last'] satisfies (
 const blank = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g;
 const wholeBlank = /^\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}$/;
 
-/** The task is what the invocation was begun with: its first message. */
-export function blanksOf(messages: readonly ModelMessage[]): Blanks {
-  const first = messages.find((message) => message.role === 'user');
+export function blanksOf({ task, messages }: Pick<ModelCall, 'task' | 'messages'>): Blanks {
   const last = messages.findLast((message) => message.role === 'tool');
-  const task = first?.role === 'user' ? first.text : '';
   return { task, input: objectIn(task), last: last?.role === 'tool' ? last.output : null };
 }
 
