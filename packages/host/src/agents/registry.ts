@@ -77,6 +77,7 @@ export class AgentRegistry {
   defineOwn(agents: readonly DefinedAgent[], version: string): Promise<void> {
     return this.#inTurn(async () => {
       const own = ownAgents(agents, version);
+      for (const { agentId, definition } of own) this.#refuseSecrets(`The agent ${agentId}`, definition.body);
       await this.#keepAgents(own.map(({ definition }) => definition));
       this.#own = own;
     });
@@ -159,9 +160,10 @@ export class AgentRegistry {
   }
 
   #checked(files: PackFiles, known: readonly KnownPack[]): CheckedPack {
-    const { policy, discovery, redactor = null } = this.#world;
+    const { policy, discovery } = this.#world;
     const pack = checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
-    refuseSecrets(redactor, `The pack ${pack.manifest.name}`, pack.manifest);
+    const { manifest, agents } = pack;
+    this.#refuseSecrets(`The pack ${manifest.name}`, [manifest, ...agents.map(({ body }) => body)]);
     return pack;
   }
 
@@ -182,11 +184,12 @@ export class AgentRegistry {
     }
   }
 
-  /** Kept word for word, so that a secret in one is refused. */
+  /** What is kept word for word must hold none. */
+  #refuseSecrets(what: string, value: unknown): void {
+    refuseSecrets(this.#world.redactor ?? null, what, value);
+  }
+
   async #keepAgents(agents: readonly AgentDefinition[]): Promise<void> {
-    for (const { agentId, body } of agents) {
-      refuseSecrets(this.#world.redactor ?? null, `The agent ${agentId}`, JSON.parse(body));
-    }
     for (const { hash, body } of agents) await this.#world.records.putDefinition(hash, body);
   }
 
