@@ -58,7 +58,7 @@ test.each<[string, Partial<ToolOptions<{ id: string }>>, string]>([
   );
 });
 
-const deep = (depth: number): Json => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as Json;
+const deep = (depth: number): Json => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json;
 
 test.each<[string, Json, string]>([
   ['a missing field', {}, 'id:'],

@@ -60,25 +60,12 @@ test('arguments off schema fail the call before the function is entered', async 
 });
 
 test('a tool that the host does not have is not found', async () => {
-  const tool = toolOf(() => 1);
-  const gone = { ...tool, id: 'acme:gone' };
-  const desk = toolDesk();
-  expect(await desk.call({ ...gone, check: tool.check })).toEqual({ kind: 'result', value: 1 });
-  const { createToolPerformer } = await import('./tool-call.ts');
-  const { ToolBook } = await import('./tool-book.ts');
-  const never = () => {
-    throw new Error('not asked');
-  };
-  const { run } = createToolPerformer({
-    book: new ToolBook([]),
-    now: never,
-    after: never,
-    redactor: null,
-    secret: never,
-    takeCall: never,
+  let entered = false;
+  const tool = toolOf(() => {
+    entered = true;
   });
-  const asked = { toolId: 'acme:do', input: {}, agentId: 'core.a.b.c', records: [], principal: null };
-  expect(await run(asked, {} as never)).toEqual(failure('tool_not_found', 'acme:do'));
+  expect(await toolDesk().call(tool, {}, { isOffered: false })).toEqual(failure('tool_not_found', 'acme:do'));
+  expect(entered).toBe(false);
 });
 
 test.each<[string, () => unknown, string, string]>([

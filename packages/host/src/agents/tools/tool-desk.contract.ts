@@ -21,6 +21,8 @@ export interface Desk {
 
 interface CallOptions {
   readonly attempt?: number;
+  /** False: the host has no such tool. */
+  readonly isOffered?: boolean;
   readonly principal?: string | null;
   /** Rows are never durable from here on. */
   readonly isLost?: boolean;
@@ -54,9 +56,9 @@ export function toolDesk(world: DeskWorld = {}): Desk {
     get waiting() {
       return timers.size;
     },
-    async call(tool, input = {}, { attempt = 1, principal = 'ann', isLost = false } = {}) {
+    async call(tool, input = {}, { attempt = 1, principal = 'ann', isLost = false, isOffered = true } = {}) {
       const { run } = createToolPerformer({
-        book: new ToolBook([tool]),
+        book: new ToolBook(isOffered ? [tool] : []),
         now: () => now,
         after,
         redactor: world.redactor ?? null,
