@@ -62,9 +62,13 @@ const scripts: Readonly<Record<string, readonly ((topic: string) => CrewReply)[]
     }),
     (topic) => ({
       say: 'Now I file what I found.',
-      calls: [call('desk:file', { what: `${topic} found` }), call('desk:tally', { what: topic })],
+      calls: [
+        call('desk:file', { what: `${topic} found` }),
+        call('desk:tally', { what: topic }),
+        call('openwop:recall', { text: topic }),
+      ],
     }),
-    (topic) => ({ calls: [call('openwop:fs.write', { path: 'notes.md', content: `# Notes on ${topic}\n` })] }),
+    (topic) => ({ calls: [call('openwop:fs.write', { path: 'notes.md', text: `# Notes on ${topic}\n` })] }),
     (topic) => ({ think: 'That is all.', say: `The notes on ${topic} are in notes.md, one heading a question.` }),
   ],
   writer: [
@@ -72,7 +76,7 @@ const scripts: Readonly<Record<string, readonly ((topic: string) => CrewReply)[]
     (topic) => ({
       think: 'Title, short version, findings, what is open.',
       calls: [
-        call('openwop:fs.write', { path: 'brief.md', content: `# ${topic}\n\nAll is well.\n` }),
+        call('openwop:fs.write', { path: 'brief.md', text: `# ${topic}\n\nAll is well.\n` }),
         call('desk:file', { what: `${topic} brief` }),
       ],
     }),
@@ -80,8 +84,11 @@ const scripts: Readonly<Record<string, readonly ((topic: string) => CrewReply)[]
   ],
 };
 
-/** Null for a turn that the crew never takes. */
+/** With those tools only that are offered. Null for a turn that the crew never takes. */
 export function crewReply(request: ChatRequest): CrewReply | null {
   const { agent, topic, turn } = turnName(request);
-  return scripts[agent]?.[turn]?.(topic) ?? null;
+  const reply = scripts[agent]?.[turn]?.(topic);
+  if (reply === undefined) return null;
+  const offered = new Set(request.tools?.map((tool) => tool.function.name));
+  return { ...reply, calls: (reply.calls ?? []).filter(({ name }) => offered.has(name)) };
 }
