@@ -9,7 +9,7 @@ export type RunStart = (tenant: string, runId: RunId) => number | null;
 type Kept = Extract<RememberedChange, { readonly kind: 'kept' }>;
 
 interface Version {
-  readonly kept: Kept;
+  kept: Kept | null;
   dropped: RememberedChange | null;
 }
 
@@ -26,12 +26,10 @@ export class MemoryRemembered implements Remembered {
     const key = JSON.stringify([tenant, change.memoryRef]);
     const memory = this.#memories.get(key) ?? new Map<string, Version>();
     this.#memories.set(key, memory);
-    const known = memory.get(change.memoryId);
-    if (change.kind === 'dropped') {
-      if (known !== undefined) known.dropped ??= change;
-    } else if (known === undefined) {
-      memory.set(change.memoryId, { kept: change, dropped: null });
-    }
+    const version = memory.get(change.memoryId) ?? { kept: null, dropped: null };
+    memory.set(change.memoryId, version);
+    if (change.kind === 'kept') version.kept ??= change;
+    else version.dropped ??= change;
   }
 
   clear(): void {
@@ -62,15 +60,13 @@ export class MemoryRemembered implements Remembered {
   #visible({ tenant, memoryRef, now, tag, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
     const start = sight === undefined ? Number.POSITIVE_INFINITY : this.#startOf(tenant, sight.runId);
     if (start === null) return [];
-    const versions = [...(this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? [])];
-    return versions
-      .filter(({ kept, dropped }) => {
-        if (kept.expiresAt !== null && kept.expiresAt <= now) return false;
-        if (tag !== undefined && !kept.tags.includes(tag)) return false;
-        return isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight));
-      })
-      .map(({ kept }) => kept)
-      .sort((a, b) => b.cursor - a.cursor);
+    const found: Kept[] = [];
+    for (const { kept, dropped } of this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? []) {
+      if (kept === null || (kept.expiresAt !== null && kept.expiresAt <= now)) continue;
+      if (tag !== undefined && !kept.tags.includes(tag)) continue;
+      if (isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight))) found.push(kept);
+    }
+    return found.sort((a, b) => b.cursor - a.cursor);
   }
 }
 

@@ -58,7 +58,7 @@ interface Change {
   readonly turn: string;
 }
 
-/** What a row does to a memory. An id that was kept once is never kept again, so that a repeated row changes nothing. */
+/** What a row does to a memory. The first row that keeps an id counts, and the first that drops it: a repeated one changes nothing. */
 export type RememberedChange =
   | (Change & {
       readonly kind: 'kept';
