@@ -20,6 +20,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { agentRun } from '../agents/agent-run.ts';
+import { checkModelWishes, type WishWorld } from '../agents/models/run-wishes.ts';
 import type { Engine, RunStarted, StartRun } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
 import { committed } from './committed.ts';
@@ -40,6 +41,8 @@ export interface RunSurface {
   readonly egress: Egress;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
   readonly cursors: PageCursors;
+  /** What a run may ask for of models. */
+  readonly models: WishWorld;
   /** Whether this host runs agents. */
   readonly runsAgents: boolean;
 }
@@ -62,6 +65,8 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'capability_required',
           'capability_not_provided',
           'mock_provider_forbidden',
+          'unsupported_mock_provider',
+          'credential_forbidden',
           'force_engine_version_forbidden',
           'run_already_active',
           'event_too_large',
@@ -113,7 +118,8 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const { engine } = surface;
   const body = parseShape(createRun, call.request.body, 'The run');
   refuseUnkept(body, surface);
-  refuseTestWishes(call, body);
+  refuseTestWishes(call);
+  checkModelWishes(body.configurable ?? {}, call.caller.tenant, surface.models);
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);
@@ -210,14 +216,8 @@ function whatRunsOf(
   return { workflowId: definition.id, definition };
 }
 
-/** What the protocol keeps for keys of tests, and every key of this host is a live one. */
-function refuseTestWishes({ request }: Call, { configurable }: CreateRun): void {
-  if (configurable?.mockProvider !== undefined) {
-    throw new TerminalError('mock_provider_forbidden', {
-      message: `This key may not put the mock provider ${quoted(configurable.mockProvider.id, 80)} in the place of a model.`,
-      hint: 'Leave configurable.mockProvider out.',
-    });
-  }
+/** What the protocol keeps for keys of tests, and this host has for nobody. */
+function refuseTestWishes({ request }: Call): void {
   if (request.headers['x-force-engine-version'] !== undefined) {
     throw new TerminalError('force_engine_version_forbidden', {
       message: 'This key may not choose the version of the engine.',

@@ -12,11 +12,10 @@ const credentials = new Credentials(
     ['any-key', { provider: 'openai', tenants: null, key }],
   ]),
 );
-const clock = new VirtualClock();
-const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
+const book = new ModelBook({ providers: new Map(), classes: {} }, new VirtualClock());
 
 const check = (configurable: Configurable, { tenant = 'acme', allowsMocks = false } = {}) =>
-  checkModelWishes(configurable, tenant, { book, credentials, clock, allowsMocks });
+  checkModelWishes(configurable, tenant, { book, credentials, allowsMocks });
 
 test('what can be had passes', () => {
   check({});

@@ -1,14 +1,12 @@
 /** What a run asks for in its options about models, checked when it is created: what cannot be had is refused then, not in the middle. */
 import { type Configurable, quoted, TerminalError } from '@cairn/protocol';
-import type { Clock } from '../../engine/ports.ts';
 import type { Credentials } from './credentials.ts';
 import type { ModelBook } from './model-book.ts';
-import { mockModel } from './scripted/mock-providers.ts';
+import { type MockWish, mockPart } from './scripted/mock-providers.ts';
 
 export interface WishWorld {
   readonly book: ModelBook;
   readonly credentials: Credentials;
-  readonly clock: Clock;
   /** Keys are test keys: they may put a mock in the place of a model. */
   readonly allowsMocks: boolean;
 }
@@ -18,7 +16,7 @@ export function checkModelWishes(configurable: Configurable, tenant: string, wor
   const { mockProvider, 'ai.provider': provider, 'ai.credentialRef': ref } = configurable;
   if (mockProvider !== undefined) {
     if (!world.allowsMocks) throw mockForbidden(mockProvider.id);
-    mockModel(mockProvider as Parameters<typeof mockModel>[0], world.clock);
+    mockPart(mockProvider as MockWish);
   }
   if (provider !== undefined && !world.book.providers.includes(provider)) throw unknownProvider(provider, world.book);
   if (ref === undefined) return;

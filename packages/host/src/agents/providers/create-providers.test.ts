@@ -27,6 +27,7 @@ afterEach(async () => {
 const call = (over: Partial<ModelCall> = {}): ModelCall => ({
   system: 'Be brief.',
   messages: [{ role: 'user', text: 'hello' }],
+  task: 'hello',
   tools: [],
   turnIndex: 0,
   attempt: 1,
