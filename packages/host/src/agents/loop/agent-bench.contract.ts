@@ -10,6 +10,7 @@ import type { OpenCall } from '../../engine/state.ts';
 import { ceilingOf } from '../allowlist.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { ModelFailure, ModelRequest, Turn } from '../models/turn.ts';
+import { PromptLibrary } from '../prompts/prompt-library.ts';
 import { hostTool } from '../tools/define-tool.ts';
 import type { ToolCallInput, ToolOutcome } from '../tools/tool.ts';
 import { ToolBook } from '../tools/tool-book.ts';
@@ -66,6 +67,7 @@ export const benchWorld = (more: Partial<LoopWorld> = {}): LoopWorld => ({
     ceiling: ceilingOf(run.configurable),
     scopes: undefined,
   }),
+  prompts: new PromptLibrary([]),
   reasoningVerbosity: 'summary',
   reasoningTokenLimit: 512,
   lowConfidence: 'ask',

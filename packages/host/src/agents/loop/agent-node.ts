@@ -3,6 +3,7 @@ import type { Json, JsonObject, WorkflowNode } from '@cairn/protocol';
 import { sharingProblems } from '../../engine/agent-sharing.ts';
 import type { NodeDriver, NodeType } from '../../engine/compiled.ts';
 import { schemaProblems } from '../../engine/nodes/gate-nodes.ts';
+import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
 import { limitProblems } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import { mockAgent } from './mock-agent.ts';
@@ -33,6 +34,7 @@ const settings: Readonly<Record<string, Check>> = {
   temperature: between(0, 2, false),
   maxTokens: between(1, 10_000_000, true),
   outputSchema: schemaProblems,
+  ...Object.fromEntries(promptRefFields.map((field) => [field, () => []])),
 };
 
 /** What a node without an agent says itself. The last two stand in published workflows and change nothing. */
@@ -70,7 +72,7 @@ function agentNode(
     typeId,
     driver,
     actsAsAgent: true,
-    check: (node) => [...needs(node), ...configProblems(node.config, known)],
+    check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
     begin: () => ({ kind: 'wait', drafts: [] }),
   };
 }

@@ -9,9 +9,9 @@ import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../mod
 import { type Agent, agentOf } from './agent.ts';
 import type { Invocation, LoopState, ModelCall } from './invocation.ts';
 import { loopToolsOf } from './loop-tools.ts';
+import { openingWords } from './prompt.ts';
 import { clientRow, operatorRow } from './rows.ts';
 import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
-import { nodeTask } from './task.ts';
 import type { LoopWorld } from './world.ts';
 
 type Context = DrivenContext<LoopState>;
@@ -92,13 +92,13 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
 export function modelInput(context: Context, world: LoopWorld): JsonObject {
   const invocation = context.inner.invocation as Invocation;
   const agent = agentOf(context, invocation.agentId);
-  const { provider, model, task, messages, turns, startedSeq } = invocation;
-  const text = task ?? nodeTask(context.inputs, context.node.config);
+  const { provider, model, messages, turns, startedSeq } = invocation;
+  const { system, text } = openingWords(context, agent, invocation, world);
   const mock = mockOf(context);
   const request: ModelRequest = {
     agentId: agent.agentId,
     selection: { ...selectionOf(context, agent), provider, model },
-    system: agent.systemPrompt,
+    system,
     messages: [{ role: 'user', text }, ...messages],
     tools: toolsShown(context, agent, world),
     ...(agent.returnSchema === undefined ? {} : { responseSchema: agent.returnSchema }),

@@ -16,7 +16,7 @@ import {
   toolsShown,
   waitToRetry,
 } from './model-calls.ts';
-import { promptResolvedRow } from './prompt.ts';
+import { promptRows } from './prompt.ts';
 import { clientRow } from './rows.ts';
 import { groupOf } from './settings.ts';
 import { taskProblems } from './task.ts';
@@ -68,7 +68,7 @@ function begin(context: Context, world: LoopWorld): NodeAction {
     model: model.model,
     turns: 0,
   });
-  const first = [startedRow(context, agent, model, world), promptResolvedRow(node.id, agent)];
+  const first = [startedRow(context, agent, model, world), ...promptRows(context, agent, world)];
   return { kind: 'wait', drafts: [...first, ...drafts], effects };
 }
 

@@ -4,9 +4,12 @@ import type { Sha256 } from '../../engine/ports.ts';
 import type { ToolLaw } from '../allowlist.ts';
 import type { ModelFinder } from '../models/model-turn.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
+import type { PromptLibrary } from '../prompts/prompt-library.ts';
 
 export interface LoopWorld {
   readonly sha256: Sha256;
+  /** Templates that nodes may refer to. */
+  readonly prompts: PromptLibrary;
   readonly models: ModelFinder;
   /** All that decides about the tools of an agent with this allowlist in this run. */
   readonly toolLaw: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolLaw;
