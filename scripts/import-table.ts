@@ -103,7 +103,7 @@ export const rooms: readonly Room[] = [
     name: 'agents',
     path: 'packages/host/src/agents',
     imports: ['protocol', 'engine', 'agents/packs', `${log}/port.ts`],
-    packages: ['zod'],
+    packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],
   },
@@ -118,7 +118,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents/packs',
     path: 'packages/host/src/agents/packs',
-    imports: ['protocol', 'packages/host/src/engine/schemas.ts'],
+    imports: ['protocol', 'packages/host/src/engine/schemas.ts', 'packages/host/src/agents/models/scripted/script.ts'],
     packages: ['canonicalize', 'semver', 'tar', 'zod'],
     builtins: ['node:buffer', 'node:crypto', 'node:fs/promises', 'node:path', 'node:util', 'node:zlib'],
     world: ['node'],

@@ -4,18 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { typed } from '../../packages/host/src/cli/noted-terminal.contract.ts';
-import { spellings } from '../../packages/host/src/redaction/encodings.ts';
 import { otlpReceiver } from '../../packages/host/src/server/telemetry/otlp-receiver.contract.ts';
-import { ACCESS_KEY, filesOf, flows, hostKey, type PlantedHost, plantedHost, SECRET, written } from './planted-host.ts';
-
-const needles = [...spellings(SECRET), ACCESS_KEY].map((text) => Buffer.from(text));
-/** Part of each way in which it was written, whatever a redactor knows. */
-const pieces = ['sk-Canary', 'c2stQ2FuYXJ5', 'NrLUNhbmFyeS', 'zay1DYW5hcnk'].map((text) => Buffer.from(text));
-
-const found = (haystack: Buffer | string): readonly string[] => {
-  const bytes = typeof haystack === 'string' ? Buffer.from(haystack) : haystack;
-  return [...needles, ...pieces].filter((needle) => bytes.includes(needle)).map(String);
-};
+import { filesOf, flows, hostKey, type PlantedHost, plantedHost, SECRET, written } from './planted-host.ts';
+import { found, waysOut } from './search.ts';
 
 interface Scene {
   readonly planted: PlantedHost;
@@ -49,17 +40,6 @@ async function scene(isKnown: boolean): Promise<Scene> {
   }
   return { planted, folder, runs, out };
 }
-
-const waysOut = (runId: string): readonly string[] => [
-  '/v1/runs',
-  `/v1/runs/${runId}`,
-  ...['updates', 'values', 'messages', 'debug'].map((mode) => `/v1/runs/${runId}/events?streamMode=${mode}`),
-  `/v1/runs/${runId}/events/poll?timeout=0`,
-  `/v1/runs/${runId}/debug-bundle`,
-  `/v1/runs/${runId}/interrupts`,
-  '/v1/host/cairn/interrupts',
-  '/metrics',
-];
 
 async function started(planted: PlantedHost, workflowId: string): Promise<string> {
   const trace = {

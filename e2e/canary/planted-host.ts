@@ -135,7 +135,7 @@ const allScopes = [
   'metrics:read',
 ] as const;
 
-function shownError(error: unknown): string {
+export function shownError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return `${error.stack} ${JSON.stringify(error)} ${error.cause === undefined ? '' : shownError(error.cause)}`;
 }

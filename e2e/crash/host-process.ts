@@ -9,6 +9,7 @@ export type Birth = Extract<FromHost, { kind: 'ready' | 'failed' }> | { readonly
 
 export class HostProcess implements AsyncDisposable {
   readonly settings: HostSettings;
+  readonly #program: string;
   /** What the host reported as a warning or an error, over all its lives. */
   readonly notices: string[] = [];
   /** How lives ended that nobody ended. */
@@ -18,8 +19,10 @@ export class HostProcess implements AsyncDisposable {
   #serving = false;
   #ending = false;
 
-  constructor(settings: HostSettings) {
+  /** The program is given the settings as its only argument, and speaks as `host-main.ts` does. */
+  constructor(settings: HostSettings, program = join(import.meta.dirname, 'host-main.ts')) {
     this.settings = settings;
+    this.#program = program;
   }
 
   get pid(): number | undefined {
@@ -28,7 +31,7 @@ export class HostProcess implements AsyncDisposable {
 
   /** Starts a life; resolves once it serves, or has ended without. */
   async start(): Promise<Birth> {
-    const child = fork(join(import.meta.dirname, 'host-main.ts'), [JSON.stringify(this.settings)], {
+    const child = fork(this.#program, [JSON.stringify(this.settings)], {
       execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -112,6 +112,8 @@ class Newcomer {
       now: () => 0,
       print: note(!args.includes('--json') && args[0] !== 'completion'),
       tell: note(false),
+      // Only screens get parts of lines, and this is none.
+      part: () => undefined,
       ask: async (question) => {
         const answer = answers.shift() ?? null;
         if (answer !== null) note(false)(`${question}${answer}`);

@@ -176,6 +176,9 @@ export class StoreLine implements Store {
       settleIdempotency: (record, owner) => this.#write('outcome', () => records.settleIdempotency(record, owner)),
       dropIdempotency: (claim) => this.#write('key dropped', () => records.dropIdempotency(claim)),
       expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
+      remembered: (query) => this.#read(() => records.remembered(query)),
+      rememberedEntry: (query, id) => this.#read(() => records.rememberedEntry(query, id)),
+      searchRemembered: (query, text) => this.#read(() => records.searchRemembered(query, text)),
     };
   }
 

@@ -116,6 +116,12 @@ export const interruptRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '5.8',
+    says: 'stated confidence against verdicts is there, empty where nobody stated any',
+    ask: { to: 'GET /v1/host/cairn/calibration' },
+    answer: { status: 200, body: { agents: [], complete: true } },
+  },
+  {
     at: '2.14',
     says: 'a token is minted for who may answer',
     given: given.waiting,

@@ -87,6 +87,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.webhooks.callbackSecret();
   await client.agents.list();
   await client.agents.get('vendor.acme/desk');
+  await client.calibration();
   await client.packs.install({ tarball: 'H4sI' });
   await client.packs.list();
   await client.packs.remove('vendor.acme.desk');
@@ -122,6 +123,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'GET /v1/host/cairn/callback-secret',
     'GET /v1/agents',
     'GET /v1/agents/vendor.acme%2Fdesk',
+    'GET /v1/host/cairn/calibration',
     'POST /v1/host/cairn/packs {"tarball":"H4sI"}',
     'GET /v1/host/cairn/packs',
     'DELETE /v1/host/cairn/packs/vendor.acme.desk',

@@ -1,6 +1,7 @@
 /** The client: what a program can ask of a host, in groups, over one connection. */
-import type { Discovery, RunEventDoc } from '@cairn/protocol';
+import type { Calibration, Discovery, RunEventDoc } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
+import { readCalibration } from './calibration.ts';
 import { type CallOptions, read } from './calls.ts';
 import { connect, type Key } from './connection.ts';
 import { type Events, eventCalls } from './events.ts';
@@ -32,6 +33,8 @@ export interface Client {
   /** What the host is and can do. */
   discovery(options?: CallOptions): Promise<Discovery>;
   readonly agents: Agents;
+  /** How sure agents said they were, against what people said of their decisions; ask again while it is not `complete`. */
+  calibration(options?: CallOptions): Promise<Calibration>;
   readonly packs: Packs;
   readonly workflows: Workflows;
   readonly runs: Runs;
@@ -59,6 +62,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
     agents: agentCalls(connection),
+    calibration: (call) => readCalibration(connection, call),
     packs: packCalls(connection),
     workflows: workflowCalls(connection),
     runs: runCalls(connection, timers),

@@ -34,6 +34,8 @@ export const runCreated = z
     eventsUrl: text,
     statusUrl: text.optional(),
     workflowId: text.optional(),
+    /** The conversation that the run is in. */
+    contextId: text.optional(),
     startedAt: instant.optional(),
   })
   .meta({ id: 'RunCreated' });

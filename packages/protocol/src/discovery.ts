@@ -4,9 +4,13 @@ import { modelClasses } from './agent-ref.ts';
 import { drainPolicies } from './events/run.ts';
 import { count, jsonObject, ordinal } from './fields.ts';
 import { packScopes } from './packs.ts';
+import { reasoningVerbosities } from './run-options.ts';
 
 /** The version of the protocol that this program speaks. */
 export const PROTOCOL_VERSION = '1.0';
+
+/** Where an invocation of an agent may come from. */
+const invocationSources = ['workflow-node', 'run-api', 'chat-mention'] as const;
 
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
 
@@ -74,7 +78,19 @@ export const discovery = z
     agents: z
       .looseObject({
         supported: z.boolean().optional(),
+        reasoningEvents: z.boolean().optional(),
+        toolEvents: z.boolean().optional(),
+        handoffEvents: z.boolean().optional(),
+        decisionEvents: z.boolean().optional(),
         modelClasses: z.array(z.enum(modelClasses)).optional(),
+        memoryBackends: z.array(z.literal('long-term')).optional(),
+        reasoning: z
+          .strictObject({
+            verbosity: z.enum(reasoningVerbosities).optional(),
+            tokenLimit: count.optional(),
+            streaming: z.boolean().optional(),
+          })
+          .optional(),
         manifestRuntime: z
           .strictObject({
             supported: z.boolean(),
@@ -82,8 +98,29 @@ export const discovery = z
             installScope: z.enum(packScopes).optional(),
           })
           .optional(),
+        liveRuntime: z
+          .strictObject({
+            supported: z.boolean(),
+            structuredOutput: z.boolean().optional(),
+            confidenceEscalation: z.boolean().optional(),
+            sources: z.array(z.enum(invocationSources)).optional(),
+          })
+          .optional(),
       })
       .optional(),
+    prompts: z
+      .looseObject({ supported: z.boolean(), observability: z.enum(['off', 'hashed', 'full']).optional() })
+      .optional(),
+    providerUsage: z.strictObject({ supported: z.boolean(), costEstimates: z.boolean().optional() }).optional(),
+    toolHooks: z
+      .strictObject({
+        supported: z.boolean(),
+        prePostEvents: z.boolean().optional(),
+        perToolAuthorization: z.boolean().optional(),
+        perToolRateLimit: z.boolean().optional(),
+      })
+      .optional(),
+    toolCatalog: z.strictObject({ supported: z.boolean(), sources: z.array(z.string()).optional() }).optional(),
     debugBundle: z.looseObject({ supported: z.boolean().optional() }).optional(),
     restTransport: z.looseObject({ conditionalRunGet: z.boolean().optional() }).optional(),
     auth: z.looseObject({ profiles: z.array(z.string()).optional() }).optional(),

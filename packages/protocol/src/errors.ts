@@ -59,9 +59,16 @@ export const errorKinds = {
   channel_access_denied: kind(400, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
+  prompt_variable_unresolved: kind(422, 1),
   // calls of models
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),
+  model_refused: kind(422, 1),
+  // agents
+  handoff_task_schema_violation: kind(422, 1),
+  handoff_return_schema_violation: kind(422, 1),
+  decision_rejected: kind(422, 1),
+  budget_exhausted: kind(422, 1),
   // tools
   tool_not_found: kind(404, 3),
   tool_invalid_arguments: kind(400, 2),

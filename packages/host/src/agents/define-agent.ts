@@ -9,6 +9,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { compileSchema } from '../engine/schemas.ts';
+import { readScript } from './models/scripted/script.ts';
 import type { AgentParts } from './packs/pack-agents.ts';
 
 export interface AgentOptions {
@@ -52,6 +53,10 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   const taskSchema = schemaOf(agentId, 'task', options.task);
   const returnSchema = schemaOf(agentId, 'result', options.result);
   const manifest = manifestOf(options);
+  const read = rehearsal === undefined ? null : readScript(rehearsal);
+  if (read !== null && 'problems' in read) {
+    throw wrongAgent(agentId, 'rehearsal', `is no script: ${read.problems.slice(0, 3).join('; ')}`);
+  }
   return {
     agentId,
     parts: {

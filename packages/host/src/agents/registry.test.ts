@@ -3,6 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '../../test/kit/sample-pack.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import { defineAgent } from './define-agent.ts';
 import type { PackFiles } from './packs/pack-files.ts';
 import { AgentRegistry, MAX_PACKS } from './registry.ts';
 
@@ -214,4 +216,61 @@ test('a tenant has a bounded number of packs; versions of one are one, and other
   await catalogue.install('other', more);
   await catalogue.remove('t', 'vendor.acme.p7');
   await catalogue.install('t', more);
+});
+
+const desk = defineAgent({
+  id: 'host:desk',
+  persona: 'Desk',
+  instructions: promptWords,
+  tools: ['openwop:time'],
+  result: { type: 'object' },
+});
+
+test('an agent of code is in the inventory of everybody, with the host in the place of a pack', async () => {
+  await catalogue.defineOwn([desk], '9.8.7');
+  await catalogue.install('t', samplePack());
+  expect(await ids('t')).toEqual(['host:desk', sampleAgentId]);
+  expect(await catalogue.agents('other')).toEqual([
+    {
+      agentId: 'host:desk',
+      persona: 'Desk',
+      label: 'Desk',
+      modelClass: 'general',
+      packName: 'host',
+      packVersion: '9.8.7',
+      toolAllowlist: ['openwop:time'],
+      hasHandoffSchemas: true,
+    },
+  ]);
+  expect((await catalogue.packs('t')).map(({ name }) => name)).toEqual(['vendor.acme.desk']);
+  expect(JSON.stringify(await catalogue.agents('t'))).not.toContain(promptWords);
+});
+
+test('no two agents of code have one id', async () => {
+  const refusal = { code: 'config_invalid', message: 'Two agents are called host:desk.' };
+  await expect(catalogue.defineOwn([desk, desk], '1.0.0')).rejects.toMatchObject(refusal);
+});
+
+test("an agent of code is the host's: no pack brings it again, and a tenant's that had it before is hidden", async () => {
+  const own = defineAgent({ id: sampleAgentId, persona: 'Own', instructions: 'Ours.' });
+  await catalogue.install('t', samplePack());
+  await catalogue.defineOwn([own], '1.0.0');
+  expect((await catalogue.agents('t')).map(({ persona }) => persona)).toEqual(['Own']);
+  const refusal = { code: 'conflict', details: { agentId: sampleAgentId } };
+  await expect(catalogue.install('other', samplePack())).rejects.toMatchObject(refusal);
+  await expect(catalogue.installForHost(samplePack())).rejects.toMatchObject(refusal);
+});
+
+test('what holds a secret of the host is not stored', async () => {
+  const secret = 'correct-horse-battery';
+  const redactor = createRedactor([{ name: 'spare', value: secret }]);
+  const policy = { trust: [], allowUnsigned: true };
+  catalogue = new AgentRegistry({ records: store.records, now: () => 1_000, policy, discovery, redactor });
+  const refusal = { code: 'validation_error', details: { secret: 'spare' } };
+  const inPrompt = samplePack({}, { 'prompts/triage.md': `Say ${secret}.` });
+  await expect(catalogue.install('t', inPrompt)).rejects.toMatchObject(refusal);
+  await expect(catalogue.install('t', samplePack({ description: secret }))).rejects.toMatchObject(refusal);
+  const own = defineAgent({ id: 'host:desk', persona: 'Desk', instructions: secret });
+  await expect(catalogue.defineOwn([own], '1.0.0')).rejects.toMatchObject(refusal);
+  expect([await catalogue.packs('t'), await catalogue.agents('t')]).toEqual([[], []]);
 });

@@ -9,6 +9,8 @@ import {
   type PackManifest,
   TerminalError,
 } from '@cairn/protocol';
+import type { Redactor } from '../engine/ports.ts';
+import { refuseSecrets } from '../engine/redacted.ts';
 import type { PackRecord, Records } from '../log/port.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
@@ -26,6 +28,8 @@ export interface RegistryWorld {
   readonly now: () => number;
   readonly policy: TrustPolicy;
   readonly discovery: Discovery;
+  /** Knows what must not be stored. Default: nothing. */
+  readonly redactor?: Redactor | null;
 }
 
 /** An agent as it is now: what it is by content, and who it is on the wire. */
@@ -73,7 +77,8 @@ export class AgentRegistry {
   defineOwn(agents: readonly DefinedAgent[], version: string): Promise<void> {
     return this.#inTurn(async () => {
       const own = ownAgents(agents, version);
-      for (const { definition } of own) await this.#world.records.putDefinition(definition.hash, definition.body);
+      for (const { agentId, definition } of own) this.#refuseSecrets(`The agent ${agentId}`, definition.body);
+      await this.#keepAgents(own.map(({ definition }) => definition));
       this.#own = own;
     });
   }
@@ -86,7 +91,7 @@ export class AgentRegistry {
       const { name } = pack.manifest;
       if (this.#host.has(name)) throw takenName(name, 'another folder has it, too');
       this.#refuseTwins(pack, known);
-      await this.#keepAgents(pack);
+      await this.#keepAgents(pack.agents);
       const { manifest, hash, signedBy } = pack;
       const agents = pack.agents.map(withoutBody);
       this.#host.set(name, { manifest, hash, signedBy, agents, scope: 'host', installedAt: this.#world.now() });
@@ -103,7 +108,7 @@ export class AgentRegistry {
       if (this.#host.has(name)) throw takenName(name, 'it is installed for the whole host');
       this.#refuseTwins(pack, known);
       refuseTooMany(name, known);
-      await this.#keepAgents(pack);
+      await this.#keepAgents(pack.agents);
       const installedAt = this.#world.now();
       await this.#world.records.putPack(recordOf(tenant, pack, installedAt));
       return this.#shown({ ...pack, agents: pack.agents.map(withoutBody), scope: 'tenant', installedAt });
@@ -156,7 +161,10 @@ export class AgentRegistry {
 
   #checked(files: PackFiles, known: readonly KnownPack[]): CheckedPack {
     const { policy, discovery } = this.#world;
-    return checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
+    const pack = checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
+    const { manifest, agents } = pack;
+    this.#refuseSecrets(`The pack ${manifest.name}`, [manifest, ...agents.map(({ body }) => body)]);
+    return pack;
   }
 
   /** Names nest, so that two packs may claim one agent: `a.b.c` and `a.b.c.d` both hold `a.b.c.d.e`. */
@@ -176,7 +184,12 @@ export class AgentRegistry {
     }
   }
 
-  async #keepAgents({ agents }: CheckedPack): Promise<void> {
+  /** What is kept word for word must hold none. */
+  #refuseSecrets(what: string, value: unknown): void {
+    refuseSecrets(this.#world.redactor ?? null, what, value);
+  }
+
+  async #keepAgents(agents: readonly AgentDefinition[]): Promise<void> {
     for (const { hash, body } of agents) await this.#world.records.putDefinition(hash, body);
   }
 

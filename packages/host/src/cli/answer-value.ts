@@ -8,13 +8,19 @@ import { usageError } from './usage-error.ts';
 export interface AnswerWords {
   readonly words: readonly string[];
   readonly feedback?: string | undefined;
+  /** What takes the place of a decision or of a result that is not known, as JSON. */
+  readonly edited?: string | undefined;
   /** The whole answer as JSON; it wins. */
   readonly value?: string | undefined;
 }
 
-export function answerValue(question: Question, { words, feedback, value }: AnswerWords): Json {
+export function answerValue(question: Question, { words, feedback, edited, value }: AnswerWords): Json {
   if (value !== undefined) return jsonAnswer(question, value);
-  if (question.kind === 'approval') return approval(question, words, feedback);
+  if (actionsOf(question).length > 0) {
+    const action = actionOf(question, words);
+    if (question.kind === 'approval') return approval(action, feedback);
+    return verdict(question, action, edited, feedback);
+  }
   if (question.kind === 'clarification') return clarification(question, words);
   if (words.length === 1) return jsonAnswer(question, words[0] ?? '');
   throw usageError(`An answer to ${question.kind} is one JSON value.`, `Give it with --value '{"…": …}'.`);
@@ -31,20 +37,24 @@ function jsonAnswer({ kind }: Question, text: string): Json {
   return kind === 'external-event' && !isWrapped ? { eventPayload: value } : value;
 }
 
-function approval({ data }: Question, words: readonly string[], feedback: string | undefined): Json {
-  const offered = actionsOf(data);
+/** The action a person means by a word, which may be its beginning. */
+function actionOf(question: Question, words: readonly string[]): string {
+  const offered = actionsOf(question);
   const [word = '', ...rest] = words;
   const action =
     offered.find((name) => name === word) ?? only(offered.filter((name) => word !== '' && name.startsWith(word)));
-  if (action === undefined || rest.length > 0) {
-    const close = nearest(word, offered);
-    throw usageError(
-      words.length === 0
-        ? 'The approval needs an action.'
-        : `${JSON.stringify(words.join(' '))} is not one of its actions.`,
-      close === null ? `Say ${offered.join(' or ')}.` : `Did you mean ${close}? It takes ${offered.join(', ')}.`,
-    );
-  }
+  if (action !== undefined && rest.length === 0) return action;
+  const close = nearest(word, offered);
+  const what = question.kind === 'approval' ? 'approval' : 'answer';
+  throw usageError(
+    words.length === 0
+      ? `The ${what} needs an action.`
+      : `${JSON.stringify(words.join(' '))} is not one of its actions.`,
+    close === null ? `Say ${offered.join(' or ')}.` : `Did you mean ${close}? It takes ${offered.join(', ')}.`,
+  );
+}
+
+function approval(action: string, feedback: string | undefined): Json {
   if (action === 'edit-accept') {
     throw usageError(
       'edit-accept needs the edited artifact.',
@@ -55,6 +65,18 @@ function approval({ data }: Question, words: readonly string[], feedback: string
   if (action !== 'refine') return { action, ...said };
   if (feedback === undefined) throw usageError('refine needs to know what to change.', 'Say it with --feedback "…".');
   return { action, refineFeedback: { scope: 'whole', text: feedback } };
+}
+
+/** The names under which an action carries what takes the place of what was there. */
+const carried: Readonly<Record<string, string>> = { edit: 'decision', use: 'result' };
+
+/** On a decision that an agent was unsure of, or on a step whose end is not known. */
+function verdict(question: Question, action: string, edited: string | undefined, feedback: string | undefined): Json {
+  const said = feedback === undefined ? {} : { feedback };
+  if (!Object.hasOwn(carried, action)) return { action, ...said };
+  const name = carried[action] as string;
+  if (edited !== undefined) return { action, [name]: jsonAnswer(question, edited), ...said };
+  throw usageError(`${action} needs the ${name}.`, `Give --value '{"action":"${action}","${name}":…}'.`);
 }
 
 const only = (names: readonly string[]): string | undefined => (names.length === 1 ? names[0] : undefined);

@@ -19,15 +19,27 @@ export async function askAnswer(terminal: Terminal, question: Question, signal: 
   }
 }
 
+/** What else an action needs to be an answer, as a question to the person. */
+const needed: Readonly<Record<string, { readonly asks: string; readonly as: 'feedback' | 'edited' }>> = {
+  refine: { asks: 'what should change?', as: 'feedback' },
+  edit: { asks: 'the decision instead, as JSON', as: 'edited' },
+  use: { asks: 'the result to use, as JSON', as: 'edited' },
+};
+
+async function askedAction(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
+  const said = await terminal.ask(`  ${actionWords(question, ' / ')} > `, signal);
+  if (said === null) return null;
+  const word = said.trim();
+  const action = word === '' ? undefined : actionsOf(question).find((name) => name.startsWith(word));
+  const more = action === undefined || !Object.hasOwn(needed, action) ? undefined : needed[action];
+  const rest = more === undefined ? undefined : await terminal.ask(`  ${more.asks} > `, signal);
+  if (rest === null) return null;
+  return answerValue(question, { words: [word], ...(more === undefined ? {} : { [more.as]: rest }) });
+}
+
 async function asked(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const { kind, data } = question;
-  if (kind === 'approval') {
-    const word = await terminal.ask(`  ${actionWords(data, ' / ')} > `, signal);
-    if (word === null) return null;
-    const isRefine = word.trim() !== '' && 'refine'.startsWith(word.trim()) && actionsOf(data).includes('refine');
-    const feedback = isRefine ? await terminal.ask('  what should change? > ', signal) : undefined;
-    return feedback === null ? null : answerValue(question, { words: [word.trim()], feedback });
-  }
+  if (actionsOf(question).length > 0) return askedAction(terminal, question, signal);
   if (kind !== 'clarification') {
     const text = await terminal.ask('  JSON > ', signal);
     return text === null ? null : answerValue(question, { words: [], value: text });

@@ -46,6 +46,12 @@ function lie(method: string, path: string): unknown {
     const pack = { name: STEERS, version: STEERS, scope: STEERS, signedBy: STEERS, agents, degraded: [STEERS] };
     return { packs: [{ ...pack, installedAt: run.startedAt }] };
   }
+  if (path.startsWith('/v1/agents')) {
+    const agent = { agentId: STEERS, persona: STEERS, label: `${STEERS}!`, description: STEERS, modelClass: STEERS };
+    const more = { packName: STEERS, packVersion: STEERS, toolAllowlist: [STEERS], degraded: [STEERS] };
+    const whole = { ...agent, ...more, hasHandoffSchemas: false, memoryShape: { [STEERS]: true } };
+    return path === '/v1/agents' ? { agents: [whole], total: 1 } : whole;
+  }
   return method === 'GET' && /^\/v1\/runs(\?|$)/.test(path) ? { runs: [run], nextCursor: STEERS } : run;
 }
 
@@ -70,6 +76,8 @@ test.each([
   ['cancel r'],
   ['workflows'],
   ['pack list'],
+  ['agents'],
+  ['agents a'],
   ['run w --detach'],
 ])('cairn %s shows what a lying host says, and sends none of it to the terminal', async (line) => {
   const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { readerKey, servedCli } from './served-cli.contract.ts';
 import { isAtRest } from './watch-run.ts';
@@ -144,7 +145,17 @@ test('inputs come from a file, and those of the command line win', async () => {
   expect(JSON.parse(out)).toMatchObject({ inputs: { n: 1, label: '7' } });
 });
 
+test('goes on with a conversation that it is told of', async () => {
+  const { cairn } = await servedCli();
+  const contextOf = async (...args: string[]) =>
+    (JSON.parse((await cairn(['run', 'hello', '--detach', '--json', ...args])).out) as JsonObject).contextId as string;
+  const first = await contextOf();
+  expect(await contextOf('--context', first)).toBe(first);
+  expect(await contextOf()).not.toBe(first);
+});
+
 test.each([
+  ['a conversation that is not there', ['run', 'hello', '--context', 'ctx_none'], 3, 'There is no context "ctx_none".'],
   ['a misspelt workflow', ['run', 'hallo'], 3, 'Did you mean hello?'],
   ['an unknown workflow', ['run', 'xyzzy'], 3, 'cairn workflows lists'],
   ['an agent, which this host does not run', ['run', 'core.test.agent'], 4, 'agentId'],

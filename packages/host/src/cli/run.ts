@@ -21,6 +21,8 @@ export interface RunFlags extends HostFlags {
   readonly input?: readonly string[];
   readonly inputFile?: string;
   readonly tag?: readonly string[];
+  /** The conversation that it goes on with. */
+  readonly context?: string;
   readonly detach?: boolean;
 }
 
@@ -65,20 +67,26 @@ async function requestOf(terminal: Terminal, client: Client, name: string, flags
     ...(isAgent(name) ? { agentId: name } : { workflowId: name }),
     inputs,
     ...(flags.tag === undefined ? {} : { tags: flags.tag }),
+    ...(flags.context === undefined ? {} : { configurable: { 'cairn.contextId': flags.context } }),
   };
 }
 
-/** A workflow that is not there may be one that is, misspelt. */
+/** A workflow or an agent that is not there may be one that is, misspelt. */
 async function misspelt(client: Client, name: string, error: unknown): Promise<never> {
-  if (!isCairnError(error, 'not_found')) throw error;
-  const known = await client.workflows.list().catch(() => ({ workflows: [] }));
-  const close = nearest(
-    name,
-    known.workflows.map(({ workflowId }) => workflowId),
-  );
-  const hint = close === null ? 'cairn workflows lists those there are.' : `Did you mean ${close}?`;
+  if (!isCairnError(error, 'not_found') || error.details?.contextId !== undefined) throw error;
+  const { agentId } = error.details ?? {};
+  const close =
+    typeof agentId === 'string' ? nearest(agentId, await agentIds(client)) : nearest(name, await workflowIds(client));
+  const others = typeof agentId === 'string' ? (error.hint ?? '') : 'cairn workflows lists those there are.';
+  const hint = close === null ? others : `Did you mean ${close}?`;
   throw new TerminalError('not_found', { message: error.message, hint, cause: error });
 }
+
+const workflowIds = async (client: Client): Promise<readonly string[]> =>
+  (await client.workflows.list().catch(() => ({ workflows: [] }))).workflows.map(({ workflowId }) => workflowId);
+
+const agentIds = async (client: Client): Promise<readonly string[]> =>
+  (await client.agents.list().catch(() => [])).map(({ agentId }) => agentId);
 
 /** Only to read values by their types: who may not see it, or misspelt it, is told so when the run is created. */
 async function definitionOf(client: Client, workflowId: string): Promise<WorkflowDefinition | null> {

@@ -1,4 +1,4 @@
-/** The verbs of packs: `cairn pack …`, with and without a host. */
+/** The verbs of agents: who there is, and `cairn pack …`, with and without a host. */
 import type { Command } from 'commander';
 import type { HostFlags } from './find-host.ts';
 import type { InitFlags, SignFlags, VerifyPackFlags } from './pack-folder.ts';
@@ -7,6 +7,8 @@ import { ends, repeated, withExamples, withHostOptions } from './verb.ts';
 
 export function addPackVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Agents:');
+  addAgents(cairn, terminal);
+  addCalibration(cairn, terminal);
   const pack = cairn
     .command('pack')
     .description('packs of agents: make, check, sign, install and remove them')
@@ -19,6 +21,31 @@ export function addPackVerbs(cairn: Command, terminal: Terminal): void {
     ['cairn pack init desk', 'a pack to begin with, in a folder of its own'],
     ['cairn pack add desk', 'on the host that runs here'],
     ['cairn pack sign desk --key acme.pem --key-id acme-2026', 'for hosts that trust the key'],
+  );
+}
+
+function addAgents(cairn: Command, terminal: Terminal): void {
+  const agents = withHostOptions(cairn.command('agents [agent]').description('who can be asked to work')).action(
+    (agentId: string | undefined, flags: HostFlags) =>
+      ends(terminal, async () => (await import('./agents.ts')).agents(terminal, agentId, flags)),
+  );
+  withExamples(
+    agents,
+    ['cairn agents', 'all of them'],
+    ['cairn agents AGENT', 'what one may do, and where it is from'],
+  );
+}
+
+function addCalibration(cairn: Command, terminal: Terminal): void {
+  const calibration = withHostOptions(
+    cairn.command('calibration').description('how sure agents were, against what people said'),
+  ).action((flags: HostFlags) =>
+    ends(terminal, async () => (await import('./calibration.ts')).calibration(terminal, flags)),
+  );
+  withExamples(
+    calibration,
+    ['cairn calibration', 'a line for each tenth of confidence that an agent stated'],
+    ['cairn calibration --json | jq .agents[0]', 'the counts as the host gives them'],
   );
 }
 

@@ -28,6 +28,7 @@ function addRun(cairn: Command, terminal: Terminal): void {
     .addOption(repeated('-i, --input <name=value>', 'an input; may be given several times'))
     .option('--input-file <file>', 'inputs as a JSON object; - is stdin')
     .addOption(repeated('--tag <tag>', 'a tag to find the run by; may be given several times'))
+    .option('--context <context>', 'go on with a conversation: the contextId of an earlier run')
     .option('--detach', 'print the id of the run and leave it to itself')
     .action((name: string, flags: RunFlags) =>
       ends(terminal, async () => (await import('./run.ts')).run(terminal, name, flags)),
@@ -37,6 +38,7 @@ function addRun(cairn: Command, terminal: Terminal): void {
     ['cairn run hello --input name=Ada', 'outputs on stdout, progress on stderr'],
     ['cairn run hello --input-file inputs.json', 'inputs from a file'],
     ['cairn run review', 'asks here when the run asks a person'],
+    ['cairn run vendor.acme.desk.triage -i message=Hello', 'one agent, by its id'],
     ['id=$(cairn run hello --detach)', 'do not wait'],
     ['cairn run hello --json | jq .status', 'the whole run at its end'],
   );

@@ -1,5 +1,5 @@
 /** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
-import { isCairnError, type JsonObject, TerminalError } from '@cairn/protocol';
+import { isCairnError, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentShelf } from './ports.ts';
 import type { AgentPin } from './state.ts';
 import type { Workflow } from './workflow.ts';
@@ -21,7 +21,9 @@ export function createAgentPins(shelf: AgentShelf | null): AgentPins {
       if (first === undefined) return null;
       if (shelf === null) throw noAgents(workflow, first);
       try {
-        return await shelf.pin(tenant, [...acting.keys()]);
+        const pins = await shelf.pin(tenant, [...acting.keys()]);
+        refuseOtherVersions(workflow, pins);
+        return pins;
       } catch (error) {
         throw namingNode(error, workflow, acting);
       }
@@ -47,10 +49,25 @@ function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
   return acting;
 }
 
+/** A node may ask for one version of its agent; another is never put in its place. */
+function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
+  for (const { node, type } of nodes.values()) {
+    if (type.actsAsAgent !== true || node.agent?.version === undefined || node.disabled === true) continue;
+    const { agentId, version } = node.agent;
+    const found = pins[agentId]?.ref.version;
+    if (found === version) continue;
+    throw new TerminalError('not_found', {
+      message: `There is no agent ${agentId} in version ${quoted(version, 70)}; here it is in version ${found}.`,
+      hint: 'Install that version, or leave the version of the node out.',
+      details: { agentId, version, nodeId: node.id },
+    });
+  }
+}
+
 /** The shelf knows whom it did not find, and only the workflow where that was asked for. */
 function namingNode(error: unknown, { definition }: Workflow, acting: ReadonlyMap<string, string>): unknown {
   if (!isCairnError(error, 'not_found')) return error;
-  const nodeId = acting.get(String(error.details?.agentId));
+  const nodeId = error.details?.nodeId ?? acting.get(String(error.details?.agentId));
   if (nodeId === undefined) return error;
   return new TerminalError('not_found', {
     message: `${error.message} Node ${nodeId} of the workflow ${definition.id} acts as it.`,

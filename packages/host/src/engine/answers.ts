@@ -136,10 +136,16 @@ function checkedBySchema({ resumeSchema, interruptId }: InterruptView, value: Js
 function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): void {
   const fields = isObject(payload) ? payload : {};
   const problems = Object.entries((data.correlation ?? {}) as JsonObject)
-    .filter(([name, expected]) => !jsonEquals(own(fields, name), expected))
+    .filter(([name, expected]) => !isOfSignIn(data, name) && !jsonEquals(own(fields, name), expected))
     .map(([name, expected]) => `eventPayload.${name} must be ${JSON.stringify(expected)}`);
   refuseProblems(interruptId, problems);
 }
+
+/** What a sign-in says of itself is for whoever signs in, and does not come back. */
+const signInFields: readonly string[] = ['authType', 'provider', 'scopes', 'authUrl', 'prompt'];
+
+const isOfSignIn = ({ correlation }: JsonObject, name: string): boolean =>
+  typeof (correlation as JsonObject).authType === 'string' && signInFields.includes(name);
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -14,6 +14,7 @@ export interface ChildRequest {
   readonly unset: readonly string[];
   readonly configurable: JsonObject;
   readonly principal: string | null;
+  readonly toolScopes: readonly string[];
   /** How many runs are above the new one. */
   readonly depth: number;
   readonly isDetached: boolean;
@@ -42,7 +43,7 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
     typeId: CHILD_PERFORMER,
     async run(input, { tenant, contextId, runId, nodeId }) {
       const child = input as unknown as ChildRequest;
-      const { childRunId, workflowId, inputs, configurable, principal, depth, isDetached, unset } = child;
+      const { childRunId, workflowId, inputs, configurable, principal, toolScopes, depth, isDetached, unset } = child;
       if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
       const request: StartRun = {
         tenant,
@@ -50,6 +51,7 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
         inputs,
         contextId,
         options: { configurable },
+        toolScopes,
         ...(principal === null ? {} : { principal }),
       };
       const parent = { runId, nodeId, depth, isDetached };

@@ -20,6 +20,8 @@ export interface NodeOptions {
   readonly config?: JsonObject;
   readonly inputs?: Readonly<Record<string, PortValue>>;
   readonly settings?: JsonObject;
+  /** The agent it acts as: its id, or what `defineAgent` gave. */
+  readonly agent?: string | { readonly agentId: string };
   readonly outputRole?: 'primary' | 'secondary';
   readonly disabled?: boolean;
 }
@@ -85,7 +87,7 @@ export const outputOf = (nodeId: string, outputKey = 'output'): PortValue => ({
 
 /** Left to right in the order given: a place to start from in an editor. */
 function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
-  const { type, name = id, config = {}, inputs = {}, settings, outputRole, disabled } = options;
+  const { type, name = id, config = {}, inputs = {}, settings, agent, outputRole, disabled } = options;
   return {
     id,
     typeId: typeof type === 'string' ? type : type.typeId,
@@ -94,6 +96,7 @@ function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
     config,
     inputs,
     ...(settings === undefined ? {} : { settings }),
+    ...(agent === undefined ? {} : { agent: { agentId: typeof agent === 'string' ? agent : agent.agentId } }),
     ...(outputRole === undefined ? {} : { outputRole }),
     ...(disabled === undefined ? {} : { disabled }),
   };

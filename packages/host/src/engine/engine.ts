@@ -27,6 +27,8 @@ export interface Once<Answer> {
 export interface StartRun {
   readonly tenant: string;
   readonly principal?: string | undefined;
+  /** Scopes of tools that the starter holds; recorded with the run, and held against each tool it calls. */
+  readonly toolScopes?: readonly string[] | undefined;
   readonly workflowId: string;
   /** Left out: the version registered last. */
   readonly version?: string | undefined;

@@ -1,6 +1,7 @@
 /** What a definition must satisfy before it can be run: everything that can be known is said at registration, not at run time. */
 import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
+import { sharingProblems } from './agent-sharing.ts';
 import { compileCondition } from './conditions.ts';
 import { compileExpression } from './expressions.ts';
 import { analyseGraph } from './loops.ts';
@@ -109,6 +110,7 @@ function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, catalo
   const type = catalog.get(node.typeId);
   const problems = [
     ...(type === undefined ? [`the type ${node.typeId} is not known`] : type.check(node, definition)),
+    ...(type?.actsAsAgent === true ? sharingProblems(node.config.agentSharing, 'config.agentSharing') : []),
     ...inputProblems(node, definition),
     ...settingsProblems(node.settings ?? {}),
     ...(node.agent?.channel === undefined
@@ -132,8 +134,9 @@ function inputProblems({ inputs }: WorkflowNode, { nodes }: WorkflowDefinition):
 function definitionProblems({ settings, configurableSchema, channels, variables }: WorkflowDefinition): string[] {
   const problems: string[] = [];
   if (configurableSchema !== undefined) problems.push(...schemaProblems(configurableSchema, 'configurableSchema'));
-  for (const [name, { schema }] of Object.entries(channels ?? {})) {
+  for (const [name, { schema, options }] of Object.entries(channels ?? {})) {
     if (schema !== undefined) problems.push(...schemaProblems(schema, `the schema of channel ${name}`));
+    problems.push(...sharingProblems(options?.agentSharing, `options.agentSharing of channel ${name}`));
     if (variables.some((variable) => variable.name === name)) problems.push(`${name} is both a variable and a channel`);
   }
   if ((settings.timeout ?? 0) > MAX_SPAN_MS) problems.push(`settings.timeout must be at most ${MAX_SPAN_MS}`);

@@ -27,6 +27,7 @@ export interface Parent {
 export interface RunRequest {
   readonly tenant: string;
   readonly principal?: string | undefined;
+  readonly toolScopes?: readonly string[] | undefined;
   readonly inputs: JsonObject;
   readonly options: {
     readonly configurable?: unknown;
@@ -52,7 +53,7 @@ export function startedDraft(start: {
   readonly pins?: Pins | null;
 }): Draft {
   const { definition, hash } = start.workflow;
-  const { tenant, principal, inputs, options, parent, trace, scopeId, unset = [] } = start.request;
+  const { tenant, principal, toolScopes = [], inputs, options, parent, trace, scopeId, unset = [] } = start.request;
   const configurable = (options.configurable ?? {}) as JsonObject;
   refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
   const channels = channelDeclarations(definition);
@@ -75,6 +76,7 @@ export function startedDraft(start: {
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
+  if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (parent !== undefined) {
     const { runId, nodeId, depth, isDetached } = parent;
     Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth }, isDetached ? { detached: true } : {});
@@ -128,6 +130,10 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
       problems.push(`configurable.${name} must be a whole number of at least 1`);
     }
+  }
+  const tools = configurable['cairn.tools'];
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every((line) => typeof line === 'string'))) {
+    problems.push('configurable["cairn.tools"] must be a list of tools, such as ["openwop:time"]');
   }
   const { configurableSchema } = definition;
   if (configurableSchema !== undefined) {

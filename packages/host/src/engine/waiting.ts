@@ -8,13 +8,15 @@ export interface Question {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
+  /** More for `node.suspended`. A node that says why it is suspended does so before it asks. */
+  readonly suspended?: JsonObject | undefined;
   /** Questions of the same decision before this one. */
   readonly ahead?: number;
 }
 
 const client = 'client' as const;
 
-/** `interrupt.requested`, the older row of its kind, and `node.suspended`. */
+/** `interrupt.requested`, the older row of its kind, and `node.suspended`; the last comes first where it says more. */
 export function askDrafts(state: Readonly<RunState>, question: Question): Draft[] {
   const { nodeId, kind, data } = question;
   const number = state.interruptCount + (question.ahead ?? 0);
@@ -25,11 +27,13 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
   asked.requestedAt = isoTime(state.now);
   const older = olderRequest(nodeId, interruptId, kind, data);
-  return [
+  const rows: Draft[] = [
     { type: 'interrupt.requested', nodeId, audience: client, payload: asked },
     ...(older === null ? [] : [older]),
-    { type: 'node.suspended', nodeId, audience: client, payload: { nodeId, interruptId, kind, key } },
   ];
+  const payload = { nodeId, interruptId, kind, key, ...question.suspended };
+  const suspended: Draft = { type: 'node.suspended', nodeId, audience: client, payload };
+  return question.suspended === undefined ? [...rows, suspended] : [suspended, ...rows];
 }
 
 function olderRequest(nodeId: string, interruptId: string, kind: string, data: JsonObject): Draft | null {

@@ -5,6 +5,7 @@ import { chainHash, chainStart, rowHash } from './chain.ts';
 import type { Append, ImportRun, InterruptRecord, NewRow, Row } from './port.ts';
 import { MAX_EVENT_BYTES } from './port.ts';
 import { alreadyActive, runExists, runImported } from './refusals.ts';
+import { type RememberedChange, rememberedChanges } from './remembered.ts';
 import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
 
 /** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
@@ -39,15 +40,21 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
+/** Of a run that goes on here. What an imported one says of memories is its own history, and changes none here. */
+export interface AdmittedAppend extends Admitted {
+  readonly remembered: readonly RememberedChange[];
+}
+
 /** Checks every guard of an append and gives what to store; throws, having changed nothing, when one does not hold. */
-export function admit(append: Append, before: RunSlot | null, cursor: number, around: Surroundings): Admitted {
+export function admit(append: Append, before: RunSlot | null, cursor: number, around: Surroundings): AdmittedAppend {
   checkRows(append);
   const slot = before === null ? created(append) : guarded(append, before, around);
   const leased = takeLease(append, slot, around);
   if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.slot, around);
-  return { ...stamped, slot: append.rest === undefined ? stamped.slot : given(stamped.slot, append.rest.wakeAt) };
+  const after = append.rest === undefined ? stamped.slot : given(stamped.slot, append.rest.wakeAt);
+  return { ...stamped, slot: after, remembered: rememberedChanges(stamped.rows) };
 }
 
 /** The run after its lease was taken by someone new. The wake that was due is answered by the taking. */

@@ -3,13 +3,20 @@ import type { RunId } from '@cairn/protocol';
 import { type IdempotencyRecord, maySettle, mayTake, pendingRecord } from './idempotency-record.ts';
 import type { Checkpoint, PackRecord, Records, SubscriptionRecord, WorkflowRecord } from './port.ts';
 import { packVersionTaken, subscriptionTaken, versionTaken } from './refusals.ts';
+import type { Remembered } from './remembered.ts';
 
 /** One text for the three parts, which may hold any character. */
 export const idempotencyKey = (of: Pick<IdempotencyRecord, 'tenant' | 'endpoint' | 'key'>): string =>
   JSON.stringify([of.tenant, of.endpoint, of.key]);
 
-/** The idempotency outcomes are the log's, which commits them with an append; `assertOpen` throws once the store is closed. */
-export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOpen: () => void): Records {
+/** What an append commits with its rows. */
+interface Appended {
+  readonly idempotency: Map<string, IdempotencyRecord>;
+  readonly remembered: Remembered;
+}
+
+/** `assertOpen` throws once the store is closed. */
+export function memoryRecords({ idempotency, remembered }: Appended, assertOpen: () => void): Records {
   const definitions = new Map<string, string>();
   const workflows: WorkflowRecord[] = [];
   const checkpoints = new Map<RunId, Checkpoint>();
@@ -63,7 +70,19 @@ export function memoryRecords(outcomes: Map<string, IdempotencyRecord>, assertOp
     },
     ...memorySubscriptions(assertOpen),
     ...memoryPacks(assertOpen),
-    ...memoryOutcomes(outcomes, assertOpen),
+    ...memoryOutcomes(idempotency, assertOpen),
+    async remembered(query) {
+      assertOpen();
+      return remembered.remembered(query);
+    },
+    async rememberedEntry(query, id) {
+      assertOpen();
+      return remembered.rememberedEntry(query, id);
+    },
+    async searchRemembered(query, text) {
+      assertOpen();
+      return remembered.searchRemembered(query, text);
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { admit, admitImported, given, importedSlot, type RunSlot, type Surroundi
 import { Followers, type ListenerFault } from './followers.ts';
 import { type IdempotencyRecord, maySettle } from './idempotency-record.ts';
 import { idempotencyKey, memoryRecords } from './memory-records.ts';
+import { MemoryRemembered } from './memory-remembered.ts';
 import type {
   Append,
   Appended,
@@ -27,6 +28,7 @@ import type {
   Store,
 } from './port.ts';
 import { contextTaken, notToSettle, parseListCursor, runExists, storeClosed, wrongEnd } from './refusals.ts';
+import { rememberedChanges } from './remembered.ts';
 import { reindex, sameIndex } from './run-index.ts';
 
 export interface MemoryStoreOptions {
@@ -69,7 +71,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     due: async () => memory.due(),
     census: async (now) => memory.census(now),
   };
-  const records = memoryRecords(memory.idempotency, () => memory.open());
+  const records = memoryRecords(memory, () => memory.open());
   return { log, queue, records, close: async () => memory.close() };
 }
 
@@ -85,6 +87,10 @@ class Memory implements Surroundings {
   readonly followers: Followers;
   /** By tenant, endpoint and key, as one JSON text. */
   readonly idempotency = new Map<string, IdempotencyRecord>();
+  readonly remembered = new MemoryRemembered((tenant, runId) => {
+    const run = this.#runs.get(runId);
+    return run?.slot.record.tenant === tenant ? (run.rows[0]?.cursor ?? null) : null;
+  });
   readonly #runs = new Map<RunId, MemoryRun>();
   readonly #contexts = new Map<ContextId, Row[]>();
   /** Of all runs, in cursor order. */
@@ -130,7 +136,7 @@ class Memory implements Surroundings {
   append(append: Append): Appended {
     const { runId, outcomes = [], claim } = append;
     const run = this.open().get(runId);
-    const { slot, rows, interrupts } = admit(append, run?.slot ?? null, this.#cursor, this);
+    const { slot, rows, interrupts, remembered } = admit(append, run?.slot ?? null, this.#cursor, this);
     for (const outcome of outcomes) {
       if (!maySettle(this.idempotency.get(idempotencyKey(outcome.record)) ?? null, outcome.owner))
         throw notToSettle(outcome);
@@ -145,7 +151,8 @@ class Memory implements Surroundings {
       if (!kept.interrupts.has(record.interruptId)) this.#asked.push(record);
       kept.interrupts.set(record.interruptId, record);
     }
-    const { contextId } = slot.record;
+    const { contextId, tenant } = slot.record;
+    for (const change of remembered) this.remembered.apply(tenant, change);
     const context = this.#contexts.get(contextId) ?? [];
     this.#contexts.set(contextId, context);
     context.push(...rows);
@@ -254,7 +261,10 @@ class Memory implements Surroundings {
 
   rebuild(): { readonly runs: number; readonly repaired: number } {
     let repaired = 0;
+    this.remembered.clear();
     for (const run of this.open().values()) {
+      const { tenant, importedAt } = run.slot.record;
+      if (importedAt === null) for (const change of rememberedChanges(run.rows)) this.remembered.apply(tenant, change);
       const fresh = reindex(run.slot.record, run.rows);
       if (!sameIndex(fresh, { record: run.slot.record, interrupts: run.interrupts })) repaired += 1;
       run.slot = { ...run.slot, record: fresh.record, open: fresh.open };

@@ -10,6 +10,9 @@
  */
 import type { Audience, Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { IdempotencyClaim, IdempotencyRecord } from './idempotency-record.ts';
+import type { Remembered, RememberedEntry, RememberedQuery } from './remembered.ts';
+
+export type { RememberedEntry, RememberedQuery };
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {
@@ -246,7 +249,7 @@ export interface EventLog {
    * `bundle_invalid` when the rows do not lead to its hash. The rows are drawn once, as they are written; nobody is told.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
-  /** Recompute run list and inbox from the rows; gives the number of records that were wrong. */
+  /** Recompute run list, inbox and memories from the rows; gives the number of runs of which something was wrong. */
   rebuild(): Promise<{ readonly runs: number; readonly repaired: number }>;
 }
 
@@ -316,8 +319,8 @@ export interface PackRecord {
   readonly body: string;
 }
 
-/** Records beside the log: content-addressed definitions, workflow names, checkpoints of folded state, idempotency. */
-export interface Records {
+/** Records beside the log: content-addressed definitions, workflow names, checkpoints of folded state, idempotency, memories. */
+export interface Records extends Remembered {
   /** Idempotent: the hash is of the body. */
   putDefinition(hash: string, body: string): Promise<void>;
   definition(hash: string): Promise<string | null>;

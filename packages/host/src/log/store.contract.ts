@@ -6,6 +6,7 @@ import { importContract } from './import.contract.ts';
 import { logContract } from './log.contract.ts';
 import { queueContract } from './queue.contract.ts';
 import { recordsContract } from './records.contract.ts';
+import { rememberedContract } from './remembered.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
 import type { OpenStore } from './samples.contract.ts';
 import { scopeContract } from './scope.contract.ts';
@@ -21,4 +22,5 @@ export function storeContract(open: OpenStore): void {
   describe('as a keeper of scopes', () => scopeContract(open));
   describe('as a queue', () => queueContract(open));
   describe('as records', () => recordsContract(open));
+  describe('as what agents remember', () => rememberedContract(open));
 }

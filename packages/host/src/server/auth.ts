@@ -20,6 +20,9 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
+/** A scope of tools: whoever holds it may have those called that need it. `tool:*` is all of them. */
+export const toolScope = /^tool:(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
 /** What a key without a list of scopes may not do: read the operator's rows and the host's figures. */
 const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read']);
 const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => !operatorScopes.has(scope));
@@ -28,6 +31,7 @@ export interface Caller {
   readonly tenant: string;
   readonly principal: string | undefined;
   readonly scopes: ReadonlySet<Scope>;
+  readonly toolScopes: readonly string[];
   /** The rows this caller may see: `client` leaves operator rows out, undefined is all of them. */
   readonly audience: 'client' | undefined;
   /** Names the credential without telling it: what limits and sessions count by. */
@@ -43,6 +47,7 @@ export interface AccessKey {
   readonly tenant: string;
   readonly principal?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
+  readonly toolScopes?: readonly string[] | undefined;
 }
 
 export const keyHash = (key: string): string => hash('sha256', key, 'hex');
@@ -72,12 +77,13 @@ export function requireScope(caller: Caller, scope: Scope): void {
 export const audienceFor = (held: ReadonlySet<Scope>): Caller['audience'] =>
   held.has('audit:read') ? undefined : 'client';
 
-function keyCaller({ sha256, tenant, principal, scopes: listed }: AccessKey): Caller {
+function keyCaller({ sha256, tenant, principal, scopes: listed, toolScopes = [] }: AccessKey): Caller {
   const held = new Set(listed ?? ordinaryScopes);
   return {
     tenant,
     principal,
     scopes: held,
+    toolScopes,
     audience: audienceFor(held),
     credential: `key:${sha256.slice(0, 16)}`,
     expiresAt: undefined,

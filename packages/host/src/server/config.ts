@@ -7,6 +7,7 @@ import type { Environment } from './config/fields.ts';
 import { type KnownText, knownSecrets } from './config/known-secrets.ts';
 import { configInvalid } from './config/refusal.ts';
 import {
+  checkCredentialProviders,
   checkSecretNames,
   type MasterKey,
   notSet,
@@ -52,6 +53,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   }
   const secrets = resolveSecrets(named, source, env);
   checkSecretNames(result.data, secrets, source);
+  checkCredentialProviders(result.data, source);
   const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   return {
@@ -84,11 +86,12 @@ function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], sour
   });
 }
 
-const accessKey = ({ sha256, tenant, principal, scopes: held }: KeyInput, text = ''): AccessKey => ({
+const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyInput, text = ''): AccessKey => ({
   sha256: sha256 ?? keyHash(text),
   tenant,
   principal,
   scopes: held,
+  toolScopes,
 });
 
 /** The key itself; undefined when only its hash is given. */

@@ -38,6 +38,7 @@ async function ask(url: string | null, path: string, body?: JsonObject): Promise
 test('exports exactly its public names', () => {
   expect(Object.keys(surface).sort()).toEqual([
     'createHost',
+    'defineAgent',
     'defineStep',
     'defineWorkflow',
     'expression',

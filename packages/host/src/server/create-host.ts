@@ -1,6 +1,8 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
 import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { DefinedAgent } from '../agents/define-agent.ts';
 import { AgentRegistry } from '../agents/registry.ts';
+import { createAgentShelf } from '../agents/shelf.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine, type EngineOptions } from '../engine/runtime.ts';
@@ -25,6 +27,8 @@ export interface HostOptions {
   readonly config?: ConfigInput;
   /** Functions of `defineStep` that workflows may name. */
   readonly steps?: readonly Step[];
+  /** Agents of `defineAgent`, for every tenant. */
+  readonly agents?: readonly DefinedAgent[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
   readonly workflows?: readonly WorkflowDefinition[];
   /** Take packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
@@ -79,17 +83,20 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     // A store that was handed in has no folder of the host's; then the secret lives as long as the process.
     const { deriveKeys, redactor } = ownSecrets(config, options.store === undefined ? config.data : null);
     const report = redacting(said, redactor);
-    const running = engineOf(config, { store, steps: options.steps ?? [], report, redactor });
-    engine = running;
-    await registerWorkflows(running, tenantsOf(config), workflows);
     const discovery = documentOf(config, workflows);
     const registry = new AgentRegistry({
       records: store.records,
       now: systemClock.now,
       policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks ?? false },
       discovery,
+      redactor,
     });
-    await installPackFolders(registry, config.packs.folders);
+    await registry.defineOwn(options.agents ?? [], hostVersion());
+    const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
+    const agents = createAgentShelf(registry, store.records);
+    const running = engineOf(config, { store, steps: options.steps ?? [], agents, report, redactor });
+    engine = running;
+    await registerWorkflows(running, tenantsOf(config), [...workflows, ...ofPacks]);
     await running.open();
     telemetry.readiness.engineOpened();
     const parts = { engine: running, store, telemetry, report, redactor, discovery, registry, deriveKeys };
@@ -125,7 +132,7 @@ function ownSecrets(config: HostConfig, folder: string | null): { deriveKeys: De
   return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
 }
 
-type EngineParts = Pick<EngineOptions, 'store' | 'steps' | 'report' | 'redactor'>;
+type EngineParts = Pick<EngineOptions, 'store' | 'steps' | 'agents' | 'report' | 'redactor'>;
 
 const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
   createEngine({
@@ -143,6 +150,7 @@ const documentOf = (config: HostConfig, workflows: readonly FoundWorkflow[]): Di
     hostId: config.hostId,
     limits: config.limits,
     exportsTelemetry: config.otel !== undefined,
+    agents: null,
     fixtures: config.conformance ? workflows.map(({ definition }) => definition.id) : null,
   });
 

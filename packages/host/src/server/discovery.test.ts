@@ -1,5 +1,6 @@
 import { discovery } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import type { AgentFacts } from './agent-discovery.ts';
 import { discoveryDocument } from './discovery.ts';
 import { served } from './served.contract.ts';
 
@@ -8,6 +9,7 @@ const facts = {
   hostId: 'test',
   limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
   exportsTelemetry: false,
+  agents: null,
   fixtures: null,
 };
 
@@ -49,6 +51,63 @@ test('promises only what is served', async () => {
   expect(families.sort()).toEqual(Object.keys(stands).sort());
   for (const family of families)
     for (const id of stands[family] ?? []) expect([family, served]).toEqual([family, expect.arrayContaining([id])]);
+});
+
+const running: AgentFacts = {
+  reasoning: { verbosity: 'summary', tokenLimit: 512 },
+  costEstimates: false,
+  memory: null,
+  limitsToolRate: false,
+  mockProviders: [],
+};
+
+test('agents that nothing runs are installed and listed, and that is all that is said of them', () => {
+  const { agents, prompts, toolHooks, configurable } = discoveryDocument(facts);
+  expect(agents).toEqual({
+    supported: false,
+    modelClasses: ['reasoning', 'chat', 'code', 'retrieval', 'classification'],
+    manifestRuntime: { supported: false, installScope: 'tenant' },
+  });
+  expect([prompts, toolHooks, configurable?.escalationThreshold]).toEqual([undefined, undefined, undefined]);
+});
+
+test('agents that are run are advertised with every kind of event they write', () => {
+  const document = discovery.parse(discoveryDocument({ ...facts, agents: running }));
+  expect(document).toMatchObject({
+    agents: {
+      supported: true,
+      reasoningEvents: true,
+      toolEvents: true,
+      handoffEvents: true,
+      decisionEvents: true,
+      reasoning: { verbosity: 'summary', tokenLimit: 512, streaming: true },
+      manifestRuntime: { supported: true, handoffValidation: true, installScope: 'tenant' },
+      liveRuntime: { supported: true, sources: ['workflow-node', 'run-api'] },
+    },
+    prompts: { supported: true, observability: 'hashed' },
+    providerUsage: { supported: true },
+    toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: true },
+    toolCatalog: { supported: true },
+    configurable: { escalationThreshold: { min: 0, max: 1 }, reasoningVerbosity: {} },
+  });
+});
+
+test('what only some hosts have is advertised where it is', () => {
+  const said = (fields: Partial<AgentFacts>) => discoveryDocument({ ...facts, agents: { ...running, ...fields } });
+  const none = said({});
+  expect(none.agents).not.toHaveProperty('memoryBackends');
+  expect(none.providerUsage).toEqual({ supported: true });
+  expect(none.toolHooks).not.toHaveProperty('perToolRateLimit');
+  expect([none.testing, none.conformance, none.memory]).toEqual([undefined, undefined, undefined]);
+  const remembering = said({ memory: { maxEntryBytes: 9 } });
+  expect(remembering.agents?.memoryBackends).toEqual(['long-term']);
+  expect(remembering.memory).toMatchObject({ supported: true, maxEntrySizeBytes: 9 });
+  expect(said({ costEstimates: true }).providerUsage?.costEstimates).toBe(true);
+  expect(said({ limitsToolRate: true }).toolHooks?.perToolRateLimit).toBe(true);
+  expect(said({ mockProviders: ['stream-text'] })).toMatchObject({
+    testing: { mockProviders: ['stream-text'] },
+    conformance: { mockAgent: true },
+  });
 });
 
 const operations = async (conformance = false): Promise<readonly string[]> => {

@@ -4,11 +4,10 @@ import {
   discovery,
   drainPolicies,
   MAX_BUFFER_MS,
-  manifestModelClasses,
-  modelClassOf,
   PROTOCOL_VERSION,
   streamModes,
 } from '@cairn/protocol';
+import { type AgentFacts, agentFamilies, agentOptions } from './agent-discovery.ts';
 import { otlpProtocols } from './config/outside.ts';
 import type { HostLimits } from './config.ts';
 import { serveFixed } from './fixed-document.ts';
@@ -21,6 +20,8 @@ export interface DiscoveryFacts {
   readonly limits: Pick<HostLimits, 'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes'>;
   /** Whether spans and metrics leave by OTLP. */
   readonly exportsTelemetry: boolean;
+  /** Null when nothing runs agents: then they are installed and listed only. */
+  readonly agents: AgentFacts | null;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }
@@ -49,14 +50,14 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       maxRequestBodyBytes,
     },
     // No upper bounds: a run that asks for more than the limits above gets the limits.
-    configurable: { recursionLimit: { type: 'number', min: 1 }, runTimeoutMs: { type: 'number', min: 1 } },
-    runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
-    // Agents are installed and listed for each tenant; nothing runs them yet, and that is what the flags are about.
-    agents: {
-      supported: false,
-      modelClasses: [...new Set(manifestModelClasses.map(modelClassOf))],
-      manifestRuntime: { supported: false, installScope: 'tenant' as const },
+    configurable: {
+      recursionLimit: { type: 'number', min: 1 },
+      runTimeoutMs: { type: 'number', min: 1 },
+      'cairn.contextId': { type: 'string' },
+      ...(facts.agents === null ? {} : agentOptions),
     },
+    runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
+    ...agentFamilies(facts.agents),
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     debugBundle: { supported: true },
     extensions: { interrupts: { signedCallbackTokens: true } },

@@ -10,6 +10,7 @@ import type { Gate } from './access/gate.ts';
 import { agentRoutes } from './agents.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
+import { CalibrationReader, calibrationRoutes } from './calibration.ts';
 import { CommitWaiters } from './commit-waiters.ts';
 import { debugBundleRoutes } from './debug-bundle.ts';
 import { discoveryRoutes } from './discovery.ts';
@@ -84,8 +85,9 @@ export function createServer(deps: ServerDeps): Server {
   const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
+  const runsAgents = deps.discovery.agents?.liveRuntime?.supported === true;
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors, runsAgents }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
@@ -95,6 +97,7 @@ export function createServer(deps: ServerDeps): Server {
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
     ...agentRoutes(deps.registry),
+    ...calibrationRoutes(new CalibrationReader(store.log)),
     ...workflowRoutes({ engine, records: store.records }),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),

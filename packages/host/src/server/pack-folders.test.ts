@@ -113,6 +113,56 @@ describe('a host does not start', () => {
   });
 });
 
+const flow = (id: string, version = '1') => ({
+  id,
+  name: id,
+  version,
+  nodes: [{ id: 'n', typeId: 'core.noop', name: 'n', position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+});
+
+const withFlow = (name: string, workflow: object): PackFiles =>
+  new Map([...pack(name), ['workflows/flow.json', Buffer.from(JSON.stringify(workflow))]]);
+
+describe('a workflow that comes with a pack', () => {
+  test('can be run by every tenant', async () => {
+    const folder = put('desk', withFlow('vendor.acme.desk', flow('sorted')));
+    const host = await createHost({
+      config: { port: 0, keys: tenants, packs: { folders: [folder] } },
+      store: memoryStore(),
+      report: () => undefined,
+      allowUnsignedPacks: true,
+    });
+    onTestFinished(() => host.close());
+    for (const tenant of ['a', 'b']) {
+      const { runId } = await host.engine.start({ tenant, workflowId: 'sorted', inputs: {}, options: {} });
+      expect((await host.engine.snapshot(tenant, runId)).status).toBe('completed');
+    }
+  });
+
+  test('keeps the host from starting when another pack has one of its name, in whatever version', async () => {
+    const one = put('one', withFlow('vendor.acme.one', flow('sorted')));
+    const two = put('two', withFlow('vendor.acme.two', flow('sorted', '2')));
+    await refused([one, two], 'conflict', `there is a workflow sorted already, from ${one}`);
+  });
+
+  test('keeps the host from starting when the code has one of its name', async () => {
+    const folder = put('desk', withFlow('vendor.acme.desk', flow('sorted')));
+    const workflows = [flow('sorted', '2')];
+    await refused([folder], 'conflict', 'from workflow sorted', { allowUnsignedPacks: true, workflows });
+  });
+
+  test('keeps the host from starting when it cannot be run', async () => {
+    const wrong = { ...flow('sorted'), nodes: [{ ...flow('sorted').nodes[0], typeId: 'core.nothing' }] };
+    const folder = put('desk', withFlow('vendor.acme.desk', wrong));
+    await refused([folder], 'validation_error', join(folder, 'workflows/flow.json'));
+  });
+});
+
 test('a pack that a trusted key signed is taken', async () => {
   const folder = put('desk', signed(pack('vendor.acme.desk')));
   expect(await (await started([folder], {}))('a')).toEqual(['vendor.acme.desk.one']);

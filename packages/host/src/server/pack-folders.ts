@@ -1,10 +1,12 @@
 /** Installs the packs that lie in the folders of the configuration, for everybody on the host, before it serves. */
+import { join } from 'node:path';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { packFoldersIn, readPackFolder } from '../agents/packs/folder.ts';
 import { readManifest } from '../agents/packs/manifest.ts';
 import type { PackFiles } from '../agents/packs/pack-files.ts';
 import { dependencyCycle } from '../agents/packs/requirements.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
+import type { FoundWorkflow } from './workflow-folders.ts';
 
 interface FoundPack {
   readonly folder: string;
@@ -13,13 +15,40 @@ interface FoundPack {
   readonly needs: readonly string[];
 }
 
-/** A pack that is refused keeps the host from starting: what its configuration names is what it has. */
-export async function installPackFolders(registry: AgentRegistry, folders: readonly string[]): Promise<void> {
+/**
+ * A pack that is refused keeps the host from starting: what its configuration names is what it has. Gives the workflows
+ * of the packs; none may be called as one of `others`.
+ */
+export async function installPackFolders(
+  registry: AgentRegistry,
+  folders: readonly string[],
+  others: readonly FoundWorkflow[],
+): Promise<readonly FoundWorkflow[]> {
   const found: FoundPack[] = [];
   for (const folder of folders) {
     for (const pack of await packsIn(folder)) found.push(await naming(pack, () => read(pack)));
   }
-  for (const { folder, files } of inOrder(found)) await naming(folder, () => registry.installForHost(files));
+  const workflows: FoundWorkflow[] = [];
+  for (const { folder, files } of inOrder(found)) {
+    const brought = await naming(folder, () => registry.installForHost(files));
+    for (const { path, definition } of brought) {
+      const workflow = { source: join(folder, path), definition };
+      refuseTaken(workflow, [...others, ...workflows]);
+      workflows.push(workflow);
+    }
+  }
+  return workflows;
+}
+
+/** Whoever starts a workflow by its name means one thing by it: a pack brings no other version of somebody else's. */
+function refuseTaken({ source, definition }: FoundWorkflow, others: readonly FoundWorkflow[]): void {
+  const twin = others.find((other) => other.definition.id === definition.id);
+  if (twin === undefined) return;
+  throw new TerminalError('conflict', {
+    message: `${source}: there is a workflow ${definition.id} already, from ${twin.source}.`,
+    hint: 'Give one of the two another id.',
+    details: { workflowId: definition.id },
+  });
 }
 
 async function packsIn(folder: string): Promise<readonly string[]> {

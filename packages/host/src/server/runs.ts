@@ -1,5 +1,6 @@
 /** Runs: create, read, list. */
 import {
+  type ContextId,
   type CreateRun,
   createRun,
   invariant,
@@ -9,7 +10,6 @@ import {
   parseShape,
   quoted,
   RetryableError,
-  type RunId,
   type RunOptions,
   type RunStatus,
   runCreated,
@@ -19,7 +19,9 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import type { Engine, RunStarted } from '../engine/engine.ts';
+import { agentRun } from '../agents/agent-run.ts';
+import { checkModelWishes, type WishWorld } from '../agents/models/run-wishes.ts';
+import type { Engine, RunStarted, StartRun } from '../engine/engine.ts';
 import type { EventLog, RunRecord } from '../log/port.ts';
 import { committed } from './committed.ts';
 import { checkedUrl } from './egress/checked-url.ts';
@@ -39,6 +41,10 @@ export interface RunSurface {
   readonly egress: Egress;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
   readonly cursors: PageCursors;
+  /** What a run may ask for of models. */
+  readonly models: WishWorld;
+  /** Whether this host runs agents. */
+  readonly runsAgents: boolean;
 }
 
 export function runRoutes(surface: RunSurface): readonly Route[] {
@@ -59,6 +65,8 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
           'capability_required',
           'capability_not_provided',
           'mock_provider_forbidden',
+          'unsupported_mock_provider',
+          'credential_forbidden',
           'force_engine_version_forbidden',
           'run_already_active',
           'event_too_large',
@@ -109,15 +117,20 @@ const listQuery = z.object({
 async function create(call: Call, surface: RunSurface): Promise<string> {
   const { engine } = surface;
   const body = parseShape(createRun, call.request.body, 'The run');
-  const workflowId = workflowOf(body);
-  refuseTestWishes(call, body);
-  const { tenant, principal } = call.caller;
+  refuseUnkept(body, surface);
+  refuseTestWishes(call);
+  checkModelWishes(body.configurable ?? {}, call.caller.tenant, surface.models);
+  const { tenant, principal, toolScopes } = call.caller;
+  const inputs = (body.inputs ?? {}) as JsonObject;
+  const whatRuns = whatRunsOf(body, inputs);
   const request = {
     tenant,
     principal,
-    workflowId,
-    inputs: (body.inputs ?? {}) as JsonObject,
+    toolScopes,
+    ...whatRuns,
+    inputs,
     options: runOptions(body),
+    contextId: body.configurable?.['cairn.contextId'] as ContextId | undefined,
     trace: inboundTrace(call.request.headers),
     scopeId: body.scopeId,
     isAloneInScope: isDedupEnforced(call, body),
@@ -125,7 +138,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   };
   return committed<RunStarted>(call, {
     status: 201,
-    body: ({ runId, status }) => createdBody(runId, workflowId, status),
+    body: (started) => createdBody(started, whatRuns.workflowId),
     command: (once) => withHost(engine.start({ ...request, once }), surface),
   });
 }
@@ -164,7 +177,7 @@ async function withHost<Started>(starting: Promise<Started>, { hostId }: RunSurf
 }
 
 /** Fields whose promise this host cannot keep are refused, never ignored. */
-function workflowOf(body: CreateRun): string {
+function refuseUnkept(body: CreateRun, { runsAgents }: RunSurface): void {
   if (body.mode !== undefined || body.evalSuiteRef !== undefined) {
     throw new TerminalError('capability_not_provided', {
       message: 'This host does not run evaluations.',
@@ -172,26 +185,39 @@ function workflowOf(body: CreateRun): string {
     });
   }
   for (const [field, requiredCapability] of Object.entries(gatedFields)) {
-    if (Object.hasOwn(body, field)) {
-      throw new TerminalError('capability_required', {
-        message: `This host does not offer what ${field} asks for.`,
-        hint: `Leave ${field} out.`,
-        details: { requiredCapability, field },
-      });
-    }
-  }
-  invariant(body.workflowId !== undefined, 'workflow-id-given');
-  return body.workflowId;
-}
-
-/** What the protocol keeps for keys of tests, and every key of this host is a live one. */
-function refuseTestWishes({ request }: Call, { configurable }: CreateRun): void {
-  if (configurable?.mockProvider !== undefined) {
-    throw new TerminalError('mock_provider_forbidden', {
-      message: `This key may not put the mock provider ${quoted(configurable.mockProvider.id, 80)} in the place of a model.`,
-      hint: 'Leave configurable.mockProvider out.',
+    if (!Object.hasOwn(body, field) || (field === 'agentId' && runsAgents)) continue;
+    throw new TerminalError('capability_required', {
+      message: `This host does not offer what ${field} asks for.`,
+      hint: `Leave ${field} out.`,
+      details: { requiredCapability, field },
     });
   }
+}
+
+const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
+
+/** A workflow by its name, or the one that an agent alone stands for. */
+function whatRunsOf(
+  { workflowId, agentId }: CreateRun,
+  inputs: JsonObject,
+): Pick<StartRun, 'workflowId' | 'definition'> {
+  if (agentId === undefined) {
+    invariant(workflowId !== undefined, 'workflow-id-given');
+    return { workflowId };
+  }
+  if (workflowId !== undefined) {
+    throw new TerminalError('validation_error', {
+      message: `The run names the workflow ${quoted(workflowId, 140)} and the agent ${quoted(agentId, 260)}; it can be of one only.`,
+      hint: 'Leave agentId out: the nodes of a workflow name their agents themselves.',
+      details: { field: 'agentId' },
+    });
+  }
+  const definition = agentRun(agentId, inputs);
+  return { workflowId: definition.id, definition };
+}
+
+/** What the protocol keeps for keys of tests, and this host has for nobody. */
+function refuseTestWishes({ request }: Call): void {
   if (request.headers['x-force-engine-version'] !== undefined) {
     throw new TerminalError('force_engine_version_forbidden', {
       message: 'This key may not choose the version of the engine.',
@@ -199,8 +225,6 @@ function refuseTestWishes({ request }: Call, { configurable }: CreateRun): void 
     });
   }
 }
-
-const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
 
 /** What of a closed body the options of the run are; absent ones stay absent. */
 function runOptions(body: CreateRun): RunOptions {
@@ -228,19 +252,20 @@ function checkMetadata(metadata: CreateRun['metadata']): void {
 }
 
 /** The wire has no terminal status here: a run that is over by the time of the answer was running when it was created. */
-function createdBody(runId: RunId, workflowId: string, status: RunStatus): string {
+function createdBody({ runId, contextId, status }: RunStarted, workflowId: string): string {
   const path = `/v1/runs/${runId}`;
   return JSON.stringify({
     runId,
     status: isTerminalStatus(status) ? 'running' : status,
     workflowId,
+    contextId,
     eventsUrl: `${path}/events`,
     statusUrl: path,
   });
 }
 
 /** Bump when a snapshot of the same events may read differently. */
-const SNAPSHOT_VERSION = 1;
+const SNAPSHOT_VERSION = 2;
 
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
@@ -248,8 +273,9 @@ const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 async function get(call: Call, { engine, log }: RunSurface): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
+  const head = await visibleRun(call, log);
   if (known !== undefined) {
-    const etag = etagOf((await visibleRun(call, log)).seq);
+    const etag = etagOf(head.seq);
     if (etagMatches(known, etag)) {
       call.reply.code(304).header('etag', etag).header('cache-control', REVALIDATE).send();
       return undefined;
@@ -257,7 +283,7 @@ async function get(call: Call, { engine, log }: RunSurface): Promise<string | un
   }
   const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runId);
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-  return JSON.stringify(snapshot);
+  return JSON.stringify({ ...snapshot, contextId: head.record.contextId });
 }
 
 /** For this client alone, and only after asking whether it is still so. */
@@ -292,6 +318,7 @@ function listed(record: RunRecord): JsonObject {
   const { runId, workflowId, status, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId } = record;
   return {
     runId,
+    contextId: record.contextId,
     workflowId,
     status,
     owner: { tenant, ...(principal === null ? {} : { principal }) },

@@ -3,16 +3,20 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { TrustPolicy } from '../agents/packs/signature.ts';
 import { AgentRegistry } from '../agents/registry.ts';
+import { createAgentShelf } from '../agents/shelf.ts';
+import type { NodeType } from '../engine/compiled.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Redactor, Report, Step } from '../engine/ports.ts';
+import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/runtime.ts';
 import { LiveFeed } from '../log/feed.ts';
 import { memoryStore } from '../log/memory.ts';
 import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
 import type { AccessLimits } from './access/limits.ts';
+import type { AgentFacts } from './agent-discovery.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './auth.ts';
 import { systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
@@ -88,6 +92,13 @@ export interface ServedOptions {
   readonly steps?: readonly Step[];
   /** Whose packs are taken. Default: everybody's. */
   readonly packs?: Partial<TrustPolicy>;
+  /** What runs agents. Default: nothing does. */
+  readonly agents?: {
+    readonly facts: AgentFacts;
+    readonly nodeTypes: readonly NodeType[];
+    readonly performers: readonly Performer[];
+    readonly own?: readonly DefinedAgent[];
+  };
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
@@ -108,6 +119,18 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     maxFailedAuthPerMinute: 1000,
     ...options.limits,
   };
+  const discovery = discoveryDocument({
+    version: '1.2.3',
+    hostId: 'test',
+    limits,
+    exportsTelemetry: false,
+    agents: options.agents?.facts ?? null,
+    fixtures: null,
+  });
+  const policy = { trust: [], allowUnsigned: true, ...options.packs };
+  const redactor = options.redactor ?? null;
+  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery, redactor });
+  await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
   const real = createEngine({
     store,
     clock: systemClock,
@@ -115,22 +138,16 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: uniqueId(),
     steps: options.steps ?? [],
-    redactor: options.redactor ?? null,
+    nodeTypes: options.agents?.nodeTypes ?? [],
+    performers: options.agents?.performers ?? [],
+    agents: createAgentShelf(registry, store.records),
+    redactor,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
     report,
   });
   await real.open();
   telemetry.readiness.engineOpened();
   const engine = options.engine?.(real) ?? real;
-  const discovery = discoveryDocument({
-    version: '1.2.3',
-    hostId: 'test',
-    limits,
-    exportsTelemetry: false,
-    fixtures: null,
-  });
-  const policy = { trust: [], allowUnsigned: true, ...options.packs };
-  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery });
   const server = createServer({
     engine,
     store,
@@ -157,7 +174,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     now: options.now ?? Date.now,
     uniqueId,
     report,
-    redactor: options.redactor ?? null,
+    redactor,
     deriveKeys: hostSecret({ folder: null }),
     egress: createEgress({
       allow: [nobodyListens, ...(options.egressAllow ?? [])],

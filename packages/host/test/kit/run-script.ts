@@ -7,8 +7,9 @@ import {
   taskFace,
   type WorkflowDefinition,
 } from '@cairn/protocol';
+import type { Pins } from '../../src/engine/agent-pins.ts';
 import { answerDrafts } from '../../src/engine/answers.ts';
-import type { CallResult } from '../../src/engine/compiled.ts';
+import type { Agents, CallResult, NodeCatalog } from '../../src/engine/compiled.ts';
 import { decide } from '../../src/engine/decide.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/define-workflow.ts';
 import { drivenResult } from '../../src/engine/driven.ts';
@@ -30,6 +31,10 @@ export interface ScriptOptions {
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly limits?: Partial<HostLimits>;
+  /** Default: `scriptCatalog`. */
+  readonly catalog?: NodeCatalog;
+  /** The agents the run is pinned to: their definitions, and how they are shown. */
+  readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
 }
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
@@ -71,12 +76,14 @@ export class RunScript {
   now = 1_000_000;
 
   constructor(definition: WorkflowDefinition, options: ScriptOptions = {}) {
-    checkDefinition(definition, scriptCatalog);
-    this.workflow = compileWorkflow(definition, 'hash', scriptCatalog);
+    const { inputs = {}, configurable, catalog = scriptCatalog, agents } = options;
+    checkDefinition(definition, catalog);
+    const workflow = compileWorkflow(definition, 'hash', catalog);
+    this.workflow = agents === undefined ? workflow : { ...workflow, agents: agents.definitions };
     this.state = newRunState('run_1' as RunState['runId']);
-    const { inputs = {}, configurable } = options;
     const draft = startedDraft({
       workflow: this.workflow,
+      pins: agents?.pins ?? null,
       request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable } },
       limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },
     });

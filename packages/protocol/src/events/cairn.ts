@@ -87,6 +87,17 @@ export const operatorPayloads = {
   'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),
   /** What was streamed of this attempt counts no more. */
   'cairn.model.abandoned': z.looseObject({ ...call, reason: z.string().optional() }),
+  /** What an agent wants to know later; `memory.written` tells others that it did, without the content. */
+  'cairn.memory.kept': z.looseObject({
+    memoryRef: text,
+    memoryId: text,
+    content: z.string(),
+    tags: z.array(z.string()),
+    expiresAt: instant.optional(),
+    /** The turn that wrote it, which does not see it yet. */
+    turn: z.string(),
+  }),
+  'cairn.memory.dropped': z.looseObject({ memoryRef: text, memoryId: text, turn: z.string() }),
   'cairn.budget.granted': z.looseObject({ nodeId, budget: jsonObject }),
   'cairn.budget.returned': z.looseObject({ nodeId, spent: jsonObject }),
   'cairn.internal.thought': z.looseObject({

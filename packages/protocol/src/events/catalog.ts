@@ -52,7 +52,7 @@ export const isEventType = (type: string): type is EventType => Object.hasOwn(ev
 export const eventTypePattern =
   /^(?!(?:openwop|core|community|vendor|private|local)\.)[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$/;
 
-const operatorFamily = /^cairn\.(?:step|timer|cancel|callback|pause|model|budget|internal)\./;
+const operatorFamily = /^cairn\.(?:step|timer|cancel|callback|pause|model|memory|budget|internal)\./;
 
 /** Who may see rows of this type. */
 export const audienceOf = (type: string): Audience => (operatorFamily.test(type) ? 'operator' : 'client');

@@ -22,6 +22,8 @@ const runStarted = z.looseObject({
   workflowVersion: text.optional(),
   /** What the run works on, by the client's name for it. */
   scopeId: z.string().optional(),
+  /** Which tools that need a scope its starter may have called, each `tool:<name>`. */
+  toolScopes: z.array(text).optional(),
   /** Declared defaults overlaid by the inputs. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),

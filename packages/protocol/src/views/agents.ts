@@ -22,6 +22,8 @@ export interface Agents extends Nodes, Streams {
   agentUsage: Record<string, UsageView>;
   /** Asked for and not returned, by callId. */
   toolCalls: Record<string, ToolCallView>;
+  /** Tool calls so far, returned or not. */
+  toolCallCount: number;
   /** Thoughts shown so far. */
   thoughts: number;
 }
@@ -92,6 +94,7 @@ function spend(view: Agents, event: FoldEvent, call: PayloadOf<'provider.usage'>
 /** A call that is asked for again is still the same call. */
 function openToolCall(view: Agents, event: FoldEvent, called: PayloadOf<'agent.toolCalled'>): void {
   if (Object.hasOwn(view.toolCalls, called.callId)) return;
+  view.toolCallCount += 1;
   put(view.toolCalls, called.callId, { nodeId: event.nodeId ?? '', toolName: called.toolName, seq: event.seq });
 }
 

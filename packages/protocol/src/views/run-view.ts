@@ -28,6 +28,8 @@ export interface RunView extends Agents {
   tags: readonly string[];
   metadata: JsonObject | null;
   configurable: JsonObject | null;
+  /** Scopes of tools that the starter held; null when none are known. */
+  toolScopes: readonly string[] | null;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   usage: UsageView;
@@ -61,6 +63,7 @@ export const newRunView = (runId: RunId): RunView => ({
   tags: [],
   metadata: null,
   configurable: null,
+  toolScopes: null,
   inputs: null,
   outputs: null,
   interrupts: {},
@@ -73,6 +76,7 @@ export const newRunView = (runId: RunId): RunView => ({
   agentRefs: {},
   agentUsage: {},
   toolCalls: {},
+  toolCallCount: 0,
   thoughts: 0,
   usage: noUsage(),
   parentRunId: null,

@@ -154,6 +154,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.tags = started.tags ?? [];
   view.metadata = started.metadata ?? null;
   view.configurable = started.configurable ?? null;
+  view.toolScopes = started.toolScopes ?? null;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables ?? started.inputs);

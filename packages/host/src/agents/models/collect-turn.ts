@@ -95,6 +95,8 @@ class Answer {
 
 /** How often a silence is looked at. */
 const LOOKS = 4;
+/** The first look after something was heard ends a span that was not silent. */
+const HEARD = -1;
 
 /** Waits for the next parts no longer than a model may be silent, and no longer than anybody waits for the turn. */
 class Watch {
@@ -102,8 +104,8 @@ class Watch {
   readonly #ended: AbortController;
   readonly #clock: Clock;
   readonly #idleMs: number;
-  /** Looks since something was heard; null while it is not the model that is waited for. */
-  #silentLooks: number | null = 0;
+  /** Whole spans between looks in which nothing was heard; null while it is not the model that is waited for. */
+  #silentLooks: number | null = HEARD;
   #callOff: () => void;
   #giveUp: (reason: unknown) => void = () => undefined;
 
@@ -118,7 +120,7 @@ class Watch {
   }
 
   next<Value>(parts: AsyncIterator<Value>): Promise<IteratorResult<Value>> {
-    this.#silentLooks = 0;
+    this.#silentLooks = HEARD;
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
       parts.next().then(resolve, reject);

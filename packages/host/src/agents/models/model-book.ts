@@ -1,5 +1,5 @@
 /** Which model a turn is had of: what the run says over the node over the agent's class over the default, the same every time. */
-import { quoted } from '@cairn/protocol';
+import { quoted, TerminalError } from '@cairn/protocol';
 import type { Clock } from '../../engine/ports.ts';
 import { ModelError } from './model-error.ts';
 import type { Model } from './model-port.ts';
@@ -25,7 +25,21 @@ export interface ModelChoices {
   readonly default?: string | undefined;
 }
 
-export interface ResolvedModel {
+/** What a model is chosen by. */
+export interface WantedModel {
+  readonly selection: ModelSelection;
+  readonly rehearsal?: ModelRequest['rehearsal'] | undefined;
+  readonly mock?: ModelRequest['mock'] | undefined;
+}
+
+export interface ChosenModel {
+  readonly provider: string;
+  readonly model: string;
+  /** Whether what it uses has a price. */
+  readonly isPriced: boolean;
+}
+
+interface ResolvedModel {
   readonly provider: string;
   readonly model: string;
 }
@@ -46,10 +60,16 @@ export class ModelBook {
   }
 
   /**
-   * What a selection comes to, without any I/O; the loop records it, so that an invocation keeps its model. Throws a
-   * `ModelError` of the class `not_configured` when it comes to nothing.
+   * The model a turn would be had of, without any I/O; the loop records it, so that an invocation keeps its model.
+   * Throws `model_not_configured` when there is none.
    */
-  resolve(selection: ModelSelection, hasRehearsal: boolean): ResolvedModel {
+  choose(wanted: WantedModel): ChosenModel {
+    const { provider, model, prices } = this.find(wanted);
+    return { provider, model, isPriced: prices !== null };
+  }
+
+  /** What a selection comes to. */
+  #resolve(selection: ModelSelection, hasRehearsal: boolean): ResolvedModel {
     const { classes, default: usual } = this.#choices;
     const asked = this.#asked(selection);
     if (asked !== null) return asked;
@@ -59,9 +79,9 @@ export class ModelBook {
     throw notConfigured(`No model is configured for the class ${selection.modelClass}, and there is no default`);
   }
 
-  find({ selection, rehearsal, mock }: Pick<ModelRequest, 'selection' | 'rehearsal' | 'mock'>): Model {
+  find({ selection, rehearsal, mock }: WantedModel): Model {
     if (mock !== undefined) return mockModel(mock, this.#clock);
-    const { provider, model } = this.resolve(selection, rehearsal !== undefined);
+    const { provider, model } = this.#resolve(selection, rehearsal !== undefined);
     if (provider === SCRIPTED) return this.#rehearsed(rehearsal);
     const found = this.#choices.providers.get(provider);
     if (found !== undefined) return found.model(model);
@@ -127,5 +147,8 @@ function split(name: string): ResolvedModel {
 const withoutPrefix = (model: string, provider: string): string =>
   model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model;
 
-const notConfigured = (what: string): ModelError =>
-  new ModelError('not_configured', { message: `${what}. Add it to "models" of the configuration.` });
+const notConfigured = (what: string): TerminalError =>
+  new TerminalError('model_not_configured', {
+    message: `${what}.`,
+    hint: 'Add the provider, the class or a default to "models" of the configuration.',
+  });

@@ -26,7 +26,10 @@ export interface ModelPrices {
 /** One turn to be had of a model. */
 export interface ModelCall {
   readonly system: string;
+  /** The conversation, then those of the invocation. */
   readonly messages: readonly ModelMessage[];
+  /** What the invocation was begun with, which is one of the messages. */
+  readonly task: string;
   readonly tools: readonly ModelTool[];
   readonly responseSchema?: JsonObject | undefined;
   readonly temperature?: number | undefined;

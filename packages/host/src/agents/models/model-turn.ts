@@ -1,26 +1,27 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
-import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import { type ErrorCode, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
 import type { CallContext, Clock, Performer, Sha256 } from '../../engine/ports.ts';
 import { llmCacheKey } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
 import type { Conversations } from './conversation-reader.ts';
+import type { Credentials } from './credentials.ts';
 import { DeltaWriter, type TextStream } from './delta-writer.ts';
+import type { WantedModel } from './model-book.ts';
 import { failureOf, ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
 import { estimatedTokens, messagesTokens } from './tokens.ts';
-import type { ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
+import type { ModelErrorClass, ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
 
 /** Where models are found; see `model-book.ts`. */
 export interface ModelFinder {
   /** Throws a `ModelError` or a `CairnError` when there is none for the request. */
-  find(request: Pick<ModelRequest, 'selection' | 'rehearsal' | 'mock'>): Model;
+  find(wanted: WantedModel): Model;
 }
 
 export interface ModelWorld {
   readonly models: ModelFinder;
   readonly conversations: Conversations;
-  /** The caller's own credential, for the one call; throws for one that its tenant may not use. */
-  credential(tenant: string, ref: string): string;
+  readonly credentials: Credentials;
   /** Null: nothing is secret. */
   readonly redactor: { stream(): TextStream } | null;
   readonly clock: Clock;
@@ -45,11 +46,18 @@ async function perform(request: ModelRequest, context: CallContext, world: Model
   } catch (error) {
     if (isCairnError(error)) {
       const { code, message, retryable } = error;
-      return { error: { class: 'not_configured', code, message, retryable } };
+      return { error: { class: refusals[code] ?? 'unknown', code, message, retryable } };
     }
     return { error: failureOf(error) };
   }
 }
+
+/** Refusals of the host's own, by what they mean to a call. */
+const refusals: Readonly<Partial<Record<ErrorCode, ModelErrorClass>>> = {
+  model_not_configured: 'not_configured',
+  credential_forbidden: 'auth',
+  unsupported_mock_provider: 'invalid_request',
+};
 
 async function turnOf(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<Turn> {
   const model = world.models.find(request);
@@ -109,6 +117,7 @@ async function callOf(
 ): Promise<ModelCall> {
   const { system, messages, tools, responseSchema, selection } = request;
   const { temperature, maxTokens, credentialRef } = selection;
+  const task = taskOf(messages);
   const own =
     estimatedTokens(system.length + JSON.stringify(tools).length) +
     messagesTokens(messages) +
@@ -119,19 +128,21 @@ async function callOf(
     cutSeq: request.cutSeq,
     agentId: request.agentId,
     group: request.group,
-    task: taskOf(messages),
+    task,
     maxTokens: Math.max(0, (model.contextTokens ?? DEFAULT_CONTEXT_TOKENS) - own),
   });
   return {
     system,
     messages: [...before, ...messages],
+    task,
     tools,
     responseSchema,
     temperature,
     maxTokens,
     turnIndex: request.turnIndex,
     attempt: context.attempt,
-    credential: credentialRef === undefined ? undefined : world.credential(context.tenant, credentialRef),
+    credential:
+      credentialRef === undefined ? undefined : world.credentials.reveal(credentialRef, context.tenant, model.provider),
     signal: context.signal,
   };
 }

@@ -218,3 +218,59 @@ test('lint says what is wrong with a pack itself, and nothing that only a host c
     expect.objectContaining({ code: 'invalid_pack_scope' }),
   );
 });
+
+describe('a rehearsal', () => {
+  const script = { turns: [[{ say: 'On {{input.subject}}.' }]] };
+  const withFile = (content: string) => samplePack({}, { 'rehearsals/triage.json': content });
+
+  test('is part of the agent after whose last word it is called', () => {
+    const bodyOf = (files: PackFiles) => JSON.parse(checkPack(files, world).agents[0]?.body ?? '') as object;
+    expect(bodyOf(withFile(JSON.stringify(script)))).toMatchObject({ rehearsal: script });
+    const ofNobody = samplePack({}, { 'rehearsals/writer.json': JSON.stringify(script) });
+    expect(bodyOf(ofNobody)).not.toHaveProperty('rehearsal');
+  });
+
+  test.each([
+    ['no JSON', '{', 'it is not JSON'],
+    ['a list', '[]', 'it must be a JSON object'],
+    ['no script', '{"turns":[[{"sing":"la"}]]}', 'it is no script: turns[0][0]'],
+    ['a script that fills in what nobody knows', '{"turns":[[{"say":"{{secret}}"}]]}', '{{secret}}'],
+  ])('that is %s is refused, by its name', (_, content, problem) => {
+    refused(withFile(content), 'invalid_manifest', { message: expect.stringContaining(problem) });
+    expect(() => lintPack(withFile(content))).toThrow('rehearsals/triage.json');
+  });
+});
+
+describe('workflows of a pack', () => {
+  const definition = {
+    id: 'desk',
+    name: 'Desk',
+    version: '1',
+    nodes: [{ id: 'n', typeId: 'core.noop', name: 'n', position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+    edges: [],
+    triggers: [],
+    variables: [],
+    metadata: {},
+    settings: {},
+  };
+  const text = JSON.stringify(definition);
+
+  test('are read from their folder, and from no other', () => {
+    const files = {
+      'workflows/desk.json': text,
+      'workflows/notes.md': 'x',
+      'workflows/old/a.json': '{',
+      'desk.json': '{',
+    };
+    expect(checkPack(samplePack({}, files), world).workflows).toEqual([{ path: 'workflows/desk.json', definition }]);
+  });
+
+  test.each([
+    ['that is no JSON', { 'workflows/desk.json': '{' }, 'workflows/desk.json'],
+    ['that is no definition', { 'workflows/desk.json': '{"id":"desk"}' }, 'workflows/desk.json'],
+    ['that is no UTF-8', { 'workflows/desk.json': Buffer.from([0xff]) }, 'it is not UTF-8'],
+    ['that is there twice', { 'workflows/a.json': text, 'workflows/b.json': text }, 'as workflows/a.json is'],
+  ])('one %s is refused, by its name', (_, files, problem) => {
+    refused(samplePack({}, files), 'invalid_manifest', { message: expect.stringContaining(problem) });
+  });
+});

@@ -11,6 +11,7 @@ import {
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import { compileSchema } from '../../engine/schemas.ts';
+import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
 
 /** An agent as a run is pinned to it: the canonical JSON of all that it is, under its hash. */
@@ -64,7 +65,11 @@ export function resolveAgents(manifest: PackManifest, files: PackFiles): readonl
 /** Found by its name, since a manifest is closed: `rehearsals/<last word of the agentId>.json`, where the pack has it. */
 function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentParts, 'rehearsal'> {
   const path = `rehearsals/${agent.agentId.slice(agent.agentId.lastIndexOf('.') + 1)}.json`;
-  return files.has(path) ? { rehearsal: objectAt(files, agent, 'rehearsal', path) } : {};
+  if (!files.has(path)) return {};
+  const rehearsal = objectAt(files, agent, 'rehearsal', path);
+  const read = readScript(rehearsal);
+  if ('script' in read) return { rehearsal };
+  throw wrongFile(agent.agentId, 'rehearsal', path, `it is no script: ${read.problems.slice(0, 3).join('; ')}`);
 }
 
 function checkNamespace({ agentId }: AgentManifest, packName: string): void {

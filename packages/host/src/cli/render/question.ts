@@ -19,11 +19,21 @@ interface Asked {
 export const questionsOf = (data: JsonObject): readonly Asked[] =>
   Array.isArray(data.questions) ? (data.questions as unknown as readonly Asked[]) : [];
 
-/** What is offered to an approver; `ask` is never an answer. */
-export const actionsOf = (data: JsonObject): readonly string[] =>
-  (Array.isArray(data.actions) ? data.actions.map(String) : ['accept', 'reject']).filter((action) => action !== 'ask');
+/** A step that may have written something and whose result was never recorded. */
+const isInterruptedStep = ({ kind, data }: Question): boolean =>
+  kind === 'custom' && data.customKind === 'cairn.step.interrupted';
 
-export const actionWords = (data: JsonObject, between: string): string => actionsOf(data).map(safe).join(between);
+/** The words that answer a question; none where only a value does. `ask` is never an answer to an approval. */
+export function actionsOf(question: Question): readonly string[] {
+  const { kind, data } = question;
+  if (kind === 'low-confidence') return ['approve', 'edit', 'reject'];
+  if (isInterruptedStep(question)) return ['retry', 'use', 'fail'];
+  if (kind !== 'approval') return [];
+  const offered = Array.isArray(data.actions) ? data.actions.map(String) : ['accept', 'reject'];
+  return offered.filter((action) => action !== 'ask');
+}
+
+export const actionWords = (question: Question, between: string): string => actionsOf(question).map(safe).join(between);
 
 /** The question itself, then what it is about. */
 export function questionLines(question: Question, style: Style): readonly string[] {
@@ -32,25 +42,45 @@ export function questionLines(question: Question, style: Style): readonly string
   const about: string[] = [];
   if (typeof data.description === 'string') about.push(safe(data.description));
   if (data.artifactData !== undefined) about.push(style.dim(oneLine(data.artifactData, 400)));
+  if (kind === 'low-confidence') about.push(...unsureLines(data, style));
+  if (isInterruptedStep(question))
+    about.push('Whether it happened is not known: it was asked for, and no result is recorded.');
   if (kind === 'clarification') {
     for (const { id, question: text } of questionsOf(data)) about.push(`${style.dim(safe(id))}  ${safe(text)}`);
   }
   return [heading, ...about.map((line) => `    ${line}`)];
 }
 
-function headline({ kind, data }: Question): string {
-  if (kind === 'approval') return `asks for approval: ${oneLine(data.title ?? '')} (${actionWords(data, ', ')})`;
+function headline(question: Question): string {
+  const { kind, data } = question;
+  const words = actionWords(question, ', ');
+  if (kind === 'approval') return `asks for approval: ${oneLine(data.title ?? '')} (${words})`;
+  if (kind === 'low-confidence') return `is unsure of its decision (${words})`;
+  if (isInterruptedStep(question)) return `was interrupted in ${interruptedStep(data)} (${words})`;
   if (kind === 'clarification') return 'asks:';
   if (kind === 'external-event')
     return `waits for the event ${oneLine(data.eventType ?? '')} ${oneLine(data.correlation ?? {})}`;
   return `waits for an answer of kind ${safe(kind)}: ${oneLine(data, 200)}`;
 }
 
+function unsureLines({ agentId, decision, observed, threshold }: JsonObject, style: Style): readonly string[] {
+  const sure = `confidence ${oneLine(observed)}, and ${oneLine(threshold)} is needed`;
+  return [oneLine(decision ?? null, 400), style.dim(`${oneLine(agentId)}  ${sure}`)];
+}
+
+/** The step, or the tool that was called. */
+function interruptedStep({ payload }: JsonObject): string {
+  const { step, tool, callId } = (payload ?? {}) as JsonObject;
+  return `${oneLine(tool ?? step ?? 'a step')} (${oneLine(callId ?? '')})`;
+}
+
 /** The command that would answer; values to fill in are in capitals. */
-export function answerCommand(runId: string, { kind, nodeId, data }: Question, isOnly = true): string {
+export function answerCommand(runId: string, question: Question, isOnly = true): string {
+  const { kind, nodeId, data } = question;
   const node = isOnly ? '' : ` --node ${quotedWord(nodeId)}`;
   const command = `cairn answer ${quotedWord(runId)}${node}`;
-  if (kind === 'approval') return `${command} ${quotedWord(actionsOf(data)[0] ?? 'accept')}`;
+  const [action] = actionsOf(question);
+  if (action !== undefined) return `${command} ${quotedWord(action)}`;
   if (kind !== 'clarification') return `${command} --value JSON`;
   return `${command} ${questionsOf(data)
     .map(({ id }) => `${quotedWord(id)}=ANSWER`)

@@ -1,5 +1,7 @@
+import type { JsonObject } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { answerCommand, questionLines } from './question.ts';
 import { oneLine, safe, styleOf } from './style.ts';
 import { cut, table, widthOf } from './table.ts';
 import { ago, span } from './time.ts';
@@ -68,4 +70,33 @@ test('no text from outside can hold a control character once it is printed', () 
     }),
   );
   expect(safe('Zürich\t€')).toBe('Zürich €');
+});
+
+test.each([
+  [
+    { kind: 'low-confidence', data: { agentId: 'a.b', decision: { queue: 'bug' }, observed: 0.5, threshold: 0.75 } },
+    [
+      '? n is unsure of its decision (approve, edit, reject)',
+      '    {"queue":"bug"}',
+      '    a.b  confidence 0.5, and 0.75 is needed',
+    ],
+    'cairn answer run_a approve',
+  ],
+  [
+    { kind: 'custom', data: { customKind: 'cairn.step.interrupted', payload: { step: 'mail.send', callId: 'n#0' } } },
+    [
+      '? n was interrupted in mail.send (n#0) (retry, use, fail)',
+      '    Whether it happened is not known: it was asked for, and no result is recorded.',
+    ],
+    'cairn answer run_a retry',
+  ],
+  [
+    { kind: 'custom', data: { customKind: 'another' } },
+    ['? n waits for an answer of kind custom: {"customKind":"another"}'],
+    'cairn answer run_a --value JSON',
+  ],
+])('a question of %j is told with the words that answer it', ({ kind, data }, lines, command) => {
+  const question = { interruptId: 'i', nodeId: 'n', kind, data: data as JsonObject };
+  expect(questionLines(question, styleOf(false))).toEqual(lines);
+  expect(answerCommand('run_a', question)).toBe(command);
 });

@@ -1,4 +1,4 @@
-/** The kinds of node this host can run: the core ones, those it was given, and one for each step. */
+/** The kinds of node this host can run: the core ones, those it was given, which may stand in for core ones, and one for each step. */
 import { TerminalError } from '@cairn/protocol';
 import type { NodeCatalog, NodeType } from '../compiled.ts';
 import type { Step } from '../ports.ts';
@@ -37,7 +37,9 @@ export function createCatalog(
   others: readonly NodeType[] = [],
 ): NodeCatalog {
   const catalog = new Map<string, NodeType>();
-  for (const type of [...coreNodes, ...others, ...steps.map(stepNode)]) {
+  const given = [...others, ...steps.map(stepNode)];
+  const replaced = new Set(others.map(({ typeId }) => typeId));
+  for (const type of [...coreNodes.filter(({ typeId }) => !replaced.has(typeId)), ...given]) {
     if (catalog.has(type.typeId)) {
       throw new TerminalError('config_invalid', {
         message: `Two kinds of node are called ${type.typeId}.`,

@@ -5,9 +5,11 @@ import {
   isoTime,
   type Json,
   type JsonObject,
+  quoted,
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
+import { groupIdOf, sharingProblems } from '../agent-sharing.ts';
 import type { NodeType } from '../compiled.ts';
 import { compileExpression } from '../expressions.ts';
 import { compileSchema } from '../schemas.ts';
@@ -84,19 +86,23 @@ export const channelWrite: NodeType = {
     if (config.value === undefined && inputs.value === undefined) {
       problems.push('config.value or the input value must say what to write');
     }
-    return problems;
+    return [...problems, ...sharingProblems(config.agentSharing, 'config.agentSharing')];
   },
   begin({ node, inputs, now, compiled }) {
     const channel = node.config.channelName as string;
     const value = inputs.value ?? node.config.value ?? null;
     const declared = compiled.definition.channels?.[channel];
-    const refusal = declared === undefined ? null : refused(node, channel, value, declared);
+    // The declaration wins over what a node that writes the channel says.
+    const reducer = declared?.reducer ?? ((node.config.reducer ?? 'replace') as string);
+    const sharing = declared?.options?.agentSharing ?? node.config.agentSharing;
+    const refusal =
+      (declared === undefined ? null : refused(node, channel, value, declared)) ??
+      (reducer === 'message' ? outsideGroup(node, channel, value, groupIdOf(sharing)) : null);
     if (refusal !== null) return { kind: 'fail', error: { ...refusal, retryable: false } };
     const payload: Record<string, Json> = {
       channel,
       value,
-      // The declaration wins over what a node that writes the channel says.
-      reducer: declared?.reducer ?? ((node.config.reducer ?? 'replace') as string),
+      reducer,
       writtenAt: isoTime(now),
       nodeId: node.id,
     };
@@ -119,4 +125,15 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
   if (problems.length === 0) return null;
   const message = `Node ${node.id} may not write this value to the channel ${channel}: ${problems.join('; ')}.`;
   return { code: 'config_validation_failed', message };
+}
+
+/** What a group says stays in it, so that each of its messages must say whose it is. */
+function outsideGroup(node: WorkflowNode, channel: string, value: Json, group: string | null): RunError | null {
+  if (group === null) return null;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const groupId = isObject ? (value as JsonObject).groupId : undefined;
+  if (groupId === group) return null;
+  const found = groupId === undefined ? 'has no groupId' : `has the groupId ${quoted(JSON.stringify(groupId), 140)}`;
+  const message = `Node ${node.id} may not write this message to the channel ${channel}: it ${found}, and the conversation is that of the group ${group}.`;
+  return { code: 'config_validation_failed', message, details: { channel, groupId: group } };
 }

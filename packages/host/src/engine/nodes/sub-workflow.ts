@@ -58,6 +58,7 @@ const driver: NodeDriver<Sub> = {
       ...projected(context, inputMapping),
       configurable: inherited(state.view.configurable),
       principal: state.view.owner?.principal ?? null,
+      toolScopes: state.view.toolScopes ?? [],
       depth: state.depth + 1,
       isDetached: !propagateCancellation,
     };

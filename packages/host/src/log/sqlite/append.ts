@@ -1,13 +1,22 @@
 /** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
-import { type Admitted, admit, admitImported, importedSlot, type RunSlot, type Surroundings, woken } from '../admit.ts';
+import {
+  type AdmittedAppend,
+  admit,
+  admitImported,
+  importedSlot,
+  type RunSlot,
+  type Surroundings,
+  woken,
+} from '../admit.ts';
 import type { Followers } from '../followers.ts';
 import { maySettle } from '../idempotency-record.ts';
 import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row, Settlement } from '../port.ts';
 import { contextTaken, notToSettle, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
 import { outcomeReader, outcomeWriter } from './idempotency.ts';
+import { RememberedTables } from './remembered.ts';
 import type { Sessions } from './sessions.ts';
 import type { Entry, Slots } from './slots.ts';
 
@@ -19,6 +28,7 @@ export class Appender implements Surroundings {
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: Statements;
+  readonly #remembered: RememberedTables;
   readonly #db: DatabaseSync;
   /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
   #cursor: number;
@@ -30,6 +40,7 @@ export class Appender implements Surroundings {
     this.#followers = parts.followers;
     this.#db = db;
     this.#statements = prepare(db);
+    this.#remembered = new RememberedTables(db);
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
   }
 
@@ -60,7 +71,7 @@ export class Appender implements Surroundings {
   }
 
   /** Checks every guard; throws, having changed nothing, when one does not hold. */
-  admit(append: Append): { readonly entry: Entry | null; readonly admitted: Admitted } {
+  admit(append: Append): { readonly entry: Entry | null; readonly admitted: AdmittedAppend } {
     const entry = this.#slots.get(append.runId);
     const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
     for (const outcome of append.outcomes ?? []) if (!this.#maySettle(outcome)) throw notToSettle(outcome);
@@ -76,12 +87,13 @@ export class Appender implements Surroundings {
     return maySettle(this.#statements.outcome(tenant, endpoint, key), owner);
   }
 
-  write(append: Append, entry: Entry | null, { slot, rows, interrupts }: Admitted): Appended {
+  write(append: Append, entry: Entry | null, { slot, rows, interrupts, remembered }: AdmittedAppend): Appended {
     const { runId, claim } = append;
     const key = entry === null ? this.#create(runId, slot) : entry.key;
     if (entry !== null) this.#slots.set(entry, slot);
     for (const row of rows) this.#insert(key, row);
     for (const interrupt of interrupts) this.#interrupt(key, interrupt);
+    for (const change of remembered) this.#remembered.apply(slot.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     for (const { record } of append.outcomes ?? []) this.#statements.keepOutcome(record);

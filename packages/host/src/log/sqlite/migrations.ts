@@ -171,6 +171,50 @@ const migrations: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    // An entry is never changed: to drop it is a row of its own. Places are those of the events that did it.
+    name: 'what agents remember',
+    sql: `
+      CREATE TABLE memory_scopes (
+        key INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        ref TEXT NOT NULL,
+        UNIQUE (tenant, ref)
+      ) STRICT;
+      CREATE TABLE memory_entries (
+        cursor INTEGER PRIMARY KEY,
+        scope INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        turn TEXT NOT NULL,
+        content TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        expires_at INTEGER,
+        UNIQUE (scope, id)
+      ) STRICT;
+      CREATE INDEX memory_entries_newest ON memory_entries (scope, cursor);
+      CREATE INDEX memory_entries_by_run ON memory_entries (run);
+      CREATE TABLE memory_drops (
+        scope INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        cursor INTEGER NOT NULL,
+        run INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        turn TEXT NOT NULL,
+        PRIMARY KEY (scope, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX memory_drops_by_run ON memory_drops (run);
+      CREATE TABLE memory_tags (
+        scope INTEGER NOT NULL,
+        tag TEXT NOT NULL,
+        entry INTEGER NOT NULL,
+        PRIMARY KEY (scope, tag, entry)
+      ) STRICT, WITHOUT ROWID;
+      CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
+    `,
+  },
 ];
 
 /** The version of a database; one that a later program wrote is refused. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { DROPPED, KEPT } from '../remembered.ts';
 import { asked, creation, resolved, row, runA, runB, started } from '../samples.contract.ts';
 import { folders, open } from './folders.contract.ts';
 
@@ -37,6 +38,52 @@ describe('a damaged index', () => {
     expect(await picture(damaged)).toEqual(before);
     expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await expect(damaged.log.append({ runId: runA, answers: 'i2', rows: [resolved('i2')] })).resolves.toBeDefined();
+    await damaged.close();
+  });
+});
+
+describe('damaged memories', () => {
+  const ofMemory = (type: string, memoryId: string) =>
+    row(type, {
+      audience: 'operator',
+      payload: JSON.stringify({ memoryRef: 'notes', memoryId, content: `tea ${memoryId}`, tags: ['x'], turn: 't' }),
+    });
+
+  it.each([
+    ['lost entries', 'DELETE FROM memory_entries', 1],
+    ['an entry that nobody wrote', "UPDATE memory_entries SET content = 'coffee'", 1],
+    ['a drop that did not happen', "UPDATE memory_drops SET id = 'a'", 1],
+    [
+      'lost scopes and all that is in them',
+      'DELETE FROM memory_entries; DELETE FROM memory_drops; DELETE FROM memory_scopes',
+      1,
+    ],
+    // Written anew in any case, and so not counted.
+    ['lost tags', 'DELETE FROM memory_tags', 0],
+    ['lost words', 'DELETE FROM memory_words', 0],
+  ])('with %s are repaired from the rows', async (_, damage, repaired) => {
+    const folder = fresh();
+    const store = await open(folder);
+    const rows = [ofMemory(KEPT, 'a'), ofMemory(KEPT, 'b'), ofMemory(DROPPED, 'b')];
+    await store.log.append(creation(runA, { rows: [started(), ...rows] }));
+    await store.log.append(creation(runB));
+    const query = { tenant: 't', memoryRef: 'notes', now: 0, limit: 9 };
+    const picture = async ({ records }: typeof store) => [
+      await records.remembered(query),
+      await records.remembered({ ...query, tag: 'x' }),
+      await records.searchRemembered(query, 'tea'),
+    ];
+    const before = await picture(store);
+    expect(before).toMatchObject([[{ id: 'a' }], [{ id: 'a' }], [{ id: 'a' }]]);
+    await store.close();
+    const db = new DatabaseSync(join(folder, 'cairn.db'));
+    db.exec(damage);
+    db.close();
+    const damaged = await open(folder);
+    expect(await picture(damaged)).not.toEqual(before);
+    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired });
+    expect(await picture(damaged)).toEqual(before);
+    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await damaged.close();
   });
 });

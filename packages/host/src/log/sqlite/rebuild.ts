@@ -1,17 +1,20 @@
-/** Recomputes the run list and the inbox from the rows, run by run, between the appends of other runs. */
+/** Recomputes the run list, the inbox and what agents remember from the rows, run by run, between the appends of other runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { InterruptRecord, Row, RunRecord } from '../port.ts';
+import { isOfMemory, rememberedChanges } from '../remembered.ts';
 import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
 import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { arrays } from './read.ts';
+import { rememberedRepair } from './remembered.ts';
 import type { Slots } from './slots.ts';
 
 type Columns = readonly unknown[];
 
 export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slots) {
   const index = indexTables(db);
+  const repairMemories = rememberedRepair(db);
   const keys = db
     .prepare('SELECT key FROM runs ORDER BY key')
     .all()
@@ -24,16 +27,28 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slot
       apply: () => {
         slots.save(); // so that the table, not the cache, is what is checked
         const stored = index.stored(key);
-        const fresh = reindex(stored.record, index.rows(key, stored.record));
-        if (sameIndex(fresh, stored)) return false;
+        const { record } = stored;
+        const ofMemory: Row[] = [];
+        const fresh = reindex(record, noting(index.rows(key, record), ofMemory));
+        const changes = record.importedAt === null ? rememberedChanges(ofMemory) : [];
+        const isMemoryWrong = repairMemories(record.tenant, key, changes);
+        if (sameIndex(fresh, stored)) return isMemoryWrong;
         index.store(key, fresh);
-        slots.forget(stored.record.runId);
+        slots.forget(record.runId);
         return true;
       },
     });
     if (wrong) repaired += 1;
   }
   return { runs: keys.length, repaired };
+}
+
+/** The rows as they are, while those about memories are put aside: a run's rows are read once. */
+function* noting(rows: Iterable<Row>, ofMemory: Row[]): Iterable<Row> {
+  for (const row of rows) {
+    if (isOfMemory(row)) ofMemory.push(row);
+    yield row;
+  }
 }
 
 /** What the tables say of a run, and the way to make them say something else. */

@@ -5,6 +5,7 @@ import { versionTaken } from '../refusals.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { sqliteIdempotency } from './idempotency.ts';
 import { sqlitePacks } from './packs.ts';
+import { sqliteRemembered } from './remembered.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
 
 /** Runs a read, or refuses it when the store is closed. */
@@ -22,6 +23,7 @@ export function sqliteRecords(db: DatabaseSync, writer: GroupCommit, read: Read)
     ...sqliteSubscriptions(db, writer, read),
     ...sqlitePacks(db, writer, read),
     ...sqliteIdempotency(db, writer, read),
+    ...sqliteRemembered(db, read),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Signed tokens of an issuer the operator trusts: who they are for, what they allow, and why one is refused. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { audienceFor, type Caller, type Scope, scopes } from '../auth.ts';
+import { audienceFor, type Caller, type Scope, scopes, toolScope } from '../auth.ts';
 import type { JwtConfig } from '../config/access.ts';
 import { printable } from '../config/fields.ts';
 import type { IssuerKeys } from './jwks.ts';
@@ -42,6 +42,7 @@ function tokenCaller(payload: JWTPayload, { claims }: JwtConfig): Caller {
     tenant,
     principal,
     scopes: held,
+    toolScopes: wordsIn(payload[claims.scopes]).filter((word) => toolScope.test(word)),
     audience: audienceFor(held),
     credential: `token:${JSON.stringify([tenant, principal ?? null])}`,
     expiresAt: (payload.exp ?? 0) * 1000,
@@ -58,8 +59,13 @@ function nameIn(payload: JWTPayload, claim: string): string | undefined {
 
 /** Scopes of other services are not ours to mind; a token without the claim may do nothing. */
 function scopesIn(claim: unknown): readonly Scope[] {
-  const words: readonly unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  const words = wordsIn(claim);
   return scopes.filter((scope) => words.includes(scope));
+}
+
+function wordsIn(claim: unknown): readonly string[] {
+  const words: readonly unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  return words.filter((word): word is string => typeof word === 'string');
 }
 
 /** What is wrong with a token may be told to who holds it; nothing of a key or of the token's text is. */

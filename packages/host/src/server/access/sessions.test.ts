@@ -8,6 +8,7 @@ const caller = (credential: string, expiresAt?: number): Caller => ({
   tenant: 't',
   principal: undefined,
   scopes: new Set(['runs:read']),
+  toolScopes: [],
   audience: 'client',
   credential,
   expiresAt,

@@ -1,6 +1,6 @@
 /** The keys of the configuration that say who may call, how often, and which pages and addresses are let in or out. */
 import { z } from 'zod';
-import { scopes } from '../auth.ts';
+import { scopes, toolScope } from '../auth.ts';
 import { address, label, name, origin, path, variable } from './fields.ts';
 
 const given = (values: readonly unknown[]): number => values.filter((value) => value !== undefined).length;
@@ -22,6 +22,12 @@ export const keySchema = z
       .optional()
       .describe(
         'What it may do. Left out: all but `audit:read`, which shows the rows of the operator, and `metrics:read`.',
+      ),
+    toolScopes: z
+      .array(z.string().regex(toolScope, 'must be tool:<name>, or tool:* for all of them'))
+      .optional()
+      .describe(
+        'Which of the tools that [need a scope](tools.md#who-may-call-what) runs of this key may call, as `tool:<name>`; `tool:*` is all of them. Left out: none.',
       ),
   })
   .refine((key) => given([key.key, key.keyEnv, key.sha256]) === 1, {

@@ -1,5 +1,4 @@
-/** The keys of the configuration that name what lies outside the host: packs, models, other servers and hosts, telemetry. */
-import { modelClasses } from '@cairn/protocol';
+/** The keys of the configuration that name what lies outside the host: packs, other servers and hosts, telemetry. */
 import { z } from 'zod';
 import { address, headers, label, name, path } from './fields.ts';
 
@@ -28,51 +27,6 @@ const packsObject = z.strictObject({
 export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))], {
   error: 'must be a list of folders, or an object with folders and trust',
 });
-
-const modelName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/\S+$/, 'must be <provider>/<model>, such as local/qwen3')
-  .max(256);
-
-export const modelsSchema = z
-  .strictObject({
-    providers: z
-      .record(
-        label,
-        z.strictObject({
-          kind: z.enum(['openai', 'anthropic', 'google', 'openai-compatible']).describe('Which interface it speaks.'),
-          baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
-          apiKey: z
-            .strictObject({ secret: label })
-            .optional()
-            .describe('The key, as the name of one of the `secrets`.'),
-          headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
-        }),
-      )
-      .default({})
-      .describe('Who serves models, by a name of your own.'),
-    classes: z
-      .partialRecord(z.enum(modelClasses), modelName)
-      .default({})
-      .describe('Which model serves a model class, as `<provider>/<model>`.'),
-  })
-  .superRefine(({ providers, classes }, context) => {
-    for (const [key, { kind, baseUrl }] of Object.entries(providers)) {
-      if (kind !== 'openai-compatible' || baseUrl !== undefined) continue;
-      const path = ['providers', key, 'baseUrl'];
-      context.addIssue({
-        code: 'custom',
-        path,
-        message: 'is missing: an openai-compatible provider needs its address',
-      });
-    }
-    for (const [key, model] of Object.entries(classes)) {
-      const provider = model.slice(0, model.indexOf('/'));
-      if (provider in providers) continue;
-      const message = `names the provider ${JSON.stringify(provider)}, which models.providers does not have`;
-      context.addIssue({ code: 'custom', path: ['classes', key], message });
-    }
-  });
 
 export const mcpSchema = z.strictObject({
   servers: z

@@ -41,7 +41,19 @@ export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source:
   }
 }
 
-function secretsNamedBy({ models, mcp, otel }: ParsedConfig): readonly SecretReference[] {
+/** A credential of a provider that nobody configured could never be used. */
+export function checkCredentialProviders({ models, credentials }: ParsedConfig, source: string): void {
+  for (const [ref, { provider }] of Object.entries(credentials)) {
+    if (Object.hasOwn(models.providers, provider)) continue;
+    const close = nearest(provider, Object.keys(models.providers));
+    throw new TerminalError('config_invalid', {
+      message: `${source}: credentials.${ref}.provider names ${JSON.stringify(provider)}, which models.providers does not have.`,
+      hint: close === null ? 'Add it to models.providers.' : `Did you mean ${JSON.stringify(close)}?`,
+    });
+  }
+}
+
+function secretsNamedBy({ models, credentials, mcp, otel }: ParsedConfig): readonly SecretReference[] {
   const ofHeaders = (place: string, headers: HeadersInput) =>
     Object.entries(headers).flatMap(([header, value]) =>
       typeof value === 'string' ? [] : [{ place: `${place}.headers.${header}`, name: value.secret }],
@@ -52,6 +64,7 @@ function secretsNamedBy({ models, mcp, otel }: ParsedConfig): readonly SecretRef
       const ofKey = apiKey === undefined ? [] : [{ place: `${place}.apiKey`, name: apiKey.secret }];
       return [...ofKey, ...ofHeaders(place, headers)];
     }),
+    ...Object.entries(credentials).map(([ref, { key }]) => ({ place: `credentials.${ref}.key`, name: key.secret })),
     ...mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
     ...(otel === undefined ? [] : ofHeaders('otel', otel.headers)),
   ];

@@ -11,15 +11,9 @@ import {
   secretsSchema,
 } from './access.ts';
 import { address, name, path } from './fields.ts';
-import {
-  a2aSchema,
-  mcpSchema,
-  modelsSchema,
-  otelSchema,
-  packsSchema,
-  peersSchema,
-  visibilitySchema,
-} from './outside.ts';
+import { credentialsSchema, modelsSchema } from './models.ts';
+import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
+import { toolsSchema } from './tools.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
 
@@ -97,12 +91,21 @@ export const configShape = z.strictObject({
       },
     ],
   }),
+  credentials: credentialsSchema.default({}).meta({
+    description:
+      'Keys of providers that runs may ask for by reference (`configurable["ai.credentialRef"]`) instead of the key of the provider.',
+    examples: [{ 'acme-openai': { provider: 'openai', key: { secret: 'acme-openai-key' }, tenants: ['acme'] } }],
+  }),
   defaultAgent: z
     .string()
     .min(3)
     .max(256)
     .optional()
     .meta({ description: 'The agent of a request that names none.', examples: ['local.acme.desk.triage'] }),
+  tools: toolsSchema.prefault({}).meta({
+    description: 'Which [tools](tools.md) agents may call.',
+    examples: [{ allow: ['openwop:*', 'acme.crm:*'], http: { allow: ['https://api.example.org'] } }],
+  }),
   mcp: mcpSchema.prefault({}).meta({
     description: 'Servers of the Model Context Protocol.',
     examples: [

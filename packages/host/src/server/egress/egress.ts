@@ -9,7 +9,7 @@ export type { OutboundResponse } from './pinned-request.ts';
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** For the whole exchange: name, connection, request and answer. */

@@ -195,7 +195,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['node.cancelled', nodeEnded],
   ['node.retried', nodeRetried],
   ['cairn.step.requested', callStarted(['callId', 'step'])],
-  ['cairn.model.requested', callStarted(['callId', 'model'])],
+  ['cairn.model.requested', callStarted(['callId', 'provider'])],
   ['agent.toolCalled', callStarted(['callId', 'toolName'])],
   ['cairn.step.returned', callEnded],
   ['cairn.model.returned', callEnded],

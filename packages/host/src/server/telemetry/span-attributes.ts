@@ -35,19 +35,36 @@ export function runAttributes(
 
 const shortened = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text);
 
-/** Events that ask for a call, and which field names whom they ask: a step's type, a model, a tool. */
-const callStarts: ReadonlyMap<string, string> = new Map([
-  ['cairn.step.requested', 'step'],
-  ['cairn.model.requested', 'model'],
-  ['agent.toolCalled', 'toolName'],
+/** Events that ask for a call, and which fields name whom they ask, the better first: a step's type, a model's provider, a tool. */
+const callStarts: ReadonlyMap<string, readonly string[]> = new Map([
+  ['cairn.step.requested', ['step']],
+  ['cairn.model.requested', ['provider', 'model']],
+  ['agent.toolCalled', ['toolName']],
 ]);
 
-/** The provider of the call that an event asks for; undefined when it asks for none. */
-export function startOfCall(type: string, payload: JsonObject): string | undefined {
-  const field = callStarts.get(type);
-  if (field === undefined) return undefined;
-  const provider = payload[field];
-  return typeof provider === 'string' && provider !== '' ? provider : 'unknown';
+/** Further fields of those events that a span repeats, by the name it has there. */
+const callFields: Readonly<Record<string, string>> = {
+  agentId: 'gen_ai.agent.id',
+  model: 'gen_ai.request.model',
+  toolName: 'gen_ai.tool.name',
+};
+
+interface StartedCall {
+  readonly provider: string;
+  readonly attributes: Attributes;
+}
+
+/** Whom an event asks for a call; undefined when it asks nobody. */
+export function startOfCall(type: string, payload: JsonObject): StartedCall | undefined {
+  const fields = callStarts.get(type);
+  if (fields === undefined) return undefined;
+  const named = fields.map((field) => payload[field]).find((name) => typeof name === 'string' && name !== '');
+  const attributes: Record<string, string> = {};
+  for (const [field, name] of Object.entries(callFields)) {
+    const value = payload[field];
+    if (typeof value === 'string') attributes[name] = shortened(value);
+  }
+  return { provider: typeof named === 'string' ? named : 'unknown', attributes };
 }
 
 /** Adds a provider's bill to what a span has used so far. */

@@ -7,7 +7,7 @@ import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
 import type { Outage } from './outage.ts';
 import type { RunSpan } from './span-model.ts';
-import { SpanFold } from './spans.ts';
+import { isPiece, SpanFold } from './spans.ts';
 import { isSampled } from './trace-context.ts';
 
 /** Takes spans; `refused` says that it will never take these. Rejects when it could not be asked. */
@@ -221,5 +221,5 @@ const eventOf = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
   at,
   type,
   nodeId: nodeId ?? undefined,
-  payload: JSON.parse(payload) as Json,
+  payload: isPiece(type) ? null : (JSON.parse(payload) as Json),
 });

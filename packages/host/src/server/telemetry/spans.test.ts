@@ -56,6 +56,54 @@ describe('the spans of a run', () => {
     });
   });
 
+  it('show the turns and tools of an agent as calls, by provider and by tool, with who made them', () => {
+    const turn = {
+      nodeId: 'a',
+      callId: 'a/m0',
+      attempt: 1,
+      safety: 'read',
+      agentId: 'core.a.b',
+      provider: 'acme',
+      model: 'm-1',
+    };
+    const tool = {
+      nodeId: 'a',
+      callId: 'a/t0',
+      agentId: 'core.a.b',
+      toolName: 'openwop:time',
+      inputs: { zone: CANARY },
+    };
+    const piece: Said = ['output.chunk', { nodeId: 'a', runId: 'r', chunk: CANARY, isLast: false }];
+    const spans = spansOf(
+      started(),
+      nodeStarted('a'),
+      ['cairn.model.requested', turn],
+      ...Array.from({ length: 300 }, () => piece),
+      ['cairn.model.returned', { nodeId: 'a', callId: 'a/m0', attempt: 1, turn: { text: CANARY } }, 20],
+      ['agent.toolCalled', tool],
+      ['agent.toolReturned', { ...tool, error: { code: 'tool_failed', message: CANARY }, status: 'error' }, 5],
+      ['node.completed', { nodeId: 'a' }],
+      ['run.completed', {}],
+    );
+    expect(tree(spans).slice(3)).toEqual(['      openwop.activity.acme', '      openwop.activity.openwop:time']);
+    const agent = { 'gen_ai.agent.id': 'core.a.b' };
+    expect(one(spans, 'openwop.activity.acme')).toMatchObject({
+      attributes: { ...agent, 'gen_ai.request.model': 'm-1' },
+      status: { code: 'ok' },
+    });
+    expect(one(spans, 'openwop.activity.openwop:time')).toMatchObject({
+      attributes: { ...agent, 'gen_ai.tool.name': 'openwop:time' },
+      status: { code: 'error', message: 'tool_failed' },
+    });
+    // Pieces of text would crowd out what else is noted.
+    const noted = one(spans, 'openwop.node.type.a.attempt').events.map(
+      ({ attributes }) => attributes['openwop.event_type'],
+    );
+    expect(noted).toEqual(expect.arrayContaining(['agent.toolCalled', 'agent.toolReturned']));
+    expect(noted).not.toContain('output.chunk');
+    expect(JSON.stringify(spans)).not.toContain(CANARY);
+  });
+
   it('say what the protocol names, and nothing else in its namespace', () => {
     const tags = ['red', 'blue'];
     const metadata = { team: 'x', count: 3, deep: { secret: 1 }, long: 'y'.repeat(1_000) };
@@ -193,8 +241,11 @@ describe('the spans of a run', () => {
   });
 
   it('note every event in the span it belongs to, up to a bound', () => {
-    const chunks: readonly Said[] = Array.from({ length: 200 }, () => ['output.chunk', { nodeId: 'a', chunk: CANARY }]);
-    const spans = spansOf(started(), nodeStarted('a'), ...chunks);
+    const lines: readonly Said[] = Array.from({ length: 200 }, () => [
+      'log.appended',
+      { nodeId: 'a', message: CANARY },
+    ]);
+    const spans = spansOf(started(), nodeStarted('a'), ...lines);
     expect(one(spans, 'openwop.run').events).toEqual([
       {
         name: 'openwop.event.append',

@@ -29,6 +29,9 @@ interface OpenNode {
 }
 
 const OK: SpanStatus = { code: 'ok' };
+
+/** Pieces of text are too many to be noted one by one: the rows that close them are. */
+export const isPiece = (type: string): boolean => type === 'output.chunk' || type === 'agent.reasoning.delta';
 const UNSET: SpanStatus = { code: 'unset' };
 
 /** Takes a run's events in order, and gives each span once, when it ends, children before their parents. */
@@ -44,6 +47,7 @@ export class SpanFold {
   #isOver = false;
 
   take(event: SpanEvent): readonly RunSpan[] {
+    if (isPiece(event.type)) return [];
     const payload = objectOf(event.payload);
     if (event.type === 'run.started') this.#startRun(event, payload);
     if (this.#run === null) return [];
@@ -148,13 +152,13 @@ export class SpanFold {
   #call(event: SpanEvent, node: OpenNode, payload: JsonObject): void {
     const callId = textOf(payload.callId);
     if (callId === undefined) return;
-    const provider = startOfCall(event.type, payload);
-    if (provider !== undefined) {
+    const call = startOfCall(event.type, payload);
+    if (call !== undefined) {
       this.#endOne(node.calls, callId, event.at, { code: 'error', message: 'step_interrupted' });
       const { attributes } = node.span;
       const parentSpanId = (node.attempt ?? node.span).start.spanId;
       const place = {
-        name: `openwop.activity.${provider}`,
+        name: `openwop.activity.${call.provider}`,
         kind: 'client',
         parentSpanId,
       } as const;
@@ -162,6 +166,7 @@ export class SpanFold {
         'openwop.node_id': attributes['openwop.node_id'] ?? '',
         'openwop.node_type': attributes['openwop.node_type'] ?? '',
         'openwop.node_attempt': attributes['openwop.node_attempt'] ?? 0,
+        ...call.attributes,
       });
       node.calls.set(callId, span);
     } else if (callEnds.has(event.type)) {

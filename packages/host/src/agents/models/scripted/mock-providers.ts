@@ -5,7 +5,7 @@ import type { Clock } from '../../../engine/ports.ts';
 import type { Model } from '../model-port.ts';
 import { finishReasons, modelErrorClasses } from '../turn.ts';
 import type { Action, Script } from './script.ts';
-import { scriptedModel } from './scripted-model.ts';
+import { type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
 
 const delayMs = z.int().min(0).max(5000).default(0);
 const tokenCount = z.int().min(0);
@@ -60,17 +60,22 @@ export interface MockWish {
   readonly config?: JsonObject | undefined;
 }
 
-/** Throws `unsupported_mock_provider`, naming the place. */
-export function mockModel(wish: MockWish, clock: Clock): Model {
+/** The model of a wish. Throws `unsupported_mock_provider`. */
+export const mockModel = (wish: MockWish, clock: Clock): Model =>
+  scriptedModel({ ...mockPart(wish), clock, provider: 'mock', isVerbatim: true });
+
+/** What a mock plays. Throws `unsupported_mock_provider`, naming the place. */
+export function mockPart(wish: MockWish): MockPart {
+  const playing = (...turns: Script['turns']): MockPart => ({ script: { turns }, model: `mock-${wish.id}-v1` });
   switch (wish.id as MockId) {
     case 'stream-text':
-      return streamText(parsed('stream-text', wish), clock);
+      return streamText(parsed('stream-text', wish));
     case 'tool-calls':
-      return scripted(wish, clock, toolCallTurns(parsed('tool-calls', wish)));
+      return playing(...toolCallTurns(parsed('tool-calls', wish)));
     case 'error':
-      return scripted(wish, clock, [errorTurn(parsed('error', wish))]);
+      return playing(errorTurn(parsed('error', wish)));
     case 'usage-only':
-      return scripted(wish, clock, [[{ usage: parsed('usage-only', wish).usage }]]);
+      return playing([{ usage: parsed('usage-only', wish).usage }]);
     default:
       throw new TerminalError('unsupported_mock_provider', {
         message: `There is no mock provider ${quoted(wish.id, 80)}.`,
@@ -80,15 +85,18 @@ export function mockModel(wish: MockWish, clock: Clock): Model {
   }
 }
 
-const scripted = ({ id }: MockWish, clock: Clock, turns: Script['turns']): Model =>
-  scriptedModel({ script: { turns }, clock, provider: 'mock', model: `mock-${id}-v1` });
+type MockPart = Pick<ScriptedModelOptions, 'script' | 'model' | 'keepsTail'>;
 
-function streamText(config: ConfigOf<'stream-text'>, clock: Clock): Model {
-  const { tokens, delayMsPerToken, finishReason, model } = config;
+function streamText({
+  tokens,
+  delayMsPerToken,
+  finishReason,
+  model,
+  usage: stated,
+}: ConfigOf<'stream-text'>): MockPart {
   const said: Action[] = tokens.flatMap((token) => [...paced(delayMsPerToken), { say: [token] }]);
-  const counted = config.usage ?? { inputTokens: 0, outputTokens: tokens.length };
-  const turn = [...said, { usage: counted }, { finish: finishReason }];
-  return scriptedModel({ script: { turns: [turn] }, clock, provider: 'mock', model, keepsTail: true });
+  const counted = stated ?? { inputTokens: 0, outputTokens: tokens.length };
+  return { script: { turns: [[...said, { usage: counted }, { finish: finishReason }]] }, model, keepsTail: true };
 }
 
 function toolCallTurns({ toolCalls, delayMsPerToken }: ConfigOf<'tool-calls'>): Script['turns'] {

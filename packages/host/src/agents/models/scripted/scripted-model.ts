@@ -19,13 +19,15 @@ export interface ScriptedModelOptions {
   readonly model?: string;
   /** Leave the last piece of text for the chunk that closes the block. */
   readonly keepsTail?: boolean;
+  /** Nothing is filled in: texts are said as they are. */
+  readonly isVerbatim?: boolean;
 }
 
 /** Deltas that follow each other without a delay are given together, up to so many. */
 const BURST = 64;
 
 export function scriptedModel(options: ScriptedModelOptions): Model {
-  const { script, clock, provider = SCRIPTED, model = SCRIPTED, keepsTail = false } = options;
+  const { script, clock, provider = SCRIPTED, model = SCRIPTED, keepsTail = false, isVerbatim = false } = options;
   return {
     provider,
     model,
@@ -34,7 +36,7 @@ export function scriptedModel(options: ScriptedModelOptions): Model {
     prices: { input: 0, output: 0 },
     isScripted: true,
     keepsTail,
-    stream: (call) => perform(turnOf(script, call.turnIndex), call, clock),
+    stream: (call) => perform(turnOf(script, call.turnIndex), call, { clock, isVerbatim }),
   };
 }
 
@@ -49,9 +51,9 @@ function turnOf(script: Script, index: number): readonly Action[] {
 async function* perform(
   turn: readonly Action[],
   call: ModelCall,
-  clock: Clock,
+  { clock, isVerbatim }: { readonly clock: Clock; readonly isVerbatim: boolean },
 ): AsyncGenerator<readonly ModelPart[], void, undefined> {
-  const blanks = blanksOf(call.messages);
+  const blanks = isVerbatim ? null : blanksOf(call);
   const tally = new Tally(call);
   let burst: ModelPart[] = [];
   for (const action of turn) {
@@ -111,7 +113,8 @@ class Tally {
 }
 
 interface Scene {
-  readonly blanks: Blanks;
+  /** Null: nothing is filled in. */
+  readonly blanks: Blanks | null;
   readonly callsBefore: number;
 }
 
@@ -128,7 +131,7 @@ function* partsOf(action: Action, call: ModelCall, scene: Scene): Generator<Mode
 function* deltas(
   type: 'reasoning-delta' | 'text-delta',
   said: string | string[],
-  blanks: Blanks,
+  blanks: Blanks | null,
 ): Generator<ModelPart> {
   const pieces =
     typeof said === 'string' ? words(filledText(said, blanks)) : said.map((text) => filledText(text, blanks));

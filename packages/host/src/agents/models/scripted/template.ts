@@ -1,6 +1,6 @@
 /** Fills `{{input.topic}}` and its like into what a script says: three names, paths into them, and nothing that computes. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import type { ModelMessage } from '../turn.ts';
+import type { ModelCall } from '../model-port.ts';
 
 /** What a script may refer to. */
 export interface Blanks {
@@ -16,16 +16,14 @@ const names: ReadonlySet<string> = new Set(['input', 'task', 'last'] satisfies (
 const blank = /\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g;
 const wholeBlank = /^\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}$/;
 
-/** The task is what the invocation was begun with: its first message. */
-export function blanksOf(messages: readonly ModelMessage[]): Blanks {
-  const first = messages.find((message) => message.role === 'user');
+export function blanksOf({ task, messages }: Pick<ModelCall, 'task' | 'messages'>): Blanks {
   const last = messages.findLast((message) => message.role === 'tool');
-  const task = first?.role === 'user' ? first.text : '';
   return { task, input: objectIn(task), last: last?.role === 'tool' ? last.output : null };
 }
 
-/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. */
-export function filledText(text: string, blanks: Blanks): string {
+/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. Null leaves it alone. */
+export function filledText(text: string, blanks: Blanks | null): string {
+  if (blanks === null) return text;
   return text.replace(blank, (_, path: string) => {
     const value = valueAt(path, blanks);
     if (value === undefined) return '';
@@ -34,7 +32,8 @@ export function filledText(text: string, blanks: Blanks): string {
 }
 
 /** A value with its blanks filled; a text that is one blank becomes the value itself. */
-export function filled(value: Json, blanks: Blanks): Json {
+export function filled(value: Json, blanks: Blanks | null): Json {
+  if (blanks === null) return value;
   if (typeof value === 'string') {
     const path = wholeBlank.exec(value)?.[1];
     return path === undefined ? filledText(value, blanks) : (valueAt(path, blanks) ?? null);

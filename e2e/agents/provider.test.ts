@@ -1,0 +1,97 @@
+/** The research crew as it ships against a server of models on loopback: streamed thoughts and text, tools, a handoff. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@cairn/client';
+import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import { createHost } from '../../packages/host/src/index.ts';
+import { openwopData } from '../openwop/openwop-data.ts';
+import { wireSchemas } from '../openwop/wire-schemas.ts';
+import { shippedPacks } from './crew-pack.ts';
+import { crewProvider } from './crew-provider.ts';
+
+const key = 'a-key-for-the-crew-01';
+
+interface Finished {
+  readonly events: readonly RunEventDoc[];
+  readonly outputs: JsonObject;
+  readonly brief: string;
+  readonly asked: ReadonlyMap<string, number>;
+}
+
+async function finished(topic: string): Promise<Finished> {
+  const data = mkdtempSync(join(tmpdir(), 'cairn-crew-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const provider = await crewProvider(0);
+  onTestFinished(() => provider[Symbol.asyncDispose]());
+  const host = await createHost({
+    config: {
+      port: 0,
+      data,
+      keys: [{ key, tenant: 'crew', principal: 'ada' }],
+      packs: { folders: [join(shippedPacks, 'research-crew')] },
+      models: { providers: { local: { kind: 'openai-compatible', baseUrl: provider.url } }, default: 'local/crew-1' },
+    },
+    allowUnsignedPacks: true,
+    report: () => undefined,
+  });
+  onTestFinished(() => host.close());
+  const client = createClient({ url: host.url ?? '', key });
+  const { runId } = await client.runs.create({ workflowId: 'research-crew', inputs: { topic } });
+  const events: RunEventDoc[] = [];
+  for await (const event of client.follow(runId)) events.push(event);
+  const run = await client.runs.get(runId);
+  expect([run.status, run.error]).toEqual(['completed', undefined]);
+  const brief = readFileSync(join(data, 'runs', runId, 'files', 'brief.md'), 'utf8');
+  return { events, outputs: run.outputs as JsonObject, brief, asked: provider.asked(topic) };
+}
+
+const payloads = (events: readonly RunEventDoc[], type: string): readonly JsonObject[] =>
+  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
+
+test('the crew plans, hands over, researches with tools and writes, on a model that streams', async () => {
+  const topic = 'topic-tides';
+  const { events, outputs, brief, asked } = await finished(topic);
+  expect(payloads(events, 'agent.invocation.started').map(({ agentId }) => String(agentId).split('.').at(-1))).toEqual([
+    'planner',
+    'researcher',
+    'writer',
+  ]);
+  expect(payloads(events, 'agent.handoff')).toMatchObject([
+    { toAgentId: 'community.cairn.research-crew.researcher', context: { task: { topic } } },
+  ]);
+  // Parallel calls of one turn are all under way before the first returns.
+  const tools = events.filter(({ type }) => type === 'agent.toolCalled' || type === 'agent.toolReturned');
+  expect(tools.map(({ payload }) => (payload as JsonObject).toolId)).toContain('openwop:fs.write');
+  expect(payloads(events, 'agent.toolReturned').filter(({ status }) => status !== 'ok')).toEqual([]);
+  expect(payloads(events, 'agent.reasoned').map(({ reasoning }) => reasoning)).toContain('That is all.');
+  expect(outputs.content).toBe(`# ${topic}\n\nAll is well, as far as the notes go.`);
+  expect(brief).toBe(`# ${topic}\n\nAll is well.\n`);
+  // Every turn was asked for once, and each told what it used.
+  expect([...asked.values()].every((times) => times === 1)).toBe(true);
+  expect(payloads(events, 'provider.usage')).toHaveLength(asked.size);
+});
+
+test('streamed pieces join to what their blocks close with', async () => {
+  const { events, outputs } = await finished('topic-waves');
+  let thought = '';
+  for (const { type, payload } of events) {
+    const { delta, reasoning } = payload as JsonObject;
+    if (type === 'agent.reasoning.delta') thought += String(delta);
+    if (type !== 'agent.reasoned') continue;
+    expect(thought).toBe(reasoning);
+    thought = '';
+  }
+  const written = events.filter(({ type, nodeId }) => type === 'output.chunk' && nodeId === 'write');
+  expect(written.length).toBeGreaterThan(3);
+  expect(written.map(({ payload }) => (payload as JsonObject).chunk).join('')).toBe(outputs.content);
+});
+
+const data = openwopData();
+
+test.runIf(data !== null)('every event of the crew fits the published schemas', async () => {
+  const { events } = await finished('topic-schemas');
+  const schemas = wireSchemas(data as NonNullable<typeof data>);
+  for (const event of events) schemas.checkEvent(event);
+});

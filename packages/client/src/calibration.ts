@@ -1,0 +1,7 @@
+/** Calibration: whether agents are as sure as they should be. */
+import type { Calibration } from '@cairn/protocol';
+import { type CallOptions, read } from './calls.ts';
+import type { Connection } from './connection.ts';
+
+export const readCalibration = (connection: Connection, options?: CallOptions): Promise<Calibration> =>
+  read(connection, '/v1/host/cairn/calibration', options);

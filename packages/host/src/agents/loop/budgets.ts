@@ -1,0 +1,117 @@
+/** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
+import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/compiled.ts';
+import type { Draft, RunError } from '../../engine/state.ts';
+import type { LoopState } from './invocation.ts';
+import { clientRow } from './rows.ts';
+import { optionsOf } from './settings.ts';
+
+/** Turns of the model that a node gets when it says nothing. */
+export const DEFAULT_MAX_TURNS = 16;
+
+/** What the limits of a node may hold, and the least that each may be. */
+export const limitNames = {
+  maxTurns: { least: 1, isWhole: true },
+  maxToolCalls: { least: 0, isWhole: true },
+  maxTokens: { least: 1, isWhole: true },
+  maxCostUsd: { least: 0, isWhole: false },
+} as const;
+
+/** What a run's budget may hold. */
+const budgetNames = ['maxToolCalls', 'maxTokens', 'maxCostUsd'] as const;
+
+export interface Breach {
+  readonly kind: 'loop-iterations' | 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
+  readonly limit: number;
+  /** More than the limit: what is spent, or would be by the next call. */
+  readonly observed: number;
+  readonly whose: 'node' | 'run';
+}
+
+/** The ways in which a node's `limits` or a run's `budget` is wrong. */
+export function limitProblems(
+  limits: Json,
+  what: string,
+  names: readonly string[] = Object.keys(limitNames),
+): string[] {
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) return [`${what} must be an object`];
+  return Object.entries(limits).flatMap(([name, value]) => {
+    if (!names.includes(name)) return [`${what}.${name} is not known; there are ${names.join(', ')}`];
+    const { least, isWhole } = limitNames[name as keyof typeof limitNames];
+    const fits = typeof value === 'number' && value >= least && (!isWhole || Number.isInteger(value));
+    return fits ? [] : [`${what}.${name} must be a ${isWhole ? 'whole ' : ''}number from ${least}`];
+  });
+}
+
+/** Throws for a budget that cannot be kept, before anything is spent. */
+export function checkBudget(context: NodeContext, isPriced: boolean, model: string): void {
+  const problems = limitProblems(budgetOf(context), 'configurable.budget', budgetNames);
+  const hasCost = limitsOf(context).maxCostUsd !== undefined || budgetOf(context).maxCostUsd !== undefined;
+  if (hasCost && !isPriced) {
+    problems.push(`maxCostUsd is set and the price of ${model} is not known`);
+  }
+  if (problems.length === 0) return;
+  throw new TerminalError('config_validation_failed', {
+    message: `Node ${context.node.id} cannot keep its budget: ${problems.join('; ')}.`,
+    hint: 'Give the prices of the model in the configuration (models), or limit tokens instead.',
+    details: { nodeId: context.node.id, problems },
+  });
+}
+
+const limitsOf = ({ node }: NodeContext): JsonObject => (node.config.limits ?? {}) as JsonObject;
+const budgetOf = (context: NodeContext): JsonObject => (optionsOf(context).budget ?? {}) as JsonObject;
+
+/** The limit that one more turn of the model would pass. */
+export function turnBreach(context: NodeContext, loop: LoopState): Breach | null {
+  const limits = limitsOf(context);
+  const budget = budgetOf(context);
+  const { usage } = context.state.view;
+  const maxTurns = (limits.maxTurns as number | undefined) ?? DEFAULT_MAX_TURNS;
+  if (loop.turns >= maxTurns) {
+    return { kind: 'loop-iterations', limit: maxTurns, observed: loop.turns + 1, whose: 'node' };
+  }
+  return (
+    spent('budget-tokens', limits.maxTokens, loop.tokens, 'node') ??
+    spent('budget-tokens', budget.maxTokens, usage.totalTokens, 'run') ??
+    spent('budget-cost', limits.maxCostUsd, loop.costUsd, 'node') ??
+    spent('budget-cost', budget.maxCostUsd, usage.costUsd, 'run')
+  );
+}
+
+/** The least that counts as more than a limit that is reached exactly. */
+const more = { 'budget-tokens': 1, 'budget-cost': 1e-6 } as const;
+
+function spent(
+  kind: keyof typeof more,
+  limit: Json | undefined,
+  amount: number,
+  whose: Breach['whose'],
+): Breach | null {
+  if (typeof limit !== 'number' || amount < limit) return null;
+  return { kind, limit, observed: amount > limit ? amount : limit + more[kind], whose };
+}
+
+/** The limit that so many more tool calls would pass. */
+export function toolBreach(context: NodeContext, loop: LoopState, calls: number): Breach | null {
+  const limit = limitsOf(context).maxToolCalls;
+  const budget = budgetOf(context).maxToolCalls;
+  const own = loop.toolCalls + calls;
+  const whole = context.state.view.toolCallCount + calls;
+  if (typeof limit === 'number' && own > limit) {
+    return { kind: 'budget-tool-calls', limit, observed: own, whose: 'node' };
+  }
+  if (typeof budget === 'number' && whole > budget) {
+    return { kind: 'budget-tool-calls', limit: budget, observed: whole, whose: 'run' };
+  }
+  return null;
+}
+
+export const breachRow = (nodeId: string, { kind, limit, observed }: Breach): Draft =>
+  clientRow('cap.breached', nodeId, { kind, limit, observed, nodeId });
+
+export const breachError = (nodeId: string, { kind, limit, whose }: Breach): RunError => ({
+  code: kind === 'loop-iterations' ? 'loop_limit_exceeded' : 'budget_exhausted',
+  message: `Node ${nodeId} stopped before its next call: the ${whose}'s limit of ${limit} for ${kind} is used up.`,
+  details: { kind, limit, whose },
+  retryable: false,
+});

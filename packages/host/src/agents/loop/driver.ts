@@ -1,0 +1,26 @@
+/** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
+import type { NodeDriver } from '../../engine/compiled.ts';
+import { evolveLoop, freshLoop, type LoopState } from './invocation.ts';
+import { askModelAgain, modelInput, modelReturned } from './model-calls.ts';
+import { nextOfLoop } from './next.ts';
+import { callAgain, toolInput, toolReturned } from './tool-calls.ts';
+import type { LoopWorld } from './world.ts';
+
+/** `OpenCall.step` of the calls of a model. */
+const MODEL_PERFORMER = 'cairn.model';
+
+export function createAgentDriver(world: LoopWorld): NodeDriver<LoopState> {
+  return {
+    fresh: freshLoop,
+    evolve: evolveLoop,
+    next: (context) => nextOfLoop(context, world),
+    callInput: (context, call) =>
+      call.step === MODEL_PERFORMER ? modelInput(context, world) : toolInput(context, call),
+    returned: (context, call, result) =>
+      call.step === MODEL_PERFORMER
+        ? [modelReturned(context, call, result)]
+        : [toolReturned(context, call, result, world)],
+    again: (context, call) =>
+      call.step === MODEL_PERFORMER ? askModelAgain(context, call) : [callAgain(context.node.id, call)],
+  };
+}

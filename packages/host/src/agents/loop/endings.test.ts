@@ -1,0 +1,324 @@
+import type { JsonObject } from '@cairn/protocol';
+import { describe, expect, test } from 'vitest';
+import { AgentRun, agentId, type BenchOptions } from './agent-bench.contract.ts';
+
+const solo = agentId('solo');
+
+/** An agent that is asked how sure it is. */
+const unsure = (more: BenchOptions = {}, confidence: object = {}): AgentRun =>
+  new AgentRun({ cast: { solo: { manifest: { confidence } } }, ...more });
+
+const decides = (run: AgentRun, confidence: unknown, decision: unknown = 'refund') =>
+  run.calls(['openwop_decide', { decision, ...(confidence === undefined ? {} : { confidence }) }]);
+
+describe('a decision', () => {
+  test('ends the invocation, and what was decided with its confidence is the output', () => {
+    const run = decides(unsure(), 0.9);
+    expect(run.story().slice(4)).toEqual([
+      'provider.usage',
+      'agent.decided',
+      'agent.invocation.completed',
+      'node.completed',
+    ]);
+    expect(run.last('agent.decided')).toEqual({ agentId: solo, decision: 'refund', confidence: 0.9 });
+    expect(run.last('agent.invocation.completed')).toMatchObject({ outcome: 'completed', confidence: 0.9 });
+    expect(run.outputs).toEqual({ content: 'refund', decision: 'refund', confidence: 0.9, agentId: solo });
+  });
+
+  test('waits for the tools of the same turn, and is the only one of its turn', () => {
+    const run = unsure().calls(
+      ['openwop_look'],
+      ['openwop_decide', { decision: 1 }, 'b'],
+      ['openwop_decide', { decision: 2 }, 'c'],
+    );
+    expect(run.last('agent.toolReturned')).toMatchObject({ toolId: 'openwop:decide', status: 'error' });
+    expect(run.types()).not.toContain('agent.decided');
+    run.result('openwop:look');
+    expect(run.outputs).toMatchObject({ decision: 1 });
+  });
+
+  test('without a decision in it is refused, and the model may try again', () => {
+    const run = unsure().calls(['openwop_decide', { confidence: 1 }]);
+    expect(run.last('agent.toolReturned').error).toMatchObject({
+      message: expect.stringContaining('decision is missing'),
+    });
+    expect(decides(run, 1).status).toBe('completed');
+  });
+});
+
+describe('escalation', () => {
+  test.each([
+    ['stated exactly at the threshold', 0.7, {}],
+    ['not stated', undefined, {}],
+    ['no number', '0.1', {}],
+    ['above 1', 1.5, {}],
+    ['below 0', -1, {}],
+    ['null', null, {}],
+    ['at the threshold of the manifest', 0.4, { manifest: 0.4 }],
+    ['at the threshold of the run, above it in the manifest', 0.4, { manifest: 0.9, run: 0.4 }],
+    ['0 where the run asks for 0', 0, { run: 0 }],
+  ])(
+    'a confidence that is %s leads to nothing',
+    (_what, confidence, { manifest, run }: { manifest?: number; run?: number }) => {
+      const configurable = run === undefined ? {} : { configurable: { escalationThreshold: run } };
+      const played = decides(
+        unsure(configurable, manifest === undefined ? {} : { defaultThreshold: manifest }),
+        confidence,
+      );
+      expect(played.status).toBe('completed');
+      expect(played.types()).not.toContain('interrupt.requested');
+      expect(played.types()).not.toContain('cap.breached');
+    },
+  );
+
+  test('a confidence that is none is left out of the decision and kept where it can be found', () => {
+    const run = decides(unsure(), '0.1');
+    expect(run.last('agent.decided')).toEqual({ agentId: solo, decision: 'refund', invalidConfidence: '0.1' });
+  });
+
+  test.each([
+    ['default', {}, {}, 0.7],
+    ['manifest', {}, { defaultThreshold: 0.9 }, 0.9],
+    ['run-option', { configurable: { escalationThreshold: 0.8 } }, { defaultThreshold: 0.1 }, 0.8],
+  ] as const)(
+    'below the threshold of the %s it is held: decided, suspended, asked',
+    (rule, more, confidence, threshold) => {
+      const run = decides(unsure(more, confidence), 0.69);
+      expect(run.story().slice(5)).toEqual(['agent.decided', 'node.suspended', 'interrupt.requested']);
+      expect(run.status).toBe('waiting-approval');
+      const held = { agentId: solo, threshold, observed: 0.69, decision: 'refund' };
+      expect(run.last('node.suspended')).toMatchObject({
+        reason: 'low-confidence',
+        kind: 'low-confidence',
+        rule,
+        ...held,
+      });
+      expect(run.last('interrupt.requested')).toMatchObject({ kind: 'low-confidence', data: held });
+      expect(Object.keys(run.last('interrupt.requested').data as JsonObject)).toEqual(Object.keys(held));
+    },
+  );
+
+  test('approved, the decision is the output as it stood', () => {
+    const run = decides(unsure(), 0.1).answers('a', { action: 'approve' });
+    expect(run.outputs).toMatchObject({ decision: 'refund', confidence: 0.1 });
+    expect(run.last('agent.invocation.completed')).toMatchObject({ outcome: 'escalated', confidence: 0.1 });
+    expect(run.all('agent.decided')).toHaveLength(1);
+  });
+
+  test.each([
+    ['edited', { action: 'edit', decision: 'repair' }],
+    ['ratified as a bare value', 'repair'],
+  ])('%s, the decision is what the human says', (_how, answer) => {
+    expect(decides(unsure(), 0.1).answers('a', answer).outputs).toMatchObject({ decision: 'repair' });
+  });
+
+  test('rejected, the agent hears why and goes on', () => {
+    const run = decides(unsure(), 0.1).answers('a', { action: 'reject', feedback: 'Look at the date.' });
+    expect(run.status).toBe('running');
+    expect(run.request.messages.slice(-2)).toEqual([
+      { role: 'tool', callId: 'call_0', name: 'openwop_decide', output: 'A person rejected this.', isError: true },
+      { role: 'user', text: 'A person rejected your decision: Look at the date.' },
+    ]);
+    expect(decides(run, 0.95, 'repair').outputs).toMatchObject({ decision: 'repair', confidence: 0.95 });
+    expect(run.all('agent.invocation.started')).toHaveLength(1);
+  });
+
+  test('rejected again and again, it ends with its turns', () => {
+    const run = unsure({ config: { limits: { maxTurns: 3 } } });
+    for (let i = 0; i < 3; i++) decides(run, 0.1).answers('a', { action: 'reject' });
+    expect(run.error.code).toBe('loop_limit_exceeded');
+  });
+
+  test('rejected for good, the node fails', () => {
+    const run = decides(unsure(), 0.1).answers('a', { action: 'reject', feedback: 'Never.', final: true });
+    expect(run.error).toMatchObject({ code: 'decision_rejected', message: expect.stringContaining('Never.') });
+    expect(run.last('agent.invocation.completed').outcome).toBe('failed');
+  });
+
+  test.each([
+    ['an edit without a decision', { action: 'edit' }],
+    ['an unknown field', { action: 'approve', verdict: 'yes' }],
+    ['feedback that is no text', { action: 'reject', feedback: 1 }],
+  ])('an answer that is %s is refused, and the question stays open', (_what, answer) => {
+    const run = decides(unsure(), 0.1);
+    expect(() => run.answers('a', answer as never)).toThrow(/does not fit/);
+    expect(run.status).toBe('waiting-approval');
+  });
+
+  test('an edited decision must have the shape that the agent would need', () => {
+    const returnSchema = { $ref: '#/$defs/q', $defs: { q: { type: 'object', required: ['queue'] } } };
+    const run = new AgentRun({ cast: { solo: { manifest: { confidence: {} }, returnSchema } } });
+    decides(run, 0.1, { queue: 'x' });
+    expect(() => run.answers('a', { action: 'edit', decision: { line: 1 } })).toThrow(/does not fit/);
+    expect(run.answers('a', { action: 'edit', decision: { queue: 'y' } }).outputs).toMatchObject({
+      result: { queue: 'y' },
+      decision: { queue: 'y' },
+    });
+  });
+
+  test('suppressed by the operator, it passes and the log says so', () => {
+    const run = decides(unsure({ world: { lowConfidence: 'suppress' } }), 0.5);
+    expect(run.status).toBe('completed');
+    expect(run.last('cap.breached')).toEqual({
+      kind: 'confidence-escalation-suppressed',
+      limit: 0.7,
+      observed: 0.5,
+      nodeId: 'a',
+    });
+    expect(run.last('agent.invocation.completed').outcome).toBe('completed');
+  });
+
+  test('survives a crash while the decision is held', () => {
+    const run = decides(unsure(), 0.1).crashes().answers('a', { action: 'approve' });
+    expect(run.status).toBe('completed');
+    expect(run.all('cairn.model.requested')).toHaveLength(1);
+  });
+});
+
+describe('handing on', () => {
+  const pair = (more: object = {}, schemas: object = {}) =>
+    new AgentRun({
+      cast: {
+        first: { manifest: { toolAllowlist: ['openwop:handoff'] } },
+        second: { manifest: { description: 'Does the rest.', ...more }, ...schemas },
+      },
+    });
+  const handsOn = (run: AgentRun, more: object = {}) =>
+    run.calls(['openwop_handoff', { agentId: agentId('second'), message: 'Your turn.', reason: 'skill', ...more }]);
+
+  test('closes the bracket of the one and opens that of the other, with the message as task', () => {
+    const run = handsOn(pair());
+    expect(run.story().slice(4)).toEqual([
+      'provider.usage',
+      'agent.decided',
+      'agent.handoff',
+      'agent.invocation.completed',
+      'agent.invocation.started',
+      'agent.promptResolved',
+      'cairn.model.requested',
+    ]);
+    const [one, other] = [agentId('first'), agentId('second')];
+    expect(run.last('agent.handoff')).toEqual({
+      fromAgentId: one,
+      toAgentId: other,
+      from: { agentId: one, name: 'first', version: '1.0.0' },
+      to: { agentId: other, name: 'second', version: '1.0.0' },
+      reason: 'skill',
+      context: { message: 'Your turn.' },
+    });
+    expect(run.all('agent.invocation.completed')[0]).toMatchObject({ outcome: 'handed-off', agentId: one });
+    expect(run.last('agent.invocation.started')).toMatchObject({ invocationId: 'a#0.0/1', agentId: other });
+    expect(run.request).toMatchObject({
+      agentId: other,
+      system: 'You are second.',
+      messages: [{ role: 'user', text: 'Your turn.' }],
+      turnIndex: 0,
+    });
+    run.says({ text: 'All done.' });
+    expect(run.outputs).toEqual({ content: 'All done.', agentId: other });
+    expect(run.last('node.completed').agent).toMatchObject({ agentId: other });
+  });
+
+  test('is offered with the colleagues of the pack, and only to who lists it', () => {
+    const offered = pair().request.tools.find(({ toolId }) => toolId === 'openwop:handoff');
+    expect(offered?.inputSchema).toMatchObject({ properties: { agentId: { enum: [agentId('second')] } } });
+    expect(offered?.description).toContain('Does the rest.');
+    const silent = new AgentRun({ cast: { first: {}, second: {} } });
+    expect(silent.request.tools.map(({ toolId }) => toolId)).not.toContain('openwop:handoff');
+  });
+
+  test('takes data along, which the other is told and must take', () => {
+    const schemas = { taskSchema: { type: 'object', required: ['message', 'n'] } };
+    const run = handsOn(pair({}, schemas));
+    expect(run.last('agent.toolReturned')).toMatchObject({ toolId: 'openwop:handoff', status: 'error' });
+    expect(run.last('agent.toolReturned').error).toMatchObject({ message: expect.stringContaining('another task') });
+    handsOn(run, { task: { n: 1 } });
+    expect(run.request.messages[0]).toEqual({ role: 'user', text: 'Your turn.\n\n{"n":1}' });
+  });
+
+  test.each([
+    ['somebody of another pack', { agentId: 'community.other.x.y' }],
+    ['itself', { agentId: agentId('first') }],
+    ['nobody', { agentId: null }],
+    ['without a message', { message: '' }],
+  ])('to %s is refused, and nothing changes hands', (_whom, wrong) => {
+    const run = handsOn(pair(), wrong);
+    expect(run.last('agent.toolReturned')).toMatchObject({ status: 'error' });
+    expect(run.types()).not.toContain('agent.handoff');
+    expect(run.request.agentId).toBe(agentId('first'));
+  });
+
+  test('back and forth is bounded by the turns of the node', () => {
+    const both = { manifest: { toolAllowlist: ['openwop:handoff'] } };
+    const run = new AgentRun({ cast: { first: both, second: both }, config: { limits: { maxTurns: 5 } } });
+    for (let i = 0; i < 5; i++) {
+      const to = run.request.agentId === agentId('first') ? 'second' : 'first';
+      run.calls(['openwop_handoff', { agentId: agentId(to), message: 'You.' }]);
+    }
+    expect(run.error.code).toBe('loop_limit_exceeded');
+    const started = run.all('agent.invocation.started').length;
+    expect(run.all('agent.invocation.completed')).toHaveLength(started);
+  });
+});
+
+describe('schemas', () => {
+  const returnSchema = {
+    type: 'object',
+    required: ['n'],
+    properties: { n: { type: 'number' } },
+    additionalProperties: false,
+  };
+  const structured = (config: JsonObject = {}) => new AgentRun({ cast: { solo: { returnSchema } }, config });
+
+  test('a task off its schema fails the node before the agent sees anything', () => {
+    const taskSchema = { type: 'object', required: ['topic'] };
+    const run = new AgentRun({ cast: { solo: { taskSchema } } });
+    expect(run.error).toMatchObject({ code: 'handoff_task_schema_violation', retryable: false });
+    expect(run.types().filter((type) => type.startsWith('agent.') || type.startsWith('cairn.model'))).toEqual([]);
+  });
+
+  test('the model is asked for JSON, and the result is that value', () => {
+    const run = structured();
+    expect(run.request.responseSchema).toEqual(returnSchema);
+    run.says({ text: '```json\n{"n":1}\n```' });
+    expect(run.outputs).toMatchObject({ result: { n: 1 } });
+    expect(run.last('agent.decided').decision).toEqual({ n: 1 });
+    expect(run.last('agent.invocation.completed').schemaValidated).toBe(true);
+  });
+
+  test('a result off its schema is repaired once, with what is wrong', () => {
+    const run = structured().says({ text: '{"m":1}' });
+    const note = run.request.messages.at(-1) as { text: string };
+    expect(note).toMatchObject({ role: 'user', text: expect.stringContaining('required shape') });
+    expect(note.text).toContain('n');
+    run.says({ text: '{"n":2}' });
+    expect(run.outputs).toMatchObject({ result: { n: 2 } });
+  });
+
+  test.each(['{"m":1}', 'n is 1', '', '[1'])(
+    'a result that stays off its schema (%j) fails the node and is stored nowhere',
+    (text) => {
+      const run = structured().says({ text }).says({ text });
+      expect(run.error.code).toBe('handoff_return_schema_violation');
+      expect(run.last('agent.invocation.completed')).toMatchObject({ outcome: 'failed', schemaValidated: false });
+      expect(run.types()).not.toContain('agent.decided');
+      expect(run.all('cairn.model.requested')).toHaveLength(2);
+    },
+  );
+
+  test('a decision off the schema is repaired as well', () => {
+    const run = new AgentRun({ cast: { solo: { returnSchema, manifest: { confidence: {} } } } });
+    decides(run, 1, { m: 1 });
+    expect(run.types()).not.toContain('agent.decided');
+    expect(run.request.messages.slice(-2)).toMatchObject([
+      { role: 'tool', isError: true },
+      { role: 'user', text: expect.stringContaining('required shape') },
+    ]);
+    expect(decides(run, 1, { n: 1 }).outputs).toMatchObject({ result: { n: 1 } });
+  });
+
+  test('a repair that no turn is left for fails by the turns', () => {
+    const run = structured({ limits: { maxTurns: 1 } }).says({ text: 'no' });
+    expect(run.error.code).toBe('loop_limit_exceeded');
+  });
+});

@@ -1,0 +1,68 @@
+/** When a decision is held for a human: the threshold, the rule that set it, and the rows by which somebody is asked. */
+import type { Json, JsonObject, ThresholdRule } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/state.ts';
+import { askDrafts } from '../../engine/waiting.ts';
+import { clientRow, type Decision, shareOf } from './rows.ts';
+import { optionsOf } from './settings.ts';
+import { verdictSchema } from './verdict.ts';
+import type { LoopWorld } from './world.ts';
+
+const DEFAULT_THRESHOLD = 0.7;
+
+export interface Threshold {
+  readonly threshold: number;
+  readonly rule: ThresholdRule;
+}
+
+/** What the run says, else the manifest, else 0.7. */
+export function thresholdOf(context: Pick<NodeContext, 'state' | 'node'>, manifest: number | undefined): Threshold {
+  const asked = shareOf(optionsOf(context).escalationThreshold);
+  if (asked !== undefined) return { threshold: asked, rule: 'run-option' };
+  return manifest === undefined
+    ? { threshold: DEFAULT_THRESHOLD, rule: 'default' }
+    : { threshold: manifest, rule: 'manifest' };
+}
+
+export interface Stated extends Decision {
+  readonly agentId: string;
+  readonly defaultThreshold: number | undefined;
+  readonly returnSchema: JsonObject | undefined;
+}
+
+export type Escalation =
+  | { readonly action: 'none' }
+  | { readonly action: 'suppressed'; readonly drafts: readonly Draft[] }
+  | { readonly action: 'ask'; readonly drafts: readonly Draft[] };
+
+/** Exactly one action, and none where no confidence was stated or what was stated is none. */
+export function escalation(context: NodeContext, stated: Stated, world: Pick<LoopWorld, 'lowConfidence'>): Escalation {
+  const observed = shareOf(stated.confidence);
+  const { threshold, rule } = thresholdOf(context, stated.defaultThreshold);
+  if (observed === undefined || observed >= threshold) return { action: 'none' };
+  const nodeId = context.node.id;
+  if (world.lowConfidence === 'suppress') {
+    const payload = { kind: 'confidence-escalation-suppressed', limit: threshold, observed, nodeId };
+    return { action: 'suppressed', drafts: [clientRow('cap.breached', nodeId, payload)] };
+  }
+  const { agentId, decision, returnSchema } = stated;
+  const data = { agentId, threshold, observed, decision: decision as Json };
+  const drafts = askDrafts(context.state, {
+    nodeId,
+    kind: 'low-confidence',
+    data,
+    resumeSchema: verdictSchema(returnSchema, whyHeld(agentId, observed, { threshold, rule })),
+    suspended: { reason: 'low-confidence', ...data, rule },
+  });
+  return { action: 'ask', drafts };
+}
+
+const ruleNames: Readonly<Record<ThresholdRule, string>> = {
+  'run-option': 'that this run was started with',
+  manifest: "of the agent's manifest",
+  default: 'that holds where nobody sets one',
+};
+
+const whyHeld = (agentId: string, observed: number, { threshold, rule }: Threshold): string =>
+  `${agentId} is ${observed} sure of this decision, which is less than the threshold of ${threshold} ${ruleNames[rule]}. ` +
+  'Answer {"action":"approve"}, {"action":"edit","decision":…} or {"action":"reject","feedback":"…"}; with "final":true a rejection ends the node.';

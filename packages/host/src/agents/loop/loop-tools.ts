@@ -1,0 +1,110 @@
+/** The calls that the loop answers itself: to state a decision, and to hand work to a colleague. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import type { ModelTool } from '../models/turn.ts';
+import { loopTools, modelName } from '../tools/tool-book.ts';
+import type { Agent, Colleague } from './agent.ts';
+import { schemaAsPart } from './schema-part.ts';
+
+const decideName = modelName(loopTools.decide);
+const handoffName = modelName(loopTools.handoff);
+
+/** By the name a model is shown, or by the id, which some say instead. */
+export function loopToolCalled(name: string): string | null {
+  if (name === decideName || name === loopTools.decide) return loopTools.decide;
+  if (name === handoffName || name === loopTools.handoff) return loopTools.handoff;
+  return null;
+}
+
+/** Those of them that an agent is shown. */
+export function loopToolsOf(agent: Agent): ModelTool[] {
+  const tools: ModelTool[] = [];
+  if (mayDecide(agent)) tools.push(decideTool(agent.returnSchema));
+  if (mayHandOff(agent)) tools.push(handoffTool(agent.colleagues));
+  return tools;
+}
+
+export const mayDecide = (agent: Agent): boolean => agent.hasConfidence || lists(agent, loopTools.decide);
+export const mayHandOff = (agent: Agent): boolean => agent.colleagues.length > 0 && lists(agent, loopTools.handoff);
+
+/** They reach nothing outside the run, so that only the manifest has a say. */
+const lists = ({ allowlist = [] }: Agent, id: string): boolean =>
+  allowlist.some((line) => line === id || line === '*' || line === 'openwop:*');
+
+const decideTool = (returnSchema: JsonObject | undefined): ModelTool => ({
+  toolId: loopTools.decide,
+  name: decideName,
+  description:
+    'State your decision; this ends your work. Say in confidence, from 0 to 1, how sure you are that a careful person would decide the same. A person looks at decisions you are not sure of.',
+  inputSchema: {
+    type: 'object',
+    required: ['decision'],
+    properties: {
+      decision:
+        returnSchema === undefined
+          ? { description: 'What you decided, in words or as data.' }
+          : schemaAsPart(returnSchema, '#/properties/decision'),
+      confidence: { type: 'number', minimum: 0, maximum: 1 },
+      reasoning: { type: 'string', description: 'Why, in a sentence or two.' },
+    },
+  },
+});
+
+const handoffTool = (colleagues: readonly Colleague[]): ModelTool => ({
+  toolId: loopTools.handoff,
+  name: handoffName,
+  description: `Hand the work to a colleague; this ends your part in it. They see your message and nothing else of what was said. ${colleagues.map(introduction).join(' ')}`,
+  inputSchema: {
+    type: 'object',
+    required: ['agentId', 'message'],
+    properties: {
+      agentId: { enum: colleagues.map(({ agentId }) => agentId) },
+      message: { type: 'string', minLength: 1, description: 'What they are to do, with all that they need to know.' },
+      task: { type: 'object', description: 'Data that goes with the message, where they ask for some.' },
+      reason: { type: 'string', description: 'Why them.' },
+    },
+  },
+});
+
+const introduction = ({ agentId, persona, description }: Colleague): string =>
+  `${agentId} is ${persona}${description === undefined ? '' : `: ${description}`}`;
+
+export interface Decided {
+  readonly decision: Json;
+  /** As the model said it; may be no number at all. */
+  readonly confidence: Json | undefined;
+  readonly reasoning: string | undefined;
+}
+
+export interface HandedOn {
+  readonly agentId: string;
+  readonly message: string;
+  readonly task: JsonObject | undefined;
+  readonly reason: string | undefined;
+}
+
+/** A confidence that is none stays in it: that is seen in the log, and is no reason to ask the model again. */
+export function readDecision(input: Json): Decided | string {
+  const { decision, confidence, reasoning } = fieldsOf(input);
+  if (decision === undefined) return 'decision is missing';
+  return { decision, confidence, reasoning: typeof reasoning === 'string' ? reasoning : undefined };
+}
+
+export function readHandoff(input: Json, { colleagues }: Agent): HandedOn | string {
+  const { agentId, message, task, reason } = fieldsOf(input);
+  if (!colleagues.some((colleague) => colleague.agentId === agentId)) {
+    return `agentId must be one of ${colleagues.map((colleague) => colleague.agentId).join(', ')}`;
+  }
+  if (typeof message !== 'string' || message === '') return 'message must be text';
+  if (task !== undefined && !isObject(task)) return 'task must be an object';
+  return {
+    agentId: agentId as string,
+    message,
+    task: task as JsonObject | undefined,
+    reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
+  };
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const fieldsOf = (input: Json): JsonObject => (isObject(input) ? input : {});

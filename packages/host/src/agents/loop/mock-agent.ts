@@ -1,0 +1,173 @@
+/** An agent that does what its configuration says, for tests of what agents look like from outside; its rows are those of the loop. */
+import type { AgentRef, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
+import type { NodeContext, NodeType } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/state.ts';
+import type { ReasoningVerbosity } from '../models/turn.ts';
+import { escalation } from './escalation.ts';
+import {
+  type Decision,
+  decidedRow,
+  deltaRow,
+  handoffRow,
+  reasonedRow,
+  type ToolEnd,
+  toolCalledRow,
+  toolReturnedRow,
+} from './rows.ts';
+import { principalOf, verbosityOf } from './settings.ts';
+import type { LoopWorld } from './world.ts';
+
+const json = z.custom<Json>(() => true);
+const agentId = z.string().min(3).max(256);
+
+const toolCall = z
+  .strictObject({
+    toolId: z.string().min(1),
+    arguments: json.optional(),
+    result: json.optional(),
+    error: z
+      .strictObject({
+        error: z.string().min(1),
+        message: z.string().min(1),
+        details: z.record(z.string(), json).optional(),
+      })
+      .optional(),
+    durationMs: z.int().min(0).optional(),
+  })
+  .refine((call) => (call.result === undefined) !== (call.error === undefined), {
+    message: 'must have either result or error, and not both',
+  });
+
+const confidence = z.number().min(0).max(1).optional();
+
+const mockConfig = z.strictObject({
+  agentId: agentId.optional(),
+  mockReasoning: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        summary: z.string(),
+        trace: z.string().optional(),
+        tokenCount: z.int().min(0).optional(),
+        streamChunks: z.array(z.string()).optional(),
+      }),
+    ])
+    .optional(),
+  mockToolCalls: z.array(toolCall).optional(),
+  mockHandoff: z
+    .strictObject({ toAgentId: agentId, reason: z.string().optional(), context: json.optional() })
+    .optional(),
+  mockDecision: z.strictObject({ decision: json, confidence, reasoning: z.string().optional() }).optional(),
+  mockConfidence: confidence,
+});
+
+type MockConfig = z.infer<typeof mockConfig>;
+
+const TYPE_ID = 'core.conformance.mock-agent';
+
+export function mockAgent(world: LoopWorld): NodeType {
+  return {
+    typeId: TYPE_ID,
+    check(node, definition) {
+      const isAllowed = world.isConformanceHost || definition.id.startsWith('conformance-');
+      const place = isAllowed ? [] : [`${TYPE_ID} is for workflows whose id begins with conformance-`];
+      const { error } = mockConfig.safeParse(node.config);
+      const problems = error?.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`) ?? [];
+      return [...place, ...problems];
+    },
+    begin(context) {
+      const config = mockConfig.parse(context.node.config);
+      const { rows, isHeld } = play(context, config, world);
+      return isHeld ? { kind: 'wait', drafts: rows } : { kind: 'complete', outputs: {}, drafts: rows };
+    },
+    resume: (_context, { timedOut }) =>
+      timedOut
+        ? {
+            kind: 'fail',
+            error: { code: 'interrupt_timeout', message: 'Nobody looked at the decision in time.', retryable: false },
+          }
+        : { kind: 'complete', outputs: {} },
+  };
+}
+
+/** Reasoned, tools, handoff, decided, held: in this order. */
+function play(context: NodeContext, config: MockConfig, world: LoopWorld) {
+  const { node } = context;
+  const from = emitterOf(node, config);
+  const rows = reasoningRows(node.id, from.agentId, config, {
+    verbosity: verbosityOf(context, world),
+    tokenLimit: world.reasoningTokenLimit,
+  });
+  rows.push(...toolRows(context, from.agentId, config, rows.length, world));
+  if (config.mockHandoff !== undefined) {
+    const { toAgentId, reason, context: handed } = config.mockHandoff;
+    rows.push(handoffRow(node.id, { from, to: { agentId: toAgentId }, reason, context: handed }));
+  }
+  const decision = decisionOf(config);
+  if (decision === null) return { rows, isHeld: false };
+  rows.push(decidedRow(node.id, from.agentId, decision));
+  const stated = { ...decision, agentId: from.agentId, defaultThreshold: undefined, returnSchema: undefined };
+  const held = escalation(context, stated, world);
+  return { rows: held.action === 'none' ? rows : [...rows, ...held.drafts], isHeld: held.action === 'ask' };
+}
+
+function emitterOf({ id, agent }: WorkflowNode, config: MockConfig): AgentRef {
+  const own = config.agentId ?? agent?.agentId ?? `host:mock-agent:${id}`;
+  return agent?.agentId === own ? agent : { agentId: own };
+}
+
+function reasoningRows(
+  nodeId: string,
+  emitter: string,
+  { mockReasoning }: MockConfig,
+  how: { readonly verbosity: ReasoningVerbosity; readonly tokenLimit: number },
+): Draft[] {
+  if (mockReasoning === undefined || mockReasoning === false || how.verbosity === 'off') return [];
+  if (mockReasoning === true) return [reasonedRow(nodeId, emitter, 'Mock reasoning.', how)];
+  const { summary, trace, streamChunks = [] } = mockReasoning;
+  if (streamChunks.length === 0) {
+    return [reasonedRow(nodeId, emitter, how.verbosity === 'full' ? (trace ?? summary) : summary, how)];
+  }
+  const { verbosity } = how;
+  const deltas = streamChunks.map((text, sequence) => deltaRow(nodeId, emitter, { text, sequence, verbosity }));
+  return [...deltas, reasonedRow(nodeId, emitter, streamChunks.join(''), how)];
+}
+
+function toolRows(
+  context: NodeContext,
+  emitter: string,
+  { mockToolCalls = [] }: MockConfig,
+  before: number,
+  { sha256 }: LoopWorld,
+): Draft[] {
+  const { node, visit, attempt, state } = context;
+  const rows: Draft[] = [];
+  for (const [index, call] of mockToolCalls.entries()) {
+    const { toolId, durationMs } = call;
+    const callId = `${node.id}#${visit}.${attempt}/t0.${index}`;
+    const called = { agentId: emitter, toolId, callId, principal: principalOf(context), safety: 'pure' as const };
+    // The first row of the decision is the node's start.
+    const calledSeq = state.nextSeq + 1 + before + rows.length;
+    rows.push(toolCalledRow(node.id, { ...called, input: call.arguments ?? null }, sha256));
+    rows.push(
+      toolReturnedRow(node.id, { agentId: emitter, toolId, callId, attempt: 1, calledSeq, durationMs }, endOf(call)),
+    );
+  }
+  return rows;
+}
+
+function endOf({ result, error }: NonNullable<MockConfig['mockToolCalls']>[number]): ToolEnd {
+  if (error === undefined) return { value: result ?? null };
+  const { error: code, message, details } = error;
+  const shown: JsonObject = { code, message, ...(details === undefined ? {} : { details }) };
+  return { error: shown, status: 'error' };
+}
+
+function decisionOf({ mockDecision, mockConfidence }: MockConfig): Decision | null {
+  if (mockDecision !== undefined) {
+    const { decision, confidence: stated, reasoning } = mockDecision;
+    return { decision, confidence: stated, reasoning };
+  }
+  return mockConfidence === undefined ? null : { decision: { kind: 'mock' }, confidence: mockConfidence };
+}

@@ -1,0 +1,197 @@
+/** The calls of the model: how a turn is asked for, with what, how its answer is recorded, and when it is tried again. */
+import { isoTime, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import type { CallResult, DrivenContext } from '../../engine/compiled.ts';
+import type { Draft, Effect, OpenCall, RunError } from '../../engine/state.ts';
+import { toolSurface } from '../allowlist.ts';
+import { failureOf, ModelError } from '../models/model-error.ts';
+import type { Model } from '../models/model-port.ts';
+import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../models/turn.ts';
+import { type Agent, agentOf } from './agent.ts';
+import type { Invocation, LoopState, ModelCall } from './invocation.ts';
+import { loopToolsOf } from './loop-tools.ts';
+import { openingWords } from './prompt.ts';
+import { clientRow, operatorRow } from './rows.ts';
+import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
+import type { LoopWorld } from './world.ts';
+
+type Context = DrivenContext<LoopState>;
+
+/** Whose calls are whose: one attempt of one visit of the node. */
+export const callPrefix = ({ node, visit, attempt }: Pick<Context, 'node' | 'visit' | 'attempt'>): string =>
+  `${node.id}#${visit}.${attempt}/`;
+
+/** The model an invocation keeps. Throws when there is none for it. */
+export function modelFor(context: Context, agent: Agent, { models }: LoopWorld): Model {
+  const { rehearsal } = agent;
+  const mock = mockOf(context);
+  try {
+    return models.find({
+      selection: selectionOf(context, agent),
+      ...(rehearsal === undefined ? {} : { rehearsal }),
+      ...(mock === undefined ? {} : { mock }),
+    });
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    throw new TerminalError('model_not_configured', {
+      message: `Node ${context.node.id} has no model for ${agent.agentId}: ${failureOf(error).message}`,
+      hint: 'Configure models.classes or models.default, or name a model in the node or in the options of the run.',
+      details: { nodeId: context.node.id, agentId: agent.agentId },
+    });
+  }
+}
+
+export interface Asked {
+  readonly drafts: readonly Draft[];
+  readonly effects: readonly Effect[];
+}
+
+/** The first attempt of the next turn. A note is what the loop itself has to say before it. */
+export function askModel(
+  context: Context,
+  invocation: Pick<Invocation, 'agentId' | 'provider' | 'model' | 'turns'>,
+  say: { readonly note?: string; readonly repairs?: boolean } = {},
+): Asked {
+  const callId = `${callPrefix(context)}m${context.inner.turns}`;
+  const { note, repairs } = say;
+  const payload: JsonObject = {
+    ...requestPayload(context, invocation, { callId, attempt: 1 }),
+    ...(note === undefined ? {} : { note }),
+    ...(repairs === true ? { repairs } : {}),
+  };
+  return {
+    drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
+    effects: [{ kind: 'step', callId }],
+  };
+}
+
+/** A turn changes nothing outside: asking twice costs twice, and that is all. */
+function requestPayload(
+  context: Context,
+  { agentId, provider, model }: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
+  { callId, attempt }: { readonly callId: string; readonly attempt: number },
+): JsonObject {
+  const { temperature, maxTokens } = selectionOf(context, { modelClass: '' });
+  const options = {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+  return { nodeId: context.node.id, callId, attempt, safety: 'idempotent', agentId, provider, model, options };
+}
+
+/** The turn once more, because whoever had it is gone. What readers saw of it ends first. */
+export function askModelAgain(context: Context, { callId, attempt }: OpenCall): readonly Draft[] {
+  const invocation = context.inner.invocation as Invocation;
+  const nodeId = context.node.id;
+  return [
+    operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'interrupted' }),
+    operatorRow('cairn.model.requested', nodeId, requestPayload(context, invocation, { callId, attempt: attempt + 1 })),
+  ];
+}
+
+/** What a turn is performed with. */
+export function modelInput(context: Context, world: LoopWorld): JsonObject {
+  const invocation = context.inner.invocation as Invocation;
+  const agent = agentOf(context, invocation.agentId);
+  const { provider, model, messages, turns, startedSeq } = invocation;
+  const { system, text } = openingWords(context, agent, invocation, world);
+  const mock = mockOf(context);
+  const request: ModelRequest = {
+    agentId: agent.agentId,
+    selection: { ...selectionOf(context, agent), provider, model },
+    system,
+    messages: [{ role: 'user', text }, ...messages],
+    tools: toolsShown(context, agent, world),
+    ...(agent.returnSchema === undefined ? {} : { responseSchema: agent.returnSchema }),
+    group: groupOf(context),
+    cutSeq: startedSeq,
+    verbosity: verbosityOf(context, world),
+    ...(agent.rehearsal === undefined ? {} : { rehearsal: agent.rehearsal }),
+    turnIndex: turns - 1,
+    ...(mock === undefined ? {} : { mock }),
+  };
+  return request as unknown as JsonObject;
+}
+
+/** The tools an agent may use here, and those that the loop answers itself. */
+export function toolsShown(context: Context, agent: Agent, world: LoopWorld): readonly ModelTool[] {
+  const shown = toolSurface(world.toolLaw(context.state.view, agent.allowlist)).map(
+    ({ name, tool: { id, description, inputSchema } }): ModelTool => ({ toolId: id, name, description, inputSchema }),
+  );
+  return [...shown, ...loopToolsOf(agent)];
+}
+
+/** The row that records what came of a turn. */
+export function modelReturned(context: Context, { callId, attempt }: OpenCall, result: CallResult): Draft {
+  const outcome = 'outcome' in result ? (result.outcome as unknown as ModelOutcome) : { error: thrown(result) };
+  const nodeId = context.node.id;
+  return operatorRow('cairn.model.returned', nodeId, {
+    nodeId,
+    callId,
+    attempt,
+    ...(outcome as unknown as JsonObject),
+  });
+}
+
+/** A performer gives failures as outcomes; what it throws is not classified. */
+function thrown(result: Exclude<CallResult, { outcome: Json }>): ModelFailure {
+  const { code, message, retryable } =
+    'error' in result
+      ? result.error
+      : { code: 'model_call_failed', message: 'The call was given up.', retryable: false };
+  return { class: 'unknown', code, message, retryable: retryable ?? false };
+}
+
+/** Attempts of one turn that may fail before the node does. */
+const MAX_FAILURES = 5;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+/** What a provider may ask to wait; one that asks for more is not waited for. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
+
+/** How long until the next attempt; null when there is none. No chance in it: a run must decide the same every time. */
+export function retryWait({ failures }: ModelCall, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
+  if (!retryable || failures >= MAX_FAILURES || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null;
+  return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
+}
+
+/** The turn failed and is tried again after a while; what readers saw of it ends here. */
+export function waitToRetry(context: Context, call: ModelCall, failure: ModelFailure, waitMs: number): Draft[] {
+  const { stream } = context.inner.invocation as Invocation;
+  const nodeId = context.node.id;
+  const { callId, attempt, failures } = call;
+  const isSeen = stream.deltas > 0 || stream.chunks > 0;
+  const timerId = `model:${callId}.${failures}`;
+  const fireAt = isoTime(context.now + waitMs);
+  return [
+    ...(isSeen
+      ? [operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: failure.class })]
+      : []),
+    clientRow('cairn.error', nodeId, {
+      code: failure.code,
+      message: failure.message,
+      retryable: true,
+      scope: 'llm',
+      refId: callId,
+      attempt,
+      retryAfterMs: waitMs,
+      details: { class: failure.class },
+    }),
+    operatorRow('cairn.timer.set', nodeId, { timerId, purpose: 'delay', nodeId, fireAt }),
+  ];
+}
+
+/** The next attempt of a turn that failed. */
+export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: ModelCall): Asked {
+  const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
+  return {
+    drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
+    effects: [{ kind: 'step', callId }],
+  };
+}
+
+export const modelError = (nodeId: string, { failures }: ModelCall, failure: ModelFailure): RunError => ({
+  code: failure.code,
+  message: `Node ${nodeId} gave up on its model${failures > 1 ? ` after ${failures} attempts` : ''}: ${failure.message}`,
+  details: { class: failure.class },
+  retryable: failure.retryable,
+});

@@ -1,0 +1,110 @@
+/** What an agent node does next, out of what its rows have told so far: one decision at a time. */
+import type { DrivenContext, NodeAction } from '../../engine/compiled.ts';
+import { passedOn } from '../../engine/nodes/values.ts';
+import type { Model } from '../models/model-port.ts';
+import type { ModelFailure } from '../models/turn.ts';
+import { type Agent, agentOf, firstAgentId } from './agent.ts';
+import { breachError, breachRow, checkBudget, turnBreach } from './budgets.ts';
+import { type Invocation, type LoopState, type ModelCall, openCalls } from './invocation.ts';
+import {
+  askModel,
+  callPrefix,
+  modelError,
+  modelFor,
+  retryModel,
+  retryWait,
+  toolsShown,
+  waitToRetry,
+} from './model-calls.ts';
+import { promptRows } from './prompt.ts';
+import { clientRow } from './rows.ts';
+import { groupOf } from './settings.ts';
+import { taskProblems } from './task.ts';
+import { goOnWithCalls } from './tool-calls.ts';
+import { actOnTurn, actOnVerdict, afterCalls, askNext, endBadly } from './turn-end.ts';
+import type { LoopWorld } from './world.ts';
+
+type Context = DrivenContext<LoopState>;
+
+export function nextOfLoop(context: Context, world: LoopWorld): NodeAction | null {
+  const { invocation } = context.inner;
+  if (invocation === null) return begin(context, world);
+  switch (invocation.stage) {
+    case 'model':
+      return goOnWithModel(context, invocation, world);
+    case 'turn':
+      return actOnTurn(context, invocation, world);
+    case 'tools':
+      if (openCalls(invocation).length > 0) return goOnWithCalls(context, invocation);
+      return afterCalls(context, invocation, world);
+    case 'held': {
+      const verdict = invocation.held?.verdict ?? null;
+      return verdict === null ? null : actOnVerdict(context, invocation, verdict, world);
+    }
+    case 'ready':
+      return askNext({ context, invocation, world, agent: agentOf(context, invocation.agentId), rows: [] });
+  }
+}
+
+/** The first invocation of the node, or that of a colleague. Whatever cannot be is said before anything is begun. */
+function begin(context: Context, world: LoopWorld): NodeAction {
+  const { inner, node } = context;
+  const agent = agentOf(context, inner.handedOn?.agentId ?? firstAgentId(context));
+  const problems = inner.handedOn === null ? taskProblems(agent, passedOn(context.inputs)) : [];
+  if (problems.length > 0) {
+    const message = `Node ${node.id} was given no task for ${agent.agentId}: ${problems.join('; ')}.`;
+    const details = { agentId: agent.agentId, problems };
+    return { kind: 'fail', error: { code: 'handoff_task_schema_violation', message, details, retryable: false } };
+  }
+  const model = modelFor(context, agent, world);
+  checkBudget(context, model.prices !== null, `${model.provider}/${model.model}`);
+  const breach = turnBreach(context, inner);
+  if (breach !== null) {
+    return { kind: 'fail', error: breachError(node.id, breach), drafts: [breachRow(node.id, breach)] };
+  }
+  const { drafts, effects } = askModel(context, {
+    agentId: agent.agentId,
+    provider: model.provider,
+    model: model.model,
+    turns: 0,
+  });
+  const first = [startedRow(context, agent, model, world), ...promptRows(context, agent, world)];
+  return { kind: 'wait', drafts: [...first, ...drafts], effects };
+}
+
+function startedRow(context: Context, agent: Agent, { provider, model }: Model, world: LoopWorld) {
+  const { definition } = context.compiled;
+  return clientRow('agent.invocation.started', context.node.id, {
+    invocationId: `${callPrefix(context)}${context.inner.invocations}`,
+    agentId: agent.agentId,
+    source: definition.metadata.source === 'run-api' ? 'run-api' : 'workflow-node',
+    modelClass: agent.modelClass,
+    resolvedModel: model,
+    resolvedProvider: provider,
+    ...(agent.ref.version === undefined ? {} : { resolvedAgentVersion: agent.ref.version }),
+    toolSurfaceCount: toolsShown(context, agent, world).length,
+    memoryBound: agent.isMemoryBound,
+    group: groupOf(context),
+  });
+}
+
+/** Nothing while the call is open; after a failure another attempt, at once or later, or the end. */
+function goOnWithModel(context: Context, invocation: Invocation, world: LoopWorld): NodeAction | null {
+  const request = invocation.request as ModelCall;
+  const { failure, timerId, isDue } = request;
+  if (failure === null) return null;
+  if (timerId !== null) return isDue ? { kind: 'wait', ...retryModel(context, invocation, request) } : null;
+  const waitMs = retryWait(request, failure);
+  if (waitMs !== null) return { kind: 'wait', drafts: waitToRetry(context, request, failure, waitMs) };
+  return giveUp(context, invocation, failure, world);
+}
+
+function giveUp(context: Context, invocation: Invocation, failure: ModelFailure, world: LoopWorld): NodeAction {
+  const nodeId = context.node.id;
+  const agent = agentOf(context, invocation.agentId);
+  const here = { context, invocation, agent, world, rows: [] };
+  const error = modelError(nodeId, invocation.request as ModelCall, failure);
+  return failure.class === 'content_filter'
+    ? endBadly(here, { ...error, code: 'model_refused', retryable: false }, 'refused')
+    : endBadly(here, error);
+}

@@ -1,0 +1,49 @@
+/** The prompts of an agent in its node: its own, or the templates that the node refers to. */
+import type { DrivenContext, NodeContext } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/state.ts';
+import { nodePrompts } from '../prompts/node-prompts.ts';
+import { type Agent, firstAgentId } from './agent.ts';
+import type { Invocation, LoopState } from './invocation.ts';
+import { nodeTask } from './task.ts';
+import type { LoopWorld } from './world.ts';
+
+type PromptParts = Pick<LoopWorld, 'prompts' | 'sha256'>;
+
+/** Which prompts the agent gets and why, in references and hashes. */
+export const promptRows = (context: NodeContext, agent: Agent, world: PromptParts): readonly Draft[] =>
+  promptsOf(context, agent, world).rows;
+
+/** What a model is told first: how to be, and what to do. */
+export function openingWords(
+  context: DrivenContext<LoopState>,
+  agent: Agent,
+  { task }: Pick<Invocation, 'task'>,
+  world: PromptParts,
+): { readonly system: string; readonly text: string } {
+  const { system, user, examples } = promptsOf(context, agent, world);
+  const text = task ?? user ?? nodeTask(context.inputs, context.node.config);
+  return { system, text: [...examples, text].join('\n\n') };
+}
+
+function promptsOf(context: NodeContext, agent: Agent, world: PromptParts) {
+  const { agentId, systemPrompt, promptLayer } = agent;
+  const own = { layer: promptLayer, text: systemPrompt, whose: nameOf(agent), agentId };
+  // What the node refers to is for the agent it names; a colleague has its own words only.
+  const isFirst = agentId === firstAgentId(context);
+  return nodePrompts(isFirst ? context : withoutReferences(context), own, world);
+}
+
+const withoutReferences = (context: NodeContext): NodeContext => ({
+  ...context,
+  node: { ...context.node, config: {} },
+  compiled: { ...context.compiled, definition: { ...context.compiled.definition, defaults: undefined } },
+});
+
+/** An agent's own prompt has no name but the agent's. */
+function nameOf({ agentId, ref }: Agent): string {
+  const name = agentId
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]/g, '-')
+    .slice(0, 128);
+  return ref.version === undefined ? `prompt:${name}` : `prompt:${name}@${ref.version}`;
+}

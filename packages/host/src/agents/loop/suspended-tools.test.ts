@@ -1,0 +1,171 @@
+import type { JsonObject } from '@cairn/protocol';
+import { describe, expect, test } from 'vitest';
+import type { ToolQuestion } from '../tools/tool.ts';
+import { AgentRun } from './agent-bench.contract.ts';
+
+const ask = (prompt: string, more: object = {}): ToolQuestion => ({ kind: 'ask', name: prompt, prompt, ...more });
+const suspended = (question: ToolQuestion, ordinal = 0) => ({ kind: 'suspended' as const, ordinal, question });
+
+describe('a tool that asks somebody', () => {
+  test('ends its call, asks, and is entered again with the answer on record', () => {
+    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(ask('Which?')));
+    expect(run.last('cairn.step.returned')).toEqual({
+      nodeId: 'a',
+      callId: 'a#0.0/t0.0',
+      attempt: 1,
+      suspended: { ordinal: 0, question: ask('Which?') },
+    });
+    expect(run.status).toBe('waiting-input');
+    expect(run.state).toMatchObject({ calls: {}, unsettled: 0 });
+    expect(run.last('interrupt.requested').data).toEqual({ questions: [{ id: 'answer', question: 'Which?' }] });
+    run.answers('a', { answers: { answer: 'blue' } });
+    expect(run.last('cairn.step.requested')).toMatchObject({ step: 'cairn.tool', callId: 'a#0.0/t0.0', attempt: 2 });
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toEqual([
+      { ordinal: 0, kind: 'ask', name: 'Which?', outcome: 'blue' },
+    ]);
+    run.result('openwop:look', 'blue it is');
+    expect(run.all('agent.toolCalled')).toHaveLength(1);
+    expect(run.all('agent.toolReturned')).toHaveLength(1);
+    const returned = run.event('agent.toolReturned');
+    expect(returned.cause).toBe(run.event('agent.toolCalled').seq);
+    expect(run.says().status).toBe('completed');
+  });
+
+  test('an answer off its schema is refused, and the question stays', () => {
+    const question = ask('How many?', { schema: { type: 'number' } });
+    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(question));
+    expect(() => run.answers('a', { answers: { answer: 'two' } })).toThrow(/does not fit/);
+    expect(run.answers('a', { answers: { answer: 2 } }).status).toBe('running');
+  });
+
+  test('one question at a time: the second is asked once the first is answered', () => {
+    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']);
+    run.tool('openwop:save', suspended(ask('Sure?'))).tool('openwop:look', suspended(ask('Which?')));
+    const asked = () =>
+      run.all('interrupt.requested').map(({ data }) => (data as { questions: JsonObject[] }).questions[0]?.question);
+    expect(asked()).toEqual(['Sure?']);
+    run.answers('a', { answers: { answer: true } });
+    expect(asked()).toEqual(['Sure?', 'Which?']);
+    run.answers('a', { answers: { answer: 'blue' } });
+    expect(run.inputOf(run.toolCall('openwop:save')).records).toMatchObject([{ name: 'Sure?', outcome: true }]);
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toMatchObject([{ name: 'Which?', outcome: 'blue' }]);
+  });
+
+  test('nobody answers in time: the tool is told so, and decides itself what that means', () => {
+    const run = new AgentRun().calls(['openwop_look']);
+    run.tool('openwop:look', suspended(ask('Which?', { timeoutMs: 5_000 }))).passes(5_000);
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toEqual([
+      {
+        ordinal: 0,
+        kind: 'ask',
+        name: 'Which?',
+        error: { code: 'interrupt_timeout', message: 'Nobody answered in time.', retryable: false },
+      },
+    ]);
+  });
+
+  test('a sign-in waits for an event, and what came of it is the answer', () => {
+    const question: ToolQuestion = {
+      kind: 'signIn',
+      name: 'github',
+      prompt: 'Sign in.',
+      authType: 'oauth2',
+      provider: 'github',
+      scopes: ['repo'],
+      authUrl: 'https://example.org/login',
+    };
+    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(question));
+    expect(run.status).toBe('waiting-external');
+    expect(run.faces.at(-2)).toMatchObject({ kind: 'auth-required', authType: 'oauth2', provider: 'github' });
+    run.answers('a', { eventPayload: { credentialRef: 'vault:1' } });
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toMatchObject([
+      { kind: 'signIn', name: 'github', outcome: { credentialRef: 'vault:1' } },
+    ]);
+  });
+
+  test('its steps are kept among its records, the first result of each', () => {
+    const run = new AgentRun().calls(['openwop_look']);
+    const step = { nodeId: 'a', callId: 'a#0.0/t0.0.0', attempt: 1, of: 'a#0.0/t0.0', ordinal: 0, name: 'fetch' };
+    run
+      .fact('cairn.step.returned', { ...step, outcome: 7 }, 'a')
+      .fact('cairn.step.returned', { ...step, outcome: 8 }, 'a');
+    const failed = {
+      ...step,
+      ordinal: 1,
+      name: 'post',
+      error: { code: 'tool_failed', message: 'No.', retryable: false },
+    };
+    run.fact('cairn.step.returned', failed, 'a');
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toEqual([
+      { ordinal: 0, kind: 'step', name: 'fetch', outcome: 7 },
+      { ordinal: 1, kind: 'step', name: 'post', error: failed.error },
+    ]);
+  });
+});
+
+describe('a holder that is lost', () => {
+  test('asks again for a model turn as the next attempt, and what was seen of it ends first', () => {
+    const run = new AgentRun().crashes();
+    expect(run.story().slice(-3)).toEqual(['cairn.model.requested', 'cairn.model.abandoned', 'cairn.model.requested']);
+    expect(run.modelCall).toMatchObject({ callId: 'a#0.0/m0', attempt: 2 });
+    expect(run.request.turnIndex).toBe(0);
+    expect(run.says().status).toBe('completed');
+  });
+
+  test('asks again for a tool that reads without telling of another call', () => {
+    const run = new AgentRun().calls(['openwop_look']).crashes();
+    expect(run.toolCall('openwop:look').attempt).toBe(2);
+    run.result('openwop:look');
+    expect(run.all('agent.toolCalled')).toHaveLength(1);
+    expect(run.event('agent.toolReturned').cause).toBe(run.event('agent.toolCalled').seq);
+  });
+
+  test('never repeats what is recorded: only the open one of two calls runs again', () => {
+    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_web', {}, 'y']).result('openwop:look', 1);
+    run.crashes();
+    expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0.0/t0.1' }]);
+  });
+
+  test.each([
+    ['used', { action: 'use', result: 'by hand' }, { output: 'by hand', isError: false }],
+    [
+      'given up',
+      { action: 'fail' },
+      { output: { error: expect.objectContaining({ code: 'step_interrupted' }) }, isError: true },
+    ],
+  ])('a write is put to a human; %s, the model goes on with it', (_how, verdict, told) => {
+    const run = new AgentRun().calls(['openwop_save']).crashes();
+    expect(run.status).toBe('waiting-input');
+    expect(run.last('interrupt.requested').data).toMatchObject({ payload: { inputs: { toolId: 'openwop:save' } } });
+    run.answers('a', verdict);
+    expect(run.request.messages.at(-1)).toMatchObject(told);
+  });
+
+  test('a write that a human wants once more is the next attempt', () => {
+    const run = new AgentRun().calls(['openwop_save']).crashes().answers('a', { action: 'retry' });
+    expect(run.toolCall('openwop:save').attempt).toBe(2);
+  });
+
+  test('a question of a tool waits until the question about a lost write is answered', () => {
+    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']).crashes();
+    run.tool('openwop:look', suspended(ask('Which?')));
+    expect(run.all('interrupt.requested')).toHaveLength(1);
+    run.answers('a', { action: 'use', result: 1 });
+    expect(run.all('interrupt.requested')).toHaveLength(2);
+    run.answers('a', { answers: { answer: 'blue' } });
+    expect(run.inputOf(run.toolCall('openwop:look')).records).toMatchObject([{ outcome: 'blue' }]);
+  });
+
+  test('waits out the rest of a wait between attempts', () => {
+    const run = new AgentRun().fails().crashes().passes(1_000);
+    expect(run.modelCall.attempt).toBe(2);
+  });
+
+  test('a pause that cuts a turn short has it asked for again once the run goes on', () => {
+    const run = new AgentRun().pauses('immediate');
+    expect(run.status).toBe('paused');
+    run.resumes();
+    expect(run.modelCall.attempt).toBe(2);
+    expect(run.says().status).toBe('completed');
+  });
+});

@@ -1,0 +1,188 @@
+/** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
+import type { Json, JsonObject } from '@cairn/protocol';
+import type { CallResult, DrivenContext } from '../../engine/compiled.ts';
+import type { Draft, Effect, OpenCall } from '../../engine/state.ts';
+import { askDrafts } from '../../engine/waiting.ts';
+import { authorize, type ToolLaw } from '../allowlist.ts';
+import type { ModelToolCall, Turn } from '../models/turn.ts';
+import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion } from '../tools/tool.ts';
+import type { Agent } from './agent.ts';
+import { type Invocation, type LoopState, openCalls, QUESTION_ID, type ToolCall } from './invocation.ts';
+import { callPrefix } from './model-calls.ts';
+import { operatorRow, type ToolEnd, toolCalledRow, toolReturnedRow } from './rows.ts';
+import { principalOf } from './settings.ts';
+import type { LoopWorld } from './world.ts';
+
+type Context = DrivenContext<LoopState>;
+
+/** A call of a model that is not made, and what the model is told instead. */
+export interface Refused {
+  readonly index: number;
+  readonly toolId: string;
+  readonly input: Json;
+  readonly end: Extract<ToolEnd, { error: JsonObject }>;
+}
+
+/** A call of a model that is made. */
+export interface Allowed {
+  readonly index: number;
+  readonly toolId: string;
+  readonly input: Json;
+  readonly safety: ToolCall['safety'];
+  readonly rule: string;
+}
+
+export const refusal = (code: string, message: string): Refused['end'] => ({
+  error: { code, message, retryable: false },
+  status: 'error',
+});
+
+/** Of a call that is not the loop's own: made, or why not. What was shown to the model is not believed. */
+export function judgeCall(law: ToolLaw, call: ModelToolCall, index: number): Allowed | Refused {
+  const { name, input, invalid } = call;
+  const judged = authorize(law, name);
+  if (!judged.allowed) {
+    const { code, toolId, message, rule, requiredScopes } = judged;
+    const details = { scope: 'tool', toolName: toolId, requiredScopes, rule };
+    const status = code === 'forbidden' ? 'forbidden' : 'error';
+    return { index, toolId, input, end: { error: { code, message, retryable: false, details }, status } };
+  }
+  const { tool, rule } = judged;
+  const toolId = tool.id;
+  const problems = invalid === undefined ? problemsOf(tool.check(input)) : [invalid];
+  if (problems.length === 0) return { index, toolId, input, safety: tool.safetyOf(input), rule };
+  const message = `The arguments of ${toolId} are wrong: ${problems.join('; ')}.`;
+  return { index, toolId, input, end: refusal('tool_invalid_arguments', message) };
+}
+
+const problemsOf = (checked: { ok: true } | { ok: false; problems: readonly string[] }): readonly string[] =>
+  checked.ok ? [] : checked.problems;
+
+/** An id a model gives twice in a turn: whose result is whose could not be told. Some give none at all. */
+export function isRepeated({ toolCalls }: Turn, index: number): boolean {
+  const id = toolCalls[index]?.id;
+  return id !== '' && toolCalls.findIndex((call) => call.id === id) < index;
+}
+
+/** The rows of a turn's calls, in the order of the model; those that are refused return at once. `before` rows of the decision come first. */
+export function callRows(
+  context: Context,
+  agent: Agent,
+  calls: readonly (Allowed | Refused)[],
+  { before, world }: { readonly before: number; readonly world: LoopWorld },
+): { readonly drafts: readonly Draft[]; readonly effects: readonly Effect[] } {
+  const drafts: Draft[] = [];
+  const effects: Effect[] = [];
+  const nodeId = context.node.id;
+  const principal = principalOf(context);
+  const { agentId } = agent;
+  for (const call of calls) {
+    const { index, toolId, input } = call;
+    const callId = `${callPrefix(context)}t${context.inner.turns - 1}.${index}`;
+    const calledSeq = context.state.nextSeq + before + drafts.length;
+    const called = { agentId, toolId, callId, input, principal };
+    if ('end' in call) {
+      drafts.push(toolCalledRow(nodeId, { ...called, safety: 'pure' }, world.sha256));
+      drafts.push(toolReturnedRow(nodeId, { agentId, toolId, callId, attempt: 1, calledSeq }, call.end));
+    } else {
+      const { safety, rule } = call;
+      drafts.push(toolCalledRow(nodeId, { ...called, safety, rule }, world.sha256));
+      effects.push({ kind: 'step', callId });
+    }
+  }
+  return { drafts, effects };
+}
+
+const callOf = ({ inner }: Context, callId: string): ToolCall =>
+  (inner.invocation as Invocation).calls.find((call) => call.callId === callId) as ToolCall;
+
+/** What a tool is performed with. */
+export function toolInput(context: Context, { callId }: OpenCall): JsonObject {
+  const { turn, agentId } = context.inner.invocation as Invocation;
+  const { toolId, index, records } = callOf(context, callId);
+  const input: ToolCallInput = {
+    toolId,
+    input: turn?.toolCalls[index]?.input ?? null,
+    agentId,
+    records,
+    principal: principalOf(context),
+  };
+  return input as unknown as JsonObject;
+}
+
+/** The row that records what came of a call: its end, or that it waits for somebody. */
+export function toolReturned(context: Context, open: OpenCall, result: CallResult, world: LoopWorld): Draft {
+  const { callId, attempt, requestedAt } = open;
+  const { toolId, calledSeq } = callOf(context, callId);
+  const { agentId } = context.inner.invocation as Invocation;
+  const nodeId = context.node.id;
+  const outcome = outcomeOf(result);
+  if (outcome.kind === 'suspended') {
+    const { ordinal, question } = outcome;
+    const suspended = { ordinal, question } as unknown as JsonObject;
+    return operatorRow('cairn.step.returned', nodeId, { nodeId, callId, attempt, suspended });
+  }
+  const isUntrusted = world.toolLaw(context.state.view, undefined).book.get(toolId)?.untrusted ?? true;
+  const durationMs = Math.max(0, Math.round(context.now - requestedAt));
+  const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, isUntrusted };
+  if (outcome.kind === 'result') return toolReturnedRow(nodeId, returned, { value: outcome.value });
+  const isLimited = outcome.error.code === 'rate_limited';
+  const error = outcome.error as unknown as JsonObject;
+  if (!isLimited) return toolReturnedRow(nodeId, returned, { error, status: 'error' });
+  const limited = { ...error, details: { scope: 'tool', toolName: toolId } };
+  return toolReturnedRow(nodeId, { ...returned, durationMs: undefined }, { error: limited, status: 'rate_limited' });
+}
+
+function outcomeOf(result: CallResult): ToolOutcome {
+  if ('given' in result) return { kind: 'result', value: result.given };
+  if ('outcome' in result) return result.outcome as unknown as ToolOutcome;
+  const { code, message, retryable = false } = result.error;
+  return { kind: 'failed', error: { code, message, retryable } };
+}
+
+/** The call once more: its `agent.toolCalled` stays the only one. */
+export function callAgain(
+  nodeId: string,
+  { callId, attempt, safety }: Pick<OpenCall, 'callId' | 'attempt' | 'safety'>,
+): Draft {
+  const payload = { nodeId, callId, step: TOOL_PERFORMER, attempt: attempt + 1, safety };
+  return operatorRow('cairn.step.requested', nodeId, payload);
+}
+
+/** What the open calls of a turn lead to: functions entered again with an answer, or the next question; null while all of them run or wait. */
+export function goOnWithCalls(context: Context, invocation: Invocation) {
+  const nodeId = context.node.id;
+  const open = openCalls(invocation);
+  const answered = open.filter(({ stage }) => stage === 'answered');
+  if (answered.length > 0) {
+    const drafts = answered.map((call) => callAgain(nodeId, call));
+    const effects = answered.map(({ callId }): Effect => ({ kind: 'step', callId }));
+    return { kind: 'wait' as const, drafts, effects };
+  }
+  const asking = open.find(({ stage }) => stage === 'asking');
+  if (asking?.question == null || hasOpenQuestion(context)) return null;
+  return { kind: 'wait' as const, drafts: questionRows(context, asking.question.question) };
+}
+
+/** A node asks one thing at a time: an answer to the node is then an answer to that. */
+const hasOpenQuestion = ({ state, node }: Context): boolean =>
+  Object.values(state.view.interrupts).some((interrupt) => interrupt.nodeId === node.id);
+
+function questionRows({ state, node }: Context, question: ToolQuestion): Draft[] {
+  const { prompt, timeoutMs } = question;
+  if (question.kind === 'ask') {
+    const { schema } = question;
+    const asked = { id: QUESTION_ID, question: prompt, ...(schema === undefined ? {} : { schema }) };
+    return askDrafts(state, { nodeId: node.id, kind: 'clarification', data: { questions: [asked] }, timeoutMs });
+  }
+  const { authType, provider, scopes, authUrl } = question;
+  const correlation = {
+    authType,
+    prompt,
+    ...(provider === undefined ? {} : { provider }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(authUrl === undefined ? {} : { authUrl }),
+  };
+  const data = { eventType: 'cairn.sign-in', correlation };
+  return askDrafts(state, { nodeId: node.id, kind: 'external-event', data, timeoutMs });
+}

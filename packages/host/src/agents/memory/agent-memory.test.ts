@@ -1,0 +1,93 @@
+import type { JsonObject, RunId } from '@cairn/protocol';
+import { beforeEach, expect, test } from 'vitest';
+import { AgentMemory } from './agent-memory.ts';
+import { MemoryBench } from './memory-bench.contract.ts';
+
+const shapes: Readonly<Record<string, JsonObject>> = {
+  'host:all': { scratchpad: true, conversation: true, longTerm: true },
+  'host:elder': { longTerm: true },
+  'host:talker': { conversation: true, longTerm: false },
+  'host:none': {},
+};
+
+let bench: MemoryBench;
+let memory: AgentMemory;
+
+beforeEach(() => {
+  bench = new MemoryBench();
+  const definition = async (hash: string) => ({ manifest: { memoryShape: shapes[hash] ?? {} } }) as JsonObject;
+  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition } });
+});
+
+const agents = Object.fromEntries([...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: {} }]));
+const start = (name: string, tenant = 't') => bench.start(name, { tenant, agents: agents as unknown as JsonObject });
+const call = (runId: RunId, turn: number, agentId: string) => bench.call(runId, turn, 0, agentId);
+
+test('an agent remembers in the memory of its manifest that lasts longest, or in the one it names', async () => {
+  const runId = await start('a');
+  expect(await memory.remember(await call(runId, 0, 'host:all'), { content: 'x' })).toMatchObject({
+    memory: 'long-term',
+  });
+  expect(await memory.remember(await call(runId, 1, 'host:talker'), { content: 'x' })).toMatchObject({
+    memory: 'conversation',
+  });
+  const noted = await memory.remember(await call(runId, 2, 'host:all'), { content: 'x', memory: 'scratchpad' });
+  expect(noted.memory).toBe('scratchpad');
+});
+
+test.each(['host:none', 'host:plain', 'host:nobody', 'constructor'])('the agent %s has no memory', async (agentId) => {
+  const runId = await start('a');
+  const refusal = { code: 'validation_error', message: expect.stringContaining('has no memory') };
+  await expect(memory.remember(await call(runId, 0, agentId), { content: 'x' })).rejects.toMatchObject(refusal);
+  await expect(memory.recall(await call(runId, 1, agentId), {})).rejects.toMatchObject(refusal);
+});
+
+test('a memory that the manifest does not give is refused by name', async () => {
+  const runId = await start('a');
+  const asked = memory.remember(await call(runId, 0, 'host:elder'), { content: 'x', memory: 'scratchpad' });
+  await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('no scratchpad memory') });
+});
+
+test('a scratchpad ends with its run, a conversation with its context, and the rest stays with the agent', async () => {
+  const first = await start('a');
+  for (const [turn, backend] of (['scratchpad', 'conversation', 'long-term'] as const).entries()) {
+    await memory.remember(await call(first, turn, 'host:all'), { content: backend, memory: backend });
+  }
+  const contents = async (runId: RunId, agentId: string) =>
+    (await memory.recall(await call(runId, 9, agentId), {})).map(({ content }) => content).sort();
+  expect(await contents(first, 'host:all')).toEqual(['conversation', 'long-term', 'scratchpad']);
+  const second = await start('b');
+  expect(await contents(second, 'host:all')).toEqual(['conversation', 'long-term']);
+  expect(await contents(second, 'host:elder')).toEqual([]);
+  expect(await contents(second, 'host:talker')).toEqual(['conversation']);
+  expect(await contents(await start('c', 'other'), 'host:all')).toEqual([]);
+});
+
+test('recalling takes turns among the memories, and keeps to its limit', async () => {
+  const runId = await start('a');
+  for (let turn = 0; turn < 6; turn += 1) {
+    const backend = turn < 4 ? 'long-term' : 'scratchpad';
+    await memory.remember(await call(runId, turn, 'host:all'), { content: `tea ${turn}`, memory: backend });
+  }
+  const found = await memory.recall(await call(runId, 9, 'host:all'), { limit: 3 });
+  expect(found.map((entry) => entry.memory)).toEqual(['long-term', 'scratchpad', 'long-term']);
+  expect(await memory.recall(await call(runId, 9, 'host:all'), { text: 'tea', limit: 2 })).toHaveLength(2);
+  expect(await memory.recall(await call(runId, 9, 'host:all'), { text: 'coffee' })).toEqual([]);
+  expect(await memory.recall(await call(runId, 9, 'host:all'), { limit: -5 })).toHaveLength(1);
+});
+
+test('what is recalled at once has a size that fits into a prompt', async () => {
+  const runId = await start('a');
+  for (let turn = 0; turn < 3; turn += 1) {
+    await memory.remember(await call(runId, turn, 'host:elder'), { content: `${turn}`.repeat(30_000) });
+  }
+  expect(await memory.recall(await call(runId, 9, 'host:elder'), {})).toHaveLength(2);
+});
+
+test('an agent forgets by id, in whichever of its memories it is', async () => {
+  const runId = await start('a');
+  const { id } = await memory.remember(await call(runId, 0, 'host:all'), { content: 'x', memory: 'conversation' });
+  expect(await memory.forget(await call(runId, 1, 'host:elder'), id)).toBe(false);
+  expect(await memory.forget(await call(runId, 1, 'host:all'), id)).toBe(true);
+  expect(await memory.recall(await call(runId, 2, 'host:all'), {})).toEqual([]);
+});

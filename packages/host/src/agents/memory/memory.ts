@@ -1,0 +1,182 @@
+/**
+ * The memory of agents as the protocol has it: list, get, put and delete, with search beside them. What is written goes
+ * into the log of the run that writes it, and is there when its row is; so a call that is made again writes nothing twice.
+ */
+import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import type { Emission, Sha256 } from '../../engine/ports.ts';
+import type { Records, RememberedEntry, RememberedQuery } from '../../log/port.ts';
+import type { HostToolContext } from '../tools/tool.ts';
+
+/** An entry as the wire has it (closed). */
+export interface MemoryEntry {
+  readonly id: string;
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+}
+
+export interface NewMemory {
+  readonly content: string;
+  readonly tags?: readonly string[] | undefined;
+  /** From then on nobody sees it. */
+  readonly expiresAt?: number | undefined;
+}
+
+export interface ListOptions {
+  /** 0 or left out: the host's own limit, 100. */
+  readonly limit?: number | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** The call in which a memory is read or written: it decides whose memory it is, and what of it can be seen. */
+export type MemoryCall = Pick<
+  HostToolContext,
+  'tenant' | 'runId' | 'nodeId' | 'agentId' | 'callId' | 'requestedSeq' | 'record'
+>;
+
+export interface MemoryWorld {
+  readonly records: Pick<Records, 'remembered' | 'rememberedEntry' | 'searchRemembered'>;
+  readonly now: () => number;
+  readonly sha256: Sha256;
+}
+
+/** In UTF-8. */
+export const MAX_ENTRY_BYTES = 65_536;
+const MAX_TAGS = 32;
+const MAX_TAG_LENGTH = 256;
+const MAX_REF_LENGTH = 256;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+export class Memory {
+  readonly #world: MemoryWorld;
+
+  constructor(world: MemoryWorld) {
+    this.#world = world;
+  }
+
+  /** Newest first. A reference that is not one, or that the tenant never used, has nothing. */
+  async list(call: MemoryCall, memoryRef: string, options: ListOptions = {}): Promise<readonly MemoryEntry[]> {
+    const query = this.#query(call, memoryRef, options);
+    return query === null ? [] : (await this.#world.records.remembered(query)).map(shown);
+  }
+
+  async get(call: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
+    const query = this.#query(call, memoryRef);
+    const found = query === null ? null : await this.#world.records.rememberedEntry(query, id);
+    return found === null ? null : shown(found);
+  }
+
+  /** What holds words of the text, best first. */
+  async search(
+    call: MemoryCall,
+    memoryRef: string,
+    text: string,
+    options: ListOptions = {},
+  ): Promise<readonly MemoryEntry[]> {
+    const query = this.#query(call, memoryRef, options);
+    return query === null ? [] : (await this.#world.records.searchRemembered(query, text)).map(shown);
+  }
+
+  /**
+   * Resolves once the entry is durable, with the entry as it is kept. Its id follows from the call and the number of the
+   * write in it, so that the same write is the same entry. Throws `validation_error`.
+   */
+  async put(call: MemoryCall, memoryRef: string, entry: NewMemory, number = 0): Promise<MemoryEntry> {
+    if (!isRef(memoryRef))
+      throw refused(`the memory ${quoted(memoryRef, 80)} cannot be`, 'Use a reference of 1 to 256 characters.');
+    const { now, sha256 } = this.#world;
+    const memoryId = `mem_${sha256([call.runId, call.callId, number].join('\0'), 'base64url')}`;
+    const known = await this.#kept(call, memoryRef, memoryId);
+    if (known !== null) return known;
+    const { nodeId, agentId } = call;
+    const tags = tagsOf(entry);
+    const what = { memoryRef, memoryId };
+    const kept = { ...what, content: contentOf(entry), tags, ...expiryOf(entry, now()), turn: turnOf(call) };
+    await call.record([
+      row('cairn.memory.kept', 'operator', kept),
+      row('memory.written', 'client', { ...what, nodeId, agentId, tags }),
+    ]);
+    return (await this.#kept(call, memoryRef, memoryId)) as MemoryEntry;
+  }
+
+  /** Whether the run saw such an entry, which it does no more from its next turn on. */
+  async delete(call: MemoryCall, memoryRef: string, id: string): Promise<boolean> {
+    if ((await this.get(call, memoryRef, id)) === null) return false;
+    await call.record([row('cairn.memory.dropped', 'operator', { memoryRef, memoryId: id, turn: turnOf(call) })]);
+    return true;
+  }
+
+  /** Whatever the call may see, and expired or not: a write is not made twice because nobody sees it. */
+  async #kept({ tenant }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
+    const found = await this.#world.records.rememberedEntry({ tenant, memoryRef, now: 0 }, id);
+    return found === null ? null : shown(found);
+  }
+
+  #query(call: MemoryCall, memoryRef: string, { limit = 0, tag }: ListOptions = {}): RememberedQuery | null {
+    if (!isRef(memoryRef)) return null;
+    const { tenant, runId, requestedSeq } = call;
+    return {
+      tenant,
+      memoryRef,
+      now: this.#world.now(),
+      limit: limit > 0 ? Math.min(Math.ceil(limit), MAX_LIMIT) : DEFAULT_LIMIT,
+      tag,
+      sight: { runId, beforeSeq: requestedSeq, turn: turnOf(call) },
+    };
+  }
+}
+
+/** All calls of one turn of an agent have one beginning: `<node>#<visit>.<attempt>/t<turn>.<number>`. */
+const turnOf = ({ callId }: MemoryCall): string => callId.slice(0, Math.max(0, callId.lastIndexOf('.')));
+
+/** Any text of the right length without control characters; what it means is for whoever made it. */
+const isRef = (memoryRef: string): boolean =>
+  typeof memoryRef === 'string' &&
+  memoryRef.length > 0 &&
+  memoryRef.length <= MAX_REF_LENGTH &&
+  memoryRef.isWellFormed() &&
+  !/\p{Cc}/u.test(memoryRef);
+
+const row = (type: string, audience: Emission['audience'], payload: JsonObject): Emission => ({
+  type,
+  audience,
+  payload,
+});
+
+function contentOf({ content }: NewMemory): string {
+  const text = content.toWellFormed();
+  if (text.trim() === '') throw refused('the content is empty', 'Say what is to be remembered.');
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes <= MAX_ENTRY_BYTES) return text;
+  throw refused(`the content has ${bytes} bytes, and ${MAX_ENTRY_BYTES} are the most`, 'Keep the gist of it.');
+}
+
+function tagsOf({ tags = [] }: NewMemory): readonly string[] {
+  const wanted = [...new Set(tags.map((tag) => tag.toWellFormed()).filter((tag) => tag !== ''))];
+  if (wanted.length > MAX_TAGS)
+    throw refused(`it has ${wanted.length} tags, and ${MAX_TAGS} are the most`, 'Use fewer.');
+  const long = wanted.find((tag) => tag.length > MAX_TAG_LENGTH);
+  if (long === undefined) return wanted;
+  throw refused(`the tag ${quoted(long, 40)} has ${long.length} characters`, `Use at most ${MAX_TAG_LENGTH}.`);
+}
+
+function expiryOf({ expiresAt }: NewMemory, now: number): { readonly expiresAt?: string } {
+  if (expiresAt === undefined) return {};
+  if (Number.isFinite(expiresAt) && expiresAt > now) return { expiresAt: isoTime(Math.ceil(expiresAt)) };
+  const when = Number.isFinite(expiresAt) ? isoTime(Math.floor(expiresAt)) : String(expiresAt);
+  throw refused(`it expires at ${when}, and now it is ${isoTime(now)}`, 'Give an instant to come, or none.');
+}
+
+/** Says nothing of what other entries hold. */
+const refused = (why: string, hint: string): TerminalError =>
+  new TerminalError('validation_error', { message: `This cannot be remembered: ${why}.`, hint });
+
+const shown = ({ id, content, tags, createdAt, expiresAt }: RememberedEntry): MemoryEntry => ({
+  id,
+  content,
+  tags,
+  createdAt: isoTime(createdAt),
+  ...(expiresAt === null ? {} : { expiresAt: isoTime(expiresAt) }),
+});

@@ -1,0 +1,82 @@
+import type { ContextId, RunId } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { memoryStore } from '../../log/memory.ts';
+import type { NewRow } from '../../log/port.ts';
+import { type ConversationQuery, createConversations } from './conversation-reader.ts';
+
+const contextId = 'ctx_1' as ContextId;
+const row = (type: string, payload: object): NewRow => ({
+  at: 0,
+  type,
+  audience: 'client',
+  payload: JSON.stringify(payload),
+  task: null,
+});
+
+async function started(store: ReturnType<typeof memoryStore>, runId: string, rows: readonly NewRow[]): Promise<void> {
+  const id = runId as RunId;
+  await store.log.append({ runId: id, rows, create: { tenant: 't', contextId, originRunId: id } });
+}
+
+const opened = (message: string) => row('run.started', { workflowId: 'w', inputs: { message }, definitionHash: 'h' });
+const invoked = row('agent.invocation.started', { agentId: 'local.a.me', group: 'isolated' });
+
+const query = (over: Partial<ConversationQuery>): ConversationQuery => ({
+  contextId,
+  runId: 'run_2' as RunId,
+  cutSeq: 1,
+  agentId: 'local.a.me',
+  group: 'isolated',
+  task: 'two',
+  maxTokens: 1000,
+  ...over,
+});
+
+test('reads a context once, goes on where it stopped, and cuts where the invocation began', async () => {
+  const store = memoryStore();
+  let read = 0;
+  const log = {
+    read: (range: Parameters<typeof store.log.read>[0]) => {
+      if ('contextId' in range) read++;
+      return store.log.read(range);
+    },
+  };
+  const conversations = createConversations(log);
+  await started(store, 'run_1', [opened('one'), row('run.completed', { outputs: { content: 'first' } })]);
+  await started(store, 'run_2', [opened('two'), invoked]);
+  const expected = [
+    { role: 'user', text: 'one' },
+    { role: 'assistant', text: 'first', toolCalls: [] },
+  ];
+  expect(await conversations.before(query({}))).toEqual(expected);
+  const before = read;
+  await started(store, 'run_3', [opened('three'), row('run.completed', { outputs: { content: 'third' } })]);
+  expect(await conversations.before(query({}))).toEqual(expected);
+  expect(read).toBe(before);
+  await started(store, 'run_4', [opened('four'), invoked]);
+  const both = await Promise.all([
+    conversations.before(query({ runId: 'run_4' as RunId })),
+    conversations.before(query({ runId: 'run_4' as RunId })),
+  ]);
+  expect(both[0]).toEqual([
+    ...expected,
+    { role: 'user', text: 'two' },
+    { role: 'user', text: 'three' },
+    { role: 'assistant', text: 'third', toolCalls: [] },
+  ]);
+  expect(both[1]).toEqual(both[0]);
+  expect(read).toBe(before + 1);
+});
+
+test('a read that fails is told, and the next one works', async () => {
+  const store = memoryStore();
+  let broken = true;
+  const conversations = createConversations({
+    read: (range) => (broken && 'contextId' in range ? Promise.reject(new Error('disk')) : store.log.read(range)),
+  });
+  await started(store, 'run_1', [opened('one'), row('run.completed', { outputs: { content: 'first' } })]);
+  await started(store, 'run_2', [opened('two'), invoked]);
+  await expect(conversations.before(query({}))).rejects.toThrow('disk');
+  broken = false;
+  expect(await conversations.before(query({}))).toHaveLength(2);
+});

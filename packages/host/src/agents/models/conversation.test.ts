@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { emptyContext, foldRow } from './conversation.ts';
+import { Context } from './conversation-rows.contract.ts';
+
+const user = (text: string) => ({ role: 'user', text });
+const assistant = (text: string) => ({ role: 'assistant', text, toolCalls: [] });
+
+test('a second message sees the first and what came of it', () => {
+  const context = new Context();
+  context.run('run_1', 'My name is Ada.', 'Hello Ada.');
+  context.run('run_now', 'What is my name?', null);
+  expect(context.hear({})).toEqual([user('My name is Ada.'), assistant('Hello Ada.')]);
+});
+
+test('a run that failed leaves its question, and a result that is data is told as JSON', () => {
+  const context = new Context();
+  context.run('run_1', 'first', null);
+  context.add('run_1', 'run.failed', { error: { code: 'x', message: 'y' } });
+  context.add('run_2', 'run.started', { workflowId: 'w', inputs: { topic: 'bees' } });
+  context.add('run_2', 'run.completed', { outputs: { n: 1 } });
+  expect(context.hear({})).toEqual([user('first'), user('{"topic":"bees"}'), assistant('{"n":1}')]);
+});
+
+test('nothing after the cut is heard', () => {
+  const context = new Context();
+  context.run('run_1', 'one', 'answer one');
+  const cutCursor = context.rows.length + 1;
+  context.run('run_2', 'two', 'answer two');
+  expect(context.hear({ cutCursor })).toEqual([user('one'), assistant('answer one')]);
+});
+
+test('an isolated agent hears no turns of others, and what its own run was asked only as its task', () => {
+  const context = new Context();
+  context.run('run_now', 'the question', null);
+  context.invoked('run_now', 'a', 'local.a.other', 'shared');
+  context.turn('run_now', 'a', 'I looked it up.');
+  expect(context.hear({})).toEqual([]);
+});
+
+test('agents that share a run hear each other by name, themselves as the assistant, and the question once', () => {
+  const context = new Context();
+  context.run('run_now', 'the question', null);
+  context.invoked('run_now', 'a', 'local.a.other', 'shared');
+  context.turn('run_now', 'a', 'Looking.', [{ id: '1', name: 'openwop_time', input: { zone: 'UTC' } }]);
+  context.add('run_now', 'agent.toolReturned', { agentId: 'local.a.other', toolName: 'openwop:time', outcome: 7 }, 'a');
+  context.add('run_now', 'agent.invocation.completed', { invocationId: 'i', agentId: 'local.a.other' }, 'a');
+  context.invoked('run_now', 'b', 'local.a.me', 'shared');
+  context.turn('run_now', 'b', 'Noted.');
+  expect(context.hear({ group: 'shared' })).toEqual([
+    user('the question'),
+    user('local.a.other: Looking.\n(called openwop_time with {"zone":"UTC"})\n(openwop:time returned 7)'),
+    assistant('Noted.'),
+  ]);
+  const first = new Context();
+  first.run('run_now', 'the task', null);
+  expect(first.hear({ group: 'shared' })).toEqual([]);
+});
+
+test('shared is one room for a run and its children, and for no other run', () => {
+  const context = new Context();
+  context.run('run_1', 'earlier', 'done');
+  context.invoked('run_1', 'a', 'local.a.other', 'shared');
+  context.turn('run_1', 'a', 'said in another run');
+  context.run('run_now', 'now', null);
+  context.add('run_child', 'run.started', { workflowId: 'w', parentRunId: 'run_now', inputs: { task: 'sub' } });
+  context.invoked('run_child', 'a', 'local.a.other', 'shared');
+  context.turn('run_child', 'a', 'said in the child');
+  context.add('run_child', 'run.completed', { outputs: { content: 'sub done' } });
+  const heard = context.hear({ group: 'shared' });
+  expect(heard).toEqual([user('earlier'), assistant('done'), user('now'), user('local.a.other: said in the child')]);
+  expect(context.hear({ group: 'shared', runId: 'run_child' })).toEqual(heard);
+});
+
+test('a group is one room for its members, in every run of the context', () => {
+  const context = new Context();
+  context.run('run_1', 'earlier', null);
+  context.invoked('run_1', 'a', 'local.a.other', 'shared:red');
+  context.turn('run_1', 'a', 'red words');
+  context.invoked('run_1', 'b', 'local.a.third', 'shared:blue');
+  context.turn('run_1', 'b', 'blue words');
+  expect(context.hear({ group: 'shared:red' })).toEqual([user('earlier'), user('local.a.other: red words')]);
+});
+
+test('what does not fit is cut from the oldest', () => {
+  const context = new Context();
+  for (let i = 0; i < 50; i++) context.run(`run_${i}`, `question ${i} ${'x'.repeat(100)}`, `answer ${i}`);
+  const heard = context.hear({ maxTokens: 120 });
+  expect(heard.at(-1)).toEqual(assistant('answer 49'));
+  expect(heard.length).toBeGreaterThan(2);
+  expect(heard.length).toBeLessThan(10);
+  expect(context.hear({ maxTokens: 0 })).toEqual([]);
+});
+
+test('what a context remembers has an end, and the newest stays', () => {
+  const context = new Context();
+  for (let i = 0; i < 30; i++) context.run(`run_${i}`, 'x'.repeat(300_000), `answer ${i}`);
+  const fold = emptyContext();
+  for (const row of context.rows) foldRow(fold, row);
+  expect(fold.characters).toBeLessThan(4_000_001);
+  expect(fold.said.at(-1)?.text).toBe('answer 29');
+});

@@ -1,0 +1,49 @@
+import type { Configurable } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
+import { Credentials } from './credentials.ts';
+import { ModelBook } from './model-book.ts';
+import { checkModelWishes } from './run-wishes.ts';
+
+const key = { reveal: () => 'sk-secret-of-acme' };
+const credentials = new Credentials(
+  new Map([
+    ['acme-key', { provider: 'openai', tenants: ['acme'], key }],
+    ['any-key', { provider: 'openai', tenants: null, key }],
+  ]),
+);
+const book = new ModelBook({ providers: new Map(), classes: {} }, new VirtualClock());
+
+const check = (configurable: Configurable, { tenant = 'acme', allowsMocks = false } = {}) =>
+  checkModelWishes(configurable, tenant, { book, credentials, allowsMocks });
+
+test('what can be had passes', () => {
+  check({});
+  check({ 'ai.provider': 'scripted', temperature: 1 });
+  check({ 'ai.credentialRef': 'acme-key' });
+  check({ 'ai.credentialRef': 'any-key' }, { tenant: 'other' });
+  check({ mockProvider: { id: 'stream-text' } }, { allowsMocks: true });
+});
+
+test('another tenant is told of a credential exactly what it is told of one that does not exist', () => {
+  const told = (ref: string) => {
+    try {
+      check({ 'ai.credentialRef': ref }, { tenant: 'other' });
+      return null;
+    } catch (error) {
+      return { ...(error as object), message: (error as Error).message.replaceAll(ref, '…') };
+    }
+  };
+  expect(told('acme-key')).toEqual(told('no-such-key'));
+  expect(told('acme-key')).toMatchObject({ code: 'credential_forbidden' });
+});
+
+test.each<[Configurable, boolean, string]>([
+  [{ mockProvider: { id: 'stream-text' } }, false, 'mock_provider_forbidden'],
+  [{ mockProvider: { id: 'gpt' } }, true, 'unsupported_mock_provider'],
+  [{ mockProvider: { id: 'error', config: { retryable: 1 } } }, true, 'unsupported_mock_provider'],
+  [{ 'ai.provider': 'nobody' }, false, 'validation_error'],
+  [{ 'ai.provider': 'scripted', 'ai.credentialRef': 'acme-key' }, false, 'credential_forbidden'],
+])('%j (mocks allowed: %s) is refused with %s', (configurable, allowsMocks, code) => {
+  expect(() => check(configurable, { allowsMocks })).toThrow(expect.objectContaining({ code }));
+});

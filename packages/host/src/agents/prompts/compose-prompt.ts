@@ -1,0 +1,78 @@
+/** Fills the slots of a template, and says in hashes what came of it. */
+import { type Json, type JsonObject, type PayloadOf, TerminalError } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/compiled.ts';
+import type { Sha256 } from '../../engine/ports.ts';
+import {
+  type PromptKind,
+  type PromptRef,
+  type PromptTemplate,
+  type PromptVariable,
+  refText,
+} from './prompt-template.ts';
+
+export interface ComposedPrompt {
+  readonly text: string;
+  /** Of the row `prompt.composed`: hashes, no words. */
+  readonly payload: PayloadOf<'prompt.composed'>;
+}
+
+const slot = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]{0,63})\s*\}\}/g;
+
+/** Which message each kind becomes a part of. */
+const shapes: Readonly<Record<PromptKind, 'system-only' | 'user-only'>> = {
+  system: 'system-only',
+  'schema-hint': 'system-only',
+  user: 'user-only',
+  'few-shot': 'user-only',
+};
+
+type Place = Pick<NodeContext, 'node' | 'inputs' | 'runId' | 'visit' | 'state'>;
+
+/** Throws `prompt_variable_unresolved` for a slot that must be filled and is not; that fails the node. */
+export function composePrompt(template: PromptTemplate, ref: PromptRef, place: Place, sha256: Sha256): ComposedPrompt {
+  const values = new Map<string, string>();
+  const fill = (name: string): string => {
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    const value = inWords(filledWith(template, name, ref.variableOverrides ?? {}, place));
+    values.set(name, value);
+    return value;
+  };
+  const text = template.text.replace(slot, (_, name: string) => fill(name));
+  // Slots that must be filled count also when the text does not show them.
+  for (const { name, required } of template.variables ?? []) if (required) fill(name);
+  const hash = (words: string): string => `sha256:${sha256(words, 'hex')}`;
+  const variableHashes = Object.fromEntries([...values].map(([name, value]) => [name, hash(value)]));
+  const { templateId, version, kind } = template;
+  const refs = [refText({ templateId, version })];
+  return {
+    text,
+    payload: { nodeId: place.node.id, refs, kind: shapes[kind], hash: hash(text), variableHashes },
+  };
+}
+
+const inWords = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function filledWith(template: PromptTemplate, name: string, overrides: JsonObject, place: Place): Json {
+  const declared = template.variables?.find((variable) => variable.name === name);
+  const value = Object.hasOwn(overrides, name) ? overrides[name] : valueAt(declared, name, place);
+  if (value !== undefined) return value;
+  if (declared?.required !== true) return (declared?.defaultValue as Json | undefined) ?? '';
+  const { templateId, version } = template;
+  throw new TerminalError('prompt_variable_unresolved', {
+    message: `Node ${place.node.id} gives no ${declared.source ?? 'input'} ${name}, which ${refText({ templateId, version })} needs.`,
+    hint: `Give the node an input called ${name}, or the reference a value for it.`,
+    details: { nodeId: place.node.id, variable: name, ref: refText({ templateId, version }) },
+  });
+}
+
+function valueAt(declared: PromptVariable | undefined, name: string, place: Place): Json | undefined {
+  const source = declared?.source ?? 'input';
+  const from: JsonObject =
+    source === 'input'
+      ? place.inputs
+      : source === 'variable'
+        ? place.state.view.variables
+        : { runId: place.runId, nodeId: place.node.id, visit: place.visit };
+  return Object.hasOwn(from, name) ? from[name] : undefined;
+}

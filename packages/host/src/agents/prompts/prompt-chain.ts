@@ -1,0 +1,96 @@
+/** Where a prompt comes from: the places that may give one, in order, and the record of which one did. */
+import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/compiled.ts';
+import { type PromptKind, type PromptRef, parsePromptRef, refText } from './prompt-template.ts';
+
+/** The places, the strongest first. */
+const layers = [
+  'node',
+  'agent-intrinsic',
+  'agent-overrides',
+  'agent-library-default',
+  'workflow-defaults',
+  'host-defaults',
+] as const;
+export type PromptLayer = (typeof layers)[number];
+
+/** What a place has to offer: a template, or words of its own. */
+export type PromptSource =
+  | { readonly ref: PromptRef }
+  | {
+      readonly text: string;
+      /** Whose words, as the record names them. */
+      readonly whose: string;
+    };
+
+export interface PromptSlot {
+  readonly nodeId: string;
+  readonly kind: PromptKind;
+  readonly agentId?: string;
+  readonly sources: Readonly<Partial<Record<PromptLayer, PromptSource>>>;
+}
+
+export interface ResolvedPrompt {
+  /** Null when no place had one. */
+  readonly source: PromptSource | null;
+  /** Of the row `agent.promptResolved`. It names prompts and holds no text of any. */
+  readonly payload: PayloadOf<'agent.promptResolved'>;
+}
+
+const nameOf = (source: PromptSource): string => ('ref' in source ? refText(source.ref) : source.whose);
+
+/** The first place that has one wins; every place is in the record. */
+export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): ResolvedPrompt {
+  const winner = layers.find((layer) => sources[layer] !== undefined);
+  const chain = layers.map((layer) => {
+    const source = sources[layer];
+    if (source === undefined) return { layer, applied: false, reason: 'no candidate at this layer' };
+    const named = { layer, source: nameOf(source) };
+    return layer === winner
+      ? { ...named, applied: true }
+      : { ...named, applied: false, reason: `superseded by the layer ${winner}` };
+  });
+  const source = (winner !== undefined && sources[winner]) || null;
+  const resolved = source === null ? null : nameOf(source);
+  return { source, payload: { nodeId, kind, ...(agentId !== undefined && { agentId }), chain, resolved } };
+}
+
+/** The names under which a node's configuration refers to templates; the last one is a list. */
+const nodeFields = {
+  system: 'systemPromptRef',
+  user: 'userPromptRef',
+  'schema-hint': 'schemaHintPromptRef',
+  'few-shot': 'fewShotPromptRefs',
+} as const satisfies Record<PromptKind, string>;
+
+/** What node and workflow say about a kind of prompt: a slot for each, one of them for most kinds. */
+export function referredPrompts(
+  { node, compiled }: Pick<NodeContext, 'node' | 'compiled'>,
+  kind: PromptKind,
+): Partial<Record<PromptLayer, PromptSource>>[] {
+  const asked = node.config[nodeFields[kind]];
+  const refs = (Array.isArray(asked) ? asked : [asked]) as readonly (Json | undefined)[];
+  const promptRefs = compiled.definition.defaults?.promptRefs as JsonObject | undefined;
+  const fallback = parsePromptRef(promptRefs?.[kind]);
+  return refs.map((value) => {
+    const ref = parsePromptRef(value);
+    return {
+      ...(ref !== null && { node: { ref } }),
+      ...(fallback !== null && { 'workflow-defaults': { ref: fallback } }),
+    };
+  });
+}
+
+/** Problems of the references in a node's configuration. */
+export function promptRefProblems(config: JsonObject): string[] {
+  return Object.values(nodeFields).flatMap((field) => {
+    const value = config[field];
+    if (value === undefined) return [];
+    if (field === 'fewShotPromptRefs' && !Array.isArray(value))
+      return [`config.${field} must be a list of prompt references`];
+    const refs = Array.isArray(value) ? value : [value];
+    return refs.every((ref) => parsePromptRef(ref) !== null)
+      ? []
+      : [`config.${field} must be a prompt reference, as prompt:name@1.0.0`];
+  });
+}

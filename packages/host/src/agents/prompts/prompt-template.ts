@@ -1,0 +1,78 @@
+/** What a prompt template is, and how one is named. */
+import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
+
+export const promptKinds = ['system', 'user', 'few-shot', 'schema-hint'] as const;
+export type PromptKind = (typeof promptKinds)[number];
+
+const templateId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,127}$/);
+const version = z.string().regex(/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/);
+
+/** A slot of a template. Secrets and paths into values are not offered: what a prompt shows is in the log of its run. */
+const promptVariable = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/),
+  type: z.enum(['string', 'number', 'boolean', 'array', 'object']),
+  required: z.boolean(),
+  /** Default `input`. */
+  source: z.enum(['input', 'variable', 'context']).optional(),
+  defaultValue: z.json().optional(),
+  description: z.string().max(500).optional(),
+});
+
+export const MAX_TEMPLATE_UNITS = 65_536;
+
+/** Only what composing needs; what else a published template says is for people and editors. */
+const promptTemplate = z.strictObject({
+  templateId,
+  version,
+  kind: z.enum(promptKinds),
+  text: z.string().max(MAX_TEMPLATE_UNITS),
+  name: z.string().max(200).optional(),
+  description: z.string().max(2000).optional(),
+  variables: z.array(promptVariable).optional(),
+});
+
+export type PromptVariable = z.infer<typeof promptVariable>;
+export type PromptTemplate = z.infer<typeof promptTemplate>;
+
+/** Throws `config_invalid` with the place of the first problem. */
+export function parseTemplate(value: unknown): PromptTemplate {
+  const parsed = promptTemplate.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = (value as { templateId?: unknown } | null)?.templateId;
+  throw new TerminalError('config_invalid', {
+    message: `The prompt template ${quoted(String(name))} is wrong at ${issue?.path.join('.') || 'its root'}: ${issue?.message}.`,
+    hint: 'A template has a templateId, a version, a kind and a text; see docs/reference/prompts.md.',
+  });
+}
+
+/** A template by name; the newest of that name when it gives no version. */
+export interface PromptRef {
+  readonly templateId: string;
+  readonly version?: string;
+  /** Values that come before whatever else would fill a slot. */
+  readonly variableOverrides?: JsonObject;
+}
+
+const shortForm = /^prompt:([a-z0-9][a-z0-9._-]{0,127})(?:@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?))?$/;
+const longForm = z.strictObject({
+  templateId,
+  version: version.optional(),
+  variableOverrides: z.record(z.string(), z.json()).optional(),
+});
+
+/** A reference in either of its forms; null when it is none. */
+export function parsePromptRef(value: Json | undefined): PromptRef | null {
+  if (typeof value === 'string') {
+    const [, id, pinned] = shortForm.exec(value) ?? [];
+    if (id === undefined) return null;
+    return pinned === undefined ? { templateId: id } : { templateId: id, version: pinned };
+  }
+  const parsed = longForm.safeParse(value);
+  return parsed.success ? (parsed.data as PromptRef) : null;
+}
+
+/** The short form, which rows carry. */
+export const refText = ({ templateId: id, version: pinned }: Pick<PromptRef, 'templateId' | 'version'>): string =>
+  pinned === undefined ? `prompt:${id}` : `prompt:${id}@${pinned}`;

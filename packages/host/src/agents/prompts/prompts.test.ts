@@ -1,0 +1,169 @@
+/** Prompt templates: which one applies, what comes of it, and what the log is told. */
+import { createHash } from 'node:crypto';
+import { eventPayloads, type JsonObject } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { composePrompt } from './compose-prompt.ts';
+import { type PromptSource, promptRefProblems, referredPrompts, resolvePrompt } from './prompt-chain.ts';
+import { PromptLibrary } from './prompt-library.ts';
+import { type PromptTemplate, parsePromptRef, refText } from './prompt-template.ts';
+
+const sha256 = (text: string, encoding: 'hex' | 'base64url'): string =>
+  createHash('sha256').update(text).digest(encoding);
+const hashOf = (text: string): string => `sha256:${sha256(text, 'hex')}`;
+
+const template = (text: string, fields: Partial<PromptTemplate> = {}): PromptTemplate => ({
+  templateId: 'writer',
+  version: '1.0.0',
+  kind: 'system',
+  text,
+  ...fields,
+});
+const place = (inputs: JsonObject = {}, variables: JsonObject = {}) =>
+  ({ node: { id: 'n' }, inputs, runId: 'run_x', visit: 0, state: { view: { variables } } }) as never;
+const composed = (made: PromptTemplate, inputs?: JsonObject, ref = { templateId: 'writer' }) =>
+  composePrompt(made, ref, place(inputs, { tone: 'dry' }), sha256);
+
+test.each([
+  ['prompt:writer', { templateId: 'writer' }, 'prompt:writer'],
+  ['prompt:a.b-c@1.2.3-rc.1', { templateId: 'a.b-c', version: '1.2.3-rc.1' }, 'prompt:a.b-c@1.2.3-rc.1'],
+])('%s is a reference', (text, ref, again) => {
+  expect(parsePromptRef(text)).toEqual(ref);
+  expect(refText(ref)).toBe(again);
+});
+
+test.each(['writer', 'prompt:', 'prompt:Writer', 'prompt:w@1', 7, null, [], { templateId: 'W' }, { version: '1.0.0' }])(
+  '%j is no reference',
+  (value) => {
+    expect(parsePromptRef(value as never)).toBeNull();
+  },
+);
+
+test('without a version the newest counts, releases before what led to them', () => {
+  const versions = ['1.2.0', '1.10.0', '2.0.0-rc.1', '1.9.9'].map((version) => template(version, { version }));
+  const library = new PromptLibrary(versions);
+  expect(library.find({ templateId: 'writer' }).version).toBe('2.0.0-rc.1');
+  expect(library.find({ templateId: 'writer', version: '1.2.0' }).text).toBe('1.2.0');
+  const released = new PromptLibrary([...versions, template('', { version: '2.0.0' })]);
+  expect(released.find({ templateId: 'writer' }).version).toBe('2.0.0');
+});
+
+test('a template that is not there is named with what is', () => {
+  const library = new PromptLibrary([template('x')]);
+  expect(() => library.find({ templateId: 'writer', version: '3.0.0' })).toThrow(
+    'There is no prompt template prompt:writer@3.0.0; there are the versions 1.0.0.',
+  );
+  expect(() => library.find({ templateId: 'constructor' })).toThrow('There is no prompt template prompt:constructor.');
+});
+
+test.each([
+  ['another kind', { ...template('x'), kind: 'tool' }, 'kind'],
+  ['a field too many', { ...template('x'), secret: 1 }, 'its root'],
+  [
+    'a slot filled from secrets',
+    { ...template('x'), variables: [{ name: 'k', type: 'string', required: true, source: 'secret' }] },
+    'variables.0.source',
+  ],
+  ['text that is too long', template('x'.repeat(65_537)), 'text'],
+  ['no template', null, 'its root'],
+])('a library refuses %s, and says where', (_, value, at) => {
+  expect(() => new PromptLibrary([value])).toThrow(`is wrong at ${at}`);
+});
+
+test('a library refuses the same version twice', () => {
+  expect(() => new PromptLibrary([template('x'), template('y')])).toThrow(
+    /two prompt templates writer of version 1.0.0/,
+  );
+});
+
+test('slots are filled from inputs, variables and the place of the node, each once', () => {
+  const made = template('{{who}} / {{ tone }} / {{runId}} / {{who}} / {{list}}', {
+    variables: [
+      { name: 'tone', type: 'string', required: true, source: 'variable' },
+      { name: 'runId', type: 'string', required: true, source: 'context' },
+    ],
+  });
+  const { text, payload } = composed(made, { who: 'Ada', list: [1, 2] });
+  expect(text).toBe('Ada / dry / run_x / Ada / [1,2]');
+  expect(payload).toEqual({
+    nodeId: 'n',
+    refs: ['prompt:writer@1.0.0'],
+    kind: 'system-only',
+    hash: hashOf(text),
+    variableHashes: { who: hashOf('Ada'), tone: hashOf('dry'), runId: hashOf('run_x'), list: hashOf('[1,2]') },
+  });
+  expect(eventPayloads['prompt.composed'].safeParse(payload).success).toBe(true);
+  expect(JSON.stringify(payload)).not.toContain('Ada');
+});
+
+test('what fills a slot is not looked through for slots, and $ in it means nothing', () => {
+  expect(composed(template('{{a}}|{{b}}'), { a: '{{b}} $& $1', b: 'secret' }).text).toBe('{{b}} $& $1|secret');
+});
+
+test('an empty slot that may be empty is its default or nothing', () => {
+  const variables = [{ name: 'a', type: 'string', required: false, defaultValue: 'x' }] as PromptTemplate['variables'];
+  expect(composed(template('[{{a}}][{{b}}][{{constructor}}]', { variables })).text).toBe('[x][][]');
+});
+
+test('a slot that must be filled fails the node by name, also when the text does not show it', () => {
+  const variables = [{ name: 'topic', type: 'string', required: true }] as PromptTemplate['variables'];
+  for (const text of ['{{topic}}', 'nothing']) {
+    expect(() => composed(template(text, { variables }))).toThrow(
+      expect.objectContaining({
+        code: 'prompt_variable_unresolved',
+        details: expect.objectContaining({ variable: 'topic' }),
+      }),
+    );
+  }
+});
+
+test('values of the reference come first', () => {
+  const ref = { templateId: 'writer', variableOverrides: { who: 'Bob' } };
+  expect(composed(template('{{who}}'), { who: 'Ada' }, ref).text).toBe('Bob');
+});
+
+test('the strongest place that has a prompt gives it, and every place is in the record', () => {
+  const sources: Record<string, PromptSource> = {
+    'agent-intrinsic': { text: 'secret words', whose: 'agent:core.a.b' },
+    'host-defaults': { ref: { templateId: 'house' } },
+  };
+  const { source, payload } = resolvePrompt({ nodeId: 'n', kind: 'system', agentId: 'core.a.b', sources });
+  expect(source).toBe(sources['agent-intrinsic']);
+  expect(payload.resolved).toBe('agent:core.a.b');
+  expect(payload.chain.map(({ layer, applied }) => [layer, applied])).toEqual([
+    ['node', false],
+    ['agent-intrinsic', true],
+    ['agent-overrides', false],
+    ['agent-library-default', false],
+    ['workflow-defaults', false],
+    ['host-defaults', false],
+  ]);
+  expect(payload.chain.at(-1)).toMatchObject({
+    source: 'prompt:house',
+    reason: 'superseded by the layer agent-intrinsic',
+  });
+  expect(JSON.stringify(payload)).not.toContain('secret words');
+  expect(eventPayloads['agent.promptResolved'].safeParse(payload).success).toBe(true);
+});
+
+test('no place with a prompt resolves to none, which is recorded too', () => {
+  const { source, payload } = resolvePrompt({ nodeId: 'n', kind: 'user', sources: {} });
+  expect([source, payload.resolved, payload.chain.some(({ applied }) => applied)]).toEqual([null, null, false]);
+});
+
+test('a node refers to one template of each kind and to several examples; its workflow gives defaults', () => {
+  const node = { config: { systemPromptRef: 'prompt:a', fewShotPromptRefs: ['prompt:b', 'prompt:c'] } };
+  const definition = { defaults: { promptRefs: { system: 'prompt:z', user: 'prompt:y' } } };
+  const at = { node, compiled: { definition } } as never;
+  expect(referredPrompts(at, 'system')).toEqual([
+    { node: { ref: { templateId: 'a' } }, 'workflow-defaults': { ref: { templateId: 'z' } } },
+  ]);
+  expect(referredPrompts(at, 'user')).toEqual([{ 'workflow-defaults': { ref: { templateId: 'y' } } }]);
+  expect(referredPrompts(at, 'few-shot')).toHaveLength(2);
+  expect(referredPrompts(at, 'schema-hint')).toEqual([{}]);
+});
+
+test('references that are none are problems of the node', () => {
+  expect(promptRefProblems({ systemPromptRef: 'prompt:a' })).toEqual([]);
+  expect(promptRefProblems({ systemPromptRef: 'a', fewShotPromptRefs: 'prompt:b' })).toHaveLength(2);
+  expect(promptRefProblems({ fewShotPromptRefs: ['prompt:b', 7] })).toHaveLength(1);
+});

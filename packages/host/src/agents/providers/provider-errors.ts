@@ -1,0 +1,75 @@
+/** What providers and their packages throw, as errors of our classes: what they say is quoted and cut, what was sent to them is left out. */
+import { APICallError } from '@ai-sdk/provider';
+import { quoted } from '@cairn/protocol';
+import { ModelError } from '../models/model-error.ts';
+import type { ModelErrorClass } from '../models/turn.ts';
+
+/** `provider` is the name in the configuration. */
+export function providerError(error: unknown, provider: string): ModelError {
+  const chain = causesOf(error);
+  const ours = chain.find((cause) => cause instanceof ModelError);
+  if (ours !== undefined) return ours;
+  const refused = chain.find((cause) => APICallError.isInstance(cause) && (cause.statusCode ?? 0) >= 400);
+  if (refused !== undefined) return answered(refused as APICallError, provider);
+  const said = quoted(error instanceof Error ? error.message : String(error), 300);
+  const unreadable = chain.some((cause) => garbage.test(String((cause as { name?: unknown }).name)));
+  if (unreadable)
+    return new ModelError('bad_stream', { message: `${provider} sent what is no answer: ${said}.`, cause: error });
+  const reason = reasonIn(chain);
+  if (reason !== null || chain.some((cause) => APICallError.isInstance(cause) || cause instanceof TypeError)) {
+    const message = `${provider} could not be reached, or the connection broke (${reason ?? said}).`;
+    return new ModelError('network', { message, cause: error });
+  }
+  return new ModelError('unknown', { message: `${provider} failed: ${said}.`, retryable: true, cause: error });
+}
+
+/** Names under which its packages say that an answer could not be read. */
+const garbage = /JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated/;
+
+function answered(error: APICallError, provider: string): ModelError {
+  const status = error.statusCode ?? 0;
+  const body = `${error.message} ${error.responseBody ?? ''}`;
+  const kind = classOf(status, body);
+  return new ModelError(kind, {
+    message: `${provider} answered ${status}: ${quoted(error.message, 300)}.`,
+    ...(/insufficient_quota|billing/i.test(body) ? { retryable: false } : {}),
+    retryAfterMs: retryAfter(error.responseHeaders ?? {}),
+    cause: error,
+  });
+}
+
+function classOf(status: number, body: string): ModelErrorClass {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rate_limited';
+  if (status === 408) return 'timeout';
+  if (status >= 500) return 'overloaded';
+  if (status === 413 || /context[ _-]?(length|window)|too many tokens|prompt is too long/i.test(body))
+    return 'context_length';
+  return /content[ _-]?(filter|policy)/i.test(body) ? 'content_filter' : 'invalid_request';
+}
+
+/** Seconds, or milliseconds in the header some have beside it. A date is left to our own backoff, for clocks differ. */
+function retryAfter(headers: Readonly<Record<string, string>>): number | undefined {
+  const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
+  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
+}
+
+/** The error and what it came of, outermost first. */
+function causesOf(error: unknown): readonly object[] {
+  const chain: object[] = [];
+  let current = error;
+  while (typeof current === 'object' && current !== null && chain.length < 8) {
+    chain.push(current);
+    current = (current as { cause?: unknown }).cause;
+  }
+  return chain;
+}
+
+/** The code of the system or the connection underneath, such as ECONNREFUSED. */
+function reasonIn(chain: readonly object[]): string | null {
+  const codes = chain.map((cause) => (cause as { code?: unknown }).code);
+  const found = codes.find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code));
+  return found ?? null;
+}

@@ -1,0 +1,102 @@
+/** A model of a provider, behind our port: its stream is read part by part and told in our terms. */
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { Json, JsonObject } from '@cairn/protocol';
+import { ModelError } from '../models/model-error.ts';
+import type { ModelCall, ModelPart } from '../models/model-port.ts';
+import { estimatedTokens, messagesTokens } from '../models/tokens.ts';
+import type { FinishReason, ModelToolCall, ModelUsage } from '../models/turn.ts';
+import { callOptions } from './prompt.ts';
+import { providerError } from './provider-errors.ts';
+
+export interface StreamedModel {
+  /** The provider's name in the configuration. */
+  readonly provider: string;
+  readonly load: () => Promise<LanguageModelV4>;
+}
+
+/** Throws a `ModelError`, or the reason of the call's signal. */
+export async function* streamOf(
+  { provider, load }: StreamedModel,
+  call: ModelCall,
+): AsyncGenerator<readonly ModelPart[], void, undefined> {
+  let characters = 0;
+  try {
+    const model = await load();
+    const { stream } = await model.doStream(callOptions(call));
+    for await (const part of stream) {
+      const told = toldOf(part, call, characters);
+      if (told !== null && 'text' in told) characters += told.text.length;
+      // Parts that say nothing to us still say that the model is at work.
+      yield told === null ? [] : [told];
+    }
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw providerError(error, provider);
+  }
+}
+
+function toldOf(part: LanguageModelV4StreamPart, call: ModelCall, characters: number): ModelPart | null {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return { type: part.type, text: part.delta };
+    case 'tool-call':
+      return { type: 'tool-call', call: toolCallOf(part) };
+    case 'finish':
+      return {
+        type: 'finish',
+        finish: finishOf(part.finishReason.unified),
+        usage: usageOf(part.usage, call, characters),
+      };
+    case 'error':
+      throw part.error;
+    default:
+      return null;
+  }
+}
+
+type CallPart = Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>;
+
+/** Arguments that are none are kept as they came, with the reason: the loop tells the model. */
+function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart): ModelToolCall {
+  const meta = providerMetadata === undefined ? {} : { meta: providerMetadata as JsonObject };
+  const call = { id: toolCallId, name: toolName, ...meta };
+  if (input.trim() === '') return { ...call, input: {} };
+  try {
+    const parsed = JSON.parse(input) as Json;
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject
+      ? { ...call, input: parsed }
+      : { ...call, input: parsed, invalid: 'the arguments are no JSON object' };
+  } catch (error) {
+    return { ...call, input, invalid: `the arguments are not JSON: ${(error as Error).message}` };
+  }
+}
+
+type Unified = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']['unified'];
+
+function finishOf(unified: Unified): FinishReason {
+  switch (unified) {
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'content-filter':
+      return 'content_filter';
+    case 'interrupted':
+      throw new ModelError('bad_stream', { message: 'The stream ended without saying why: the answer is incomplete.' });
+    case 'error':
+      throw new ModelError('overloaded', { message: 'The provider broke the answer off with an error.' });
+    default:
+      return unified;
+  }
+}
+
+/** What a provider does not count is estimated: budgets must not depend on its politeness. */
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, call: ModelCall, characters: number): ModelUsage {
+  return {
+    inputTokens: inputTokens.total ?? estimatedTokens(call.system.length) + messagesTokens(call.messages),
+    outputTokens: outputTokens.total ?? estimatedTokens(characters),
+    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning }),
+    ...(inputTokens.cacheRead === undefined ? {} : { cacheReadTokens: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
+  };
+}

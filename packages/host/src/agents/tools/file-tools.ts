@@ -1,0 +1,80 @@
+/** Files of a run: a folder of its own in which its agents keep what is too large to say, and nothing beyond it. */
+import type { RunId } from '@cairn/protocol';
+import { z } from 'zod';
+import { hostTool } from './define-tool.ts';
+import type { Tool } from './tool.ts';
+
+export interface FilePart {
+  readonly text: string;
+  /** Of the whole file. */
+  readonly bytes: number;
+  /** Where the rest begins; null when there is none. */
+  readonly nextOffset: number | null;
+}
+
+export interface FileEntry {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Paths are as `filePath` takes them; a link on the way is refused. */
+export interface FilePort {
+  /** Text of a file from an offset in bytes on, at most so many bytes of it. */
+  read(runId: RunId, path: string, offset: number, maxBytes: number): Promise<FilePart>;
+  /** The whole file, durable when it resolves; the same again changes nothing. */
+  write(runId: RunId, path: string, text: string): Promise<FileEntry>;
+  /** The files in a folder and all below, by path; all of the run's for ''. */
+  list(runId: RunId, folder: string): Promise<readonly FileEntry[]>;
+}
+
+/** What one call gives: a part of a prompt, so not more than a model can read at once. */
+const MAX_READ_BYTES = 100_000;
+const MAX_WRITE_CHARACTERS = 200_000;
+
+const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\\p{C}]{1,128}`;
+const wellFormed = new RegExp(`^${segment}(?:/${segment}){0,15}$`, 'u');
+
+/** A path below the folder of the run, in its one spelling. */
+export const filePath = z
+  .string()
+  .max(512)
+  .regex(wellFormed, 'must be a path such as notes/plan.md: relative, without "..", "\\" or control characters')
+  .describe('Relative to the folder of the run, such as notes/plan.md.');
+
+export const fileTools = (files: FilePort): readonly Tool[] => [
+  hostTool({
+    id: 'openwop:fs.read',
+    title: 'Read a file',
+    description: 'Reads a text file of this run. A long file comes in parts: go on at nextOffset.',
+    input: z.strictObject({
+      path: filePath,
+      offset: z.int().min(0).default(0).describe('Where to begin, in bytes.'),
+    }),
+    safety: 'read',
+    egress: 'none',
+    async run({ path, offset }, { runId }) {
+      return { path, ...(await files.read(runId, path, offset, MAX_READ_BYTES)) };
+    },
+  }),
+  hostTool({
+    id: 'openwop:fs.write',
+    title: 'Write a file',
+    description: 'Writes a text file of this run, all of it: what was there before is replaced.',
+    input: z.strictObject({ path: filePath, text: z.string().max(MAX_WRITE_CHARACTERS) }),
+    safety: 'idempotent',
+    untrusted: false,
+    egress: 'none',
+    run: ({ path, text }, { runId }) => files.write(runId, path, text),
+  }),
+  hostTool({
+    id: 'openwop:fs.list',
+    title: 'List files',
+    description: 'Lists the text files of this run, or of one folder of it, with their sizes.',
+    input: z.strictObject({ folder: filePath.optional() }),
+    safety: 'read',
+    egress: 'none',
+    async run({ folder = '' }, { runId }) {
+      return { files: await files.list(runId, folder) };
+    },
+  }),
+];

@@ -1,0 +1,103 @@
+/** A desk at which tests call tools: a clock that is set by hand, rows that are kept, and records as the agent loop would keep them. */
+import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
+import { ToolBook } from './tool-book.ts';
+import { createToolPerformer } from './tool-call.ts';
+
+export interface Desk {
+  /** Calls a tool once; records are those of the desk, and grow by the steps of the call. */
+  call(tool: Tool, input?: Json, options?: CallOptions): Promise<ToolOutcome>;
+  /** Records an answer at the place where the last call was suspended. */
+  answer(suspended: ToolOutcome, outcome: Json): void;
+  readonly rows: Emission[];
+  readonly records: ToolRecord[];
+  readonly cancel: AbortController;
+  /** Moves the clock; whoever waits is woken. */
+  pass(ms: number): void;
+  /** Timers that are set. */
+  readonly waiting: number;
+}
+
+interface CallOptions {
+  readonly attempt?: number;
+  /** False: the host has no such tool. */
+  readonly isOffered?: boolean;
+  readonly principal?: string | null;
+  /** Rows are never durable from here on. */
+  readonly isLost?: boolean;
+}
+
+interface DeskWorld {
+  readonly redactor?: Redactor;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly takeCall?: (tenant: string, principal: string | null, toolId: string) => number;
+}
+
+export function toolDesk(world: DeskWorld = {}): Desk {
+  let now = 1_000;
+  const timers = new Set<{ at: number; wake: () => void }>();
+  const rows: Emission[] = [];
+  const records: ToolRecord[] = [];
+  const cancel = new AbortController();
+  const after = (ms: number, wake: () => void) => {
+    const timer = { at: now + ms, wake };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+  const emit = (emitted: readonly Emission[]): undefined => {
+    rows.push(...emitted);
+    for (const { type, payload } of emitted) if (type === 'cairn.step.returned') records.push(stepRecord(payload));
+  };
+  return {
+    rows,
+    records,
+    cancel,
+    get waiting() {
+      return timers.size;
+    },
+    async call(tool, input = {}, { attempt = 1, principal = 'ann', isLost = false, isOffered = true } = {}) {
+      const { run } = createToolPerformer({
+        book: new ToolBook(isOffered ? [tool] : []),
+        now: () => now,
+        after,
+        redactor: world.redactor ?? null,
+        secret: (_tenant, name) => world.secrets?.[name],
+        takeCall: world.takeCall ?? (() => 0),
+      });
+      const context: CallContext = {
+        runId: 'run_1' as RunId,
+        nodeId: 'agent',
+        callId: 'agent#0.0/t1.0',
+        idempotencyKey: 'key',
+        attempt,
+        signal: cancel.signal,
+        tenant: 'acme',
+        contextId: 'ctx_1' as ContextId,
+        requestedSeq: 7,
+        emit,
+        recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
+      };
+      const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };
+      return (await run(asked as unknown as JsonObject, context)) as unknown as ToolOutcome;
+    },
+    answer(suspended, outcome) {
+      if (suspended.kind !== 'suspended') throw new Error(`The call is not suspended: ${JSON.stringify(suspended)}`);
+      const { ordinal, question } = suspended;
+      records.push({ ordinal, kind: question.kind, name: question.name, outcome });
+    },
+    pass(ms) {
+      now += ms;
+      for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
+        if (timer.at > now || !timers.delete(timer)) continue;
+        timer.wake();
+      }
+    },
+  };
+}
+
+function stepRecord(payload: JsonObject): ToolRecord {
+  const { ordinal, name, outcome, error } = payload as unknown as { ordinal: number; name: string } & JsonObject;
+  const known = { ordinal, kind: 'step', name } as const;
+  return (error === undefined ? { ...known, outcome } : { ...known, error }) as ToolRecord;
+}

@@ -1,0 +1,29 @@
+import type { Json, JsonObject } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { type AnswerWords, answerValue } from './answer-value.ts';
+
+const asked = (kind: string, data: JsonObject = {}) => ({ interruptId: 'i', nodeId: 'n', kind, data });
+const unsure = asked('low-confidence', { decision: 'a' });
+const interrupted = asked('custom', { customKind: 'cairn.step.interrupted' });
+
+test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
+  [unsure, { words: ['approve'] }, { action: 'approve' }],
+  [unsure, { words: ['rej'], feedback: 'billing' }, { action: 'reject', feedback: 'billing' }],
+  [unsure, { words: ['edit'], edited: '{"queue":"billing"}' }, { action: 'edit', decision: { queue: 'billing' } }],
+  [unsure, { words: [], value: '{"action":"edit","decision":1}' }, { action: 'edit', decision: 1 }],
+  [interrupted, { words: ['retry'] }, { action: 'retry' }],
+  [interrupted, { words: ['use'], edited: 'null' }, { action: 'use', result: null }],
+])('an answer to %j in the words %j is %j', (question, words, value) => {
+  expect(answerValue(question, words)).toEqual(value);
+});
+
+test.each<[ReturnType<typeof asked>, AnswerWords, string]>([
+  [unsure, { words: [] }, 'The answer needs an action.'],
+  [unsure, { words: ['aprove'] }, 'is not one of its actions'],
+  [unsure, { words: ['approve', 'it'] }, 'is not one of its actions'],
+  [unsure, { words: ['edit'] }, 'edit needs the decision.'],
+  [unsure, { words: ['edit'], edited: '{' }, 'is not JSON'],
+  [interrupted, { words: ['use'] }, 'use needs the result.'],
+])('an answer to %j in the words %j is refused: %s', (question, words, message) => {
+  expect(() => answerValue(question, words)).toThrow(message);
+});

@@ -1,0 +1,85 @@
+/** What agents remember, in the memory store: a list of changes, read from its end, and the plainest way to search it. */
+import type { RunId } from '@cairn/protocol';
+import type { Remembered, RememberedChange, RememberedEntry, RememberedQuery, Sight } from './remembered.ts';
+import { type Phrase, phrasesIn, wordsIn } from './search-words.ts';
+
+/** Where a run of the tenant began; null when the tenant has no such run. */
+export type RunStart = (tenant: string, runId: RunId) => number | null;
+
+type Kept = Extract<RememberedChange, { readonly kind: 'kept' }>;
+
+interface Version {
+  kept: Kept | null;
+  dropped: RememberedChange | null;
+}
+
+export class MemoryRemembered implements Remembered {
+  readonly #startOf: RunStart;
+  /** By tenant and reference, as one JSON text; then by id. */
+  readonly #memories = new Map<string, Map<string, Version>>();
+
+  constructor(startOf: RunStart) {
+    this.#startOf = startOf;
+  }
+
+  apply(tenant: string, change: RememberedChange): void {
+    const key = JSON.stringify([tenant, change.memoryRef]);
+    const memory = this.#memories.get(key) ?? new Map<string, Version>();
+    this.#memories.set(key, memory);
+    const version = memory.get(change.memoryId) ?? { kept: null, dropped: null };
+    memory.set(change.memoryId, version);
+    if (change.kind === 'kept') version.kept ??= change;
+    else version.dropped ??= change;
+  }
+
+  clear(): void {
+    this.#memories.clear();
+  }
+
+  async remembered(query: RememberedQuery): Promise<readonly RememberedEntry[]> {
+    return this.#visible(query).slice(0, query.limit).map(entryOf);
+  }
+
+  async rememberedEntry(query: Omit<RememberedQuery, 'limit' | 'tag'>, id: string): Promise<RememberedEntry | null> {
+    const found = this.#visible(query).find(({ memoryId }) => memoryId === id);
+    return found === undefined ? null : entryOf(found);
+  }
+
+  async searchRemembered(query: RememberedQuery, text: string): Promise<readonly RememberedEntry[]> {
+    const visible = this.#visible(query).map((kept) => ({ kept, words: wordsIn(kept.content), score: 0 }));
+    for (const phrase of phrasesIn(text)) {
+      const hits = visible.filter(({ words }) => holds(words, phrase));
+      // A word that few entries hold tells more than one that all do.
+      for (const hit of hits) hit.score += Math.log(1 + visible.length / hits.length);
+    }
+    const best = visible.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    return best.slice(0, query.limit).map(({ kept }) => entryOf(kept));
+  }
+
+  /** Newest first. */
+  #visible({ tenant, memoryRef, now, tag, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
+    const start = sight === undefined ? Number.POSITIVE_INFINITY : this.#startOf(tenant, sight.runId);
+    if (start === null) return [];
+    const found: Kept[] = [];
+    for (const { kept, dropped } of this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? []) {
+      if (kept === null || (kept.expiresAt !== null && kept.expiresAt <= now)) continue;
+      if (tag !== undefined && !kept.tags.includes(tag)) continue;
+      if (isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight))) found.push(kept);
+    }
+    return found.sort((a, b) => b.cursor - a.cursor);
+  }
+}
+
+const isSeen = ({ cursor, runId, seq, turn }: RememberedChange, start: number, sight: Sight | undefined): boolean =>
+  cursor <= start || (sight !== undefined && runId === sight.runId && seq < sight.beforeSeq && turn !== sight.turn);
+
+const holds = (words: readonly string[], phrase: Phrase): boolean =>
+  words.some((_, start) => phrase.every((word, i) => words[start + i] === word));
+
+const entryOf = ({ memoryId, content, tags, at, expiresAt }: Kept): RememberedEntry => ({
+  id: memoryId,
+  content,
+  tags,
+  createdAt: at,
+  expiresAt,
+});

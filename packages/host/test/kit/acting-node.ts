@@ -1,0 +1,23 @@
+/** A node that acts as the agent it names without a model: it may ask first, and puts out what its run knows of the agent. */
+import type { JsonObject } from '@cairn/protocol';
+import type { NodeAction, NodeContext, NodeType } from '../../src/engine/compiled.ts';
+import { askDrafts } from '../../src/engine/waiting.ts';
+
+/** `config.asks` lets it wait for an answer in between. */
+export const actingNode: NodeType = {
+  typeId: 'cairn.agent',
+  actsAsAgent: true,
+  check: () => [],
+  begin(context) {
+    if (context.node.config.asks !== true) return known(context);
+    const question = { nodeId: context.node.id, kind: 'custom', data: { customKind: 'go-on', payload: {} } };
+    return { kind: 'wait', drafts: askDrafts(context.state, question) };
+  },
+  resume: known,
+};
+
+function known({ node, agents, inputs }: NodeContext): NodeAction {
+  const prompts: Record<string, string> = {};
+  for (const [agentId, definition] of agents) prompts[agentId] = definition.systemPrompt as string;
+  return { kind: 'complete', outputs: { agentId: node.agent?.agentId ?? null, prompts, inputs } as JsonObject };
+}

@@ -1,0 +1,9 @@
+/** Puts the demo packs into the build of the host, because a package holds only what lies below it. */
+import { cpSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = dirname(import.meta.dirname);
+const target = join(root, 'packages/host/dist/packs');
+
+rmSync(target, { recursive: true, force: true });
+cpSync(join(root, 'packs'), target, { recursive: true });
