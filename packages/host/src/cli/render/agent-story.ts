@@ -16,8 +16,8 @@ type Flowing = 'thought' | 'text';
 interface Scene {
   /** Thoughts or text that are being shown. */
   open: { readonly kind: Flowing; readonly flow: TextFlow; readonly block: string } | null;
-  /** Whether the block that ends next was shown as it came. */
-  streamed: Flowing | null;
+  /** Whether the thoughts that are closed next were shown as they came. */
+  hasShownThoughts: boolean;
   /** Whether the agent said anything since it last decided. */
   hasSpoken: boolean;
 }
@@ -110,7 +110,7 @@ export class AgentStory {
   #scene(nodeId: string): Scene {
     let scene = this.#scenes.get(nodeId);
     if (scene === undefined) {
-      scene = { open: null, streamed: null, hasSpoken: false };
+      scene = { open: null, hasShownThoughts: false, hasSpoken: false };
       this.#scenes.set(nodeId, scene);
     }
     return scene;
@@ -131,8 +131,8 @@ export class AgentStory {
     if (shown === '') return;
     scene.open ??= { kind, flow: this.#newFlow(kind), block };
     this.#floor = nodeId;
-    scene.streamed = kind;
     if (kind === 'text') scene.hasSpoken = true;
+    else scene.hasShownThoughts = true;
     scene.open.flow.add(shown);
   }
 
