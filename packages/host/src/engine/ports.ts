@@ -91,6 +91,8 @@ export interface Redactor {
   text(text: string): string;
   /** With every text in it redacted, keys too; the same value when it holds no secret. */
   value<Value>(value: Value): Value;
+  /** For one text that comes in pieces: gives each on at once, but for an end that may be the beginning of a secret. */
+  stream(): { push(piece: string): string; end(): string };
   /** The first secret in a value: its name, and the keys that lead to it. */
   secretIn(value: unknown): { readonly name: string; readonly path: readonly string[] } | null;
 }

@@ -1,13 +1,10 @@
 /** Writes what a model says as rows while it says it: in order, redacted, and never faster than the log takes them. */
 import type { JsonObject } from '@cairn/protocol';
-import type { CallContext, Emission } from '../../engine/ports.ts';
+import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from './turn.ts';
 
 /** Redacts one text that comes in pieces. */
-export interface TextStream {
-  push(piece: string): string;
-  end(): string;
-}
+type TextStream = ReturnType<Redactor['stream']>;
 
 export interface DeltaOptions {
   readonly agentId: string;

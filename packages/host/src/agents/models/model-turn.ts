@@ -1,11 +1,11 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
 import { type ErrorCode, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
-import type { CallContext, Clock, Performer, Sha256 } from '../../engine/ports.ts';
+import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
 import { llmCacheKey } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
 import type { Conversations } from './conversation-reader.ts';
 import type { Credentials } from './credentials.ts';
-import { DeltaWriter, type TextStream } from './delta-writer.ts';
+import { DeltaWriter } from './delta-writer.ts';
 import type { WantedModel } from './model-book.ts';
 import { failureOf, ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
@@ -23,7 +23,7 @@ export interface ModelWorld {
   readonly conversations: Conversations;
   readonly credentials: Credentials;
   /** Null: nothing is secret. */
-  readonly redactor: { stream(): TextStream } | null;
+  readonly redactor: Pick<Redactor, 'stream'> | null;
   readonly clock: Clock;
   readonly sha256: Sha256;
   /** Default: `streamLimits`. */
@@ -60,6 +60,7 @@ const refusals: Readonly<Partial<Record<ErrorCode, ModelErrorClass>>> = {
 };
 
 async function turnOf(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<Turn> {
+  const { limits = streamLimits, clock, redactor } = world;
   const model = world.models.find(request);
   refuseIncapable(model, request, context);
   const call = await callOf(model, request, context, world);
@@ -68,9 +69,8 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     verbosity: request.verbosity,
     isScripted: model.isScripted,
     keepsTail: model.keepsTail ?? false,
-    redact: world.redactor === null ? null : () => (world.redactor as { stream(): TextStream }).stream(),
+    redact: redactor === null ? null : () => redactor.stream(),
   });
-  const { limits = streamLimits, clock } = world;
   const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
   return {

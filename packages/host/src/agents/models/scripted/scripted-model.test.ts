@@ -85,7 +85,7 @@ test('calls a tool by the name it was shown, and one it was not shown by its id'
         input: { agentId: 'local.a.b', message: 'Go on.', task: { topic: 'bees' } },
       },
     },
-    { type: 'tool-call', call: { id: 'call_0_2', name: 'openwop:ask', input: { prompt: 'Which?' } } },
+    { type: 'tool-call', call: { id: 'call_0_2', name: 'openwop:ask', input: { question: 'Which?' } } },
   ]);
   expect(all.at(-1)).toMatchObject({ finish: 'tool_calls' });
 });

@@ -157,7 +157,7 @@ interface AskedTool {
 function toolCallOf({ call, handoff, decide, ask }: Action): AskedTool | null {
   if (call !== undefined) return { toolId: call.tool, input: call.input };
   if (decide !== undefined) return { toolId: 'openwop:decide', input: present(decide) };
-  if (ask !== undefined) return { toolId: 'openwop:ask', input: typeof ask === 'string' ? { prompt: ask } : ask };
+  if (ask !== undefined) return { toolId: 'openwop:ask', input: typeof ask === 'string' ? { question: ask } : ask };
   if (handoff === undefined) return null;
   const { to, ...rest } = handoff;
   return { toolId: 'openwop:handoff', input: { agentId: to, ...present(rest) } };
