@@ -194,16 +194,15 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
     'agent.promptResolved': silent,
     'agent.reasoning.delta': ({ flow }, { delta }) => flow('thought', '', textOf(delta)),
     'agent.reasoned': ({ scene, close, wrapped }, { reasoning }) => {
-      const isShown = scene.streamed === 'thought';
+      // They are closed only once the turn is over, after the text that followed them.
+      const isShown = scene.hasShownThoughts;
       close();
-      scene.streamed = null;
       if (!isShown) wrapped('thought', textOf(reasoning));
+      scene.hasShownThoughts = false;
     },
-    'output.chunk': ({ scene, flow, close }, { chunk, channel, isLast }) => {
+    'output.chunk': ({ flow, close }, { chunk, channel, isLast }) => {
       flow('text', textOf(channel), textOf(chunk));
-      if (isLast !== true) return;
-      close();
-      scene.streamed = null;
+      if (isLast === true) close();
     },
     'provider.usage': silent,
     'agent.toolCalled': ({ style, line }, payload) =>
@@ -240,7 +239,7 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
       line(`${INDENT}${style.yellow('!')} the model failed: ${oneLine(code)}: ${oneLine(message, VALUE_LENGTH)}`);
     },
     'cairn.model.abandoned': ({ style, scene, line }) => {
-      scene.streamed = null;
+      scene.hasShownThoughts = false;
       line(`${INDENT}${style.yellow('↻')} that answer was cut off; the model is asked again`);
     },
     'cap.breached': ({ style, line }, { kind, limit, observed }) =>

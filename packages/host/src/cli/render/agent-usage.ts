@@ -31,7 +31,7 @@ export function usageAfter(usage: Usage, { type, payload }: Pick<RunEventDoc, 't
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
-/** "3 turns, 2 tool calls, 1,204 tokens in, 380 out, $0.0042"; empty when there was none. */
+/** "3 turns, 2 tool calls, 1,204 tokens in, 380 out, $0.0042"; empty when there was none. Scripts cost nothing. */
 export function usageText({ turns, toolCalls, inputTokens, outputTokens, costUsd }: Usage): string {
   if (turns === 0 && toolCalls === 0) return '';
   return [
@@ -39,11 +39,11 @@ export function usageText({ turns, toolCalls, inputTokens, outputTokens, costUsd
     counted(toolCalls, 'tool call', 'tool calls'),
     `${inputTokens.toLocaleString('en-US')} tokens in`,
     `${outputTokens.toLocaleString('en-US')} out`,
-    ...(costUsd === null ? [] : [moneyText(costUsd)]),
+    ...(costUsd === null || costUsd === 0 ? [] : [moneyText(costUsd)]),
   ].join(', ');
 }
 
 /** Small sums need more digits. */
-const moneyText = (usd: number): string => `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
+const moneyText = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
 
 export const noUsage: Usage = none;
