@@ -2,6 +2,7 @@ import type { JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { AgentMemory } from './agent-memory.ts';
 import { MemoryBench } from './memory-bench.contract.ts';
+import { withMemoryRefs } from './memory-refs.ts';
 
 const shapes: Readonly<Record<string, JsonObject>> = {
   'host:all': { scratchpad: true, conversation: true, longTerm: true },
@@ -10,13 +11,14 @@ const shapes: Readonly<Record<string, JsonObject>> = {
   'host:none': {},
 };
 
+const definition = async (hash: string) => ({ manifest: { memoryShape: shapes[hash] ?? {} } }) as JsonObject;
+
 let bench: MemoryBench;
 let memory: AgentMemory;
 
 beforeEach(() => {
   bench = new MemoryBench();
-  const definition = async (hash: string) => ({ manifest: { memoryShape: shapes[hash] ?? {} } }) as JsonObject;
-  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition } });
+  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition }, now: () => bench.now });
 });
 
 const agents = Object.fromEntries([...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: {} }]));
@@ -61,6 +63,25 @@ test('a scratchpad ends with its run, a conversation with its context, and the r
   expect(await contents(second, 'host:elder')).toEqual([]);
   expect(await contents(second, 'host:talker')).toEqual(['conversation']);
   expect(await contents(await start('c', 'other'), 'host:all')).toEqual([]);
+});
+
+test('a note with a term is over when its term is', async () => {
+  const runId = await start('a');
+  await memory.remember(await call(runId, 0, 'host:elder'), { content: 'x', ttlMs: 10 });
+  bench.now += 9;
+  expect(await memory.recall(await call(runId, 1, 'host:elder'), {})).toHaveLength(1);
+  bench.now += 1;
+  expect(await memory.recall(await call(runId, 2, 'host:elder'), {})).toEqual([]);
+});
+
+test('agents are pinned with the name of the memory that lasts, and only those that have one', async () => {
+  const pins = { 'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder' } } };
+  const others = { 'host:talker': { hash: 'host:talker', ref: { agentId: 'host:talker' } } };
+  const shelf = withMemoryRefs({ definition, pin: async () => ({ ...pins, ...others }) as never });
+  expect(await shelf.pin('t', ['host:elder'])).toEqual({
+    'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder', memoryRef: 'host:elder' } },
+    ...others,
+  });
 });
 
 test('recalling takes turns among the memories, and keeps to its limit', async () => {

@@ -4,12 +4,13 @@ import { quoted, TerminalError } from '@cairn/protocol';
 import type { AgentShelf } from '../../engine/ports.ts';
 import type { AgentPin } from '../../engine/state.ts';
 import type { EventLog } from '../../log/port.ts';
+import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
-import type { Memory, MemoryCall, MemoryEntry, NewMemory } from './memory.ts';
+import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';
+import { longTermRef } from './memory-refs.ts';
 
 /** From the one that lasts longest to the one that ends with the run. */
-export const memoryBackends = ['long-term', 'conversation', 'scratchpad'] as const;
-export type MemoryBackend = (typeof memoryBackends)[number];
+const names: readonly MemoryName[] = ['long-term', 'conversation', 'scratchpad'];
 
 type MemoryShape = AgentManifest['memoryShape'];
 
@@ -17,15 +18,7 @@ const shapeKeys = { 'long-term': 'longTerm', conversation: 'conversation', scrat
 
 export interface Recollection extends MemoryEntry {
   /** Which of the agent's memories it is in. */
-  readonly memory: MemoryBackend;
-}
-
-export interface RecallQuery {
-  /** Left out: the newest. */
-  readonly text?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly memory?: MemoryBackend | undefined;
+  readonly memory: MemoryName;
 }
 
 type AgentCall = MemoryCall & Pick<HostToolContext, 'contextId'>;
@@ -34,6 +27,7 @@ export interface AgentMemoryWorld {
   readonly memory: Memory;
   readonly log: Pick<EventLog, 'read'>;
   readonly shelf: Pick<AgentShelf, 'definition'>;
+  readonly now: () => number;
 }
 
 const DEFAULT_RECALLED = 10;
@@ -41,7 +35,7 @@ const MAX_RECALLED = 50;
 /** All that one recall gives, in characters: it becomes a part of an event and of a prompt. */
 const MAX_RECALLED_LENGTH = 64_000;
 
-export class AgentMemory {
+export class AgentMemory implements MemoryPort {
   readonly #world: AgentMemoryWorld;
 
   constructor(world: AgentMemoryWorld) {
@@ -49,24 +43,24 @@ export class AgentMemory {
   }
 
   /** Keeps it in the memory that was named, or in the one of the agent's that lasts longest. */
-  async remember(call: AgentCall, { memory, ...entry }: NewMemory & { readonly memory?: MemoryBackend | undefined }) {
-    const [backend] = await this.#backends(call, memory);
-    const kept = await this.#world.memory.put(call, memoryRefOf(backend as MemoryBackend, call), entry);
-    return { ...kept, memory: backend as MemoryBackend };
+  async remember(call: AgentCall, { memory, ttlMs, ...entry }: NewMemory): Promise<Recollection> {
+    const [name] = (await this.#memoriesOf(call, memory)) as [MemoryName];
+    const expiry = ttlMs === undefined ? {} : { expiresAt: this.#world.now() + ttlMs };
+    return { ...(await this.#world.memory.put(call, refOf(name, call), { ...entry, ...expiry })), memory: name };
   }
 
   /** The best of each of the agent's memories, then the second of each, and so on; what does not fit is left off. */
-  async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, memory }: RecallQuery) {
+  async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, memory }: MemoryQuery) {
     const most = Math.max(1, Math.min(Math.floor(limit), MAX_RECALLED));
     const found: { readonly place: number; readonly entry: Recollection }[] = [];
-    for (const backend of await this.#backends(call, memory)) {
-      const ref = memoryRefOf(backend, call);
+    for (const name of await this.#memoriesOf(call, memory)) {
+      const ref = refOf(name, call);
       const options = { limit: most, tag };
       const entries =
         text.trim() === ''
           ? await this.#world.memory.list(call, ref, options)
           : await this.#world.memory.search(call, ref, text, options);
-      found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, memory: backend } })));
+      found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, memory: name } })));
     }
     const best = found.sort((a, b) => a.place - b.place).slice(0, most);
     return fitting(best.map(({ entry }) => entry));
@@ -74,16 +68,17 @@ export class AgentMemory {
 
   /** Whether it was there; the agent sees it until its turn is over. */
   async forget(call: AgentCall, id: string): Promise<boolean> {
-    for (const backend of await this.#backends(call)) {
-      if (await this.#world.memory.delete(call, memoryRefOf(backend, call), id)) return true;
+    for (const name of await this.#memoriesOf(call)) {
+      if (await this.#world.memory.delete(call, refOf(name, call), id)) return true;
     }
     return false;
   }
 
-  async #backends(call: AgentCall, wanted?: MemoryBackend | undefined): Promise<readonly MemoryBackend[]> {
+  /** At least one. */
+  async #memoriesOf(call: AgentCall, wanted?: MemoryName | undefined): Promise<readonly MemoryName[]> {
     const shape = await this.#shapeOf(call.runId, call.agentId);
-    const has = memoryBackends.filter((backend) => shape?.[shapeKeys[backend]] === true);
-    const chosen = wanted === undefined ? has : has.filter((backend) => backend === wanted);
+    const has = names.filter((name) => shape?.[shapeKeys[name]] === true);
+    const chosen = wanted === undefined ? has : has.filter((name) => name === wanted);
     if (chosen.length > 0) return chosen;
     throw new TerminalError('validation_error', {
       message: `The agent ${quoted(call.agentId, 260)} has no ${wanted === undefined ? '' : `${wanted} `}memory.`,
@@ -103,13 +98,10 @@ export class AgentMemory {
   }
 }
 
-/** The name of the memory that lasts: the agent's own, the same in every run of the tenant. */
-export const longTermRef = (agentId: string): string => agentId;
-
 /** No agent can have a name that begins like the two others. */
-function memoryRefOf(backend: MemoryBackend, { agentId, runId, contextId }: AgentCall): string {
-  if (backend === 'long-term') return longTermRef(agentId);
-  return backend === 'conversation' ? `context:${contextId}` : `run:${runId}`;
+function refOf(name: MemoryName, { agentId, runId, contextId }: AgentCall): string {
+  if (name === 'long-term') return longTermRef(agentId);
+  return name === 'conversation' ? `context:${contextId}` : `run:${runId}`;
 }
 
 function fitting(found: readonly Recollection[]): readonly Recollection[] {

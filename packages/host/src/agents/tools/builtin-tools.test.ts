@@ -12,7 +12,7 @@ const untouched = () => {
 const world = (change: Partial<BuiltinWorld> = {}): BuiltinWorld => ({
   now: () => Date.UTC(2026, 6, 1, 12),
   files: { read: untouched, write: untouched, list: untouched },
-  memory: { remember: untouched, recall: untouched },
+  memory: { remember: untouched, recall: untouched, forget: untouched },
   http: { fetch: untouched },
   ...change,
 });
@@ -39,6 +39,7 @@ test('what each of them may do is said of it', () => {
     ['openwop:fs.list', 'read', true, 'none'],
     ['openwop:remember', 'idempotent', false, 'none'],
     ['openwop:recall', 'read', true, 'none'],
+    ['openwop:forget', 'idempotent', false, 'none'],
     ['openwop:http.fetch', 'write', true, 'safe-fetch'],
   ]);
 });
@@ -162,10 +163,12 @@ test('notes are kept and found in the name of the call', async () => {
       seen.push(query);
       return [{ id: 'mem_1', content: 'x' }];
     },
+    forget: async (_call, id) => id === 'mem_1',
   };
-  expect(await resultOf(toolNamed('openwop:remember', { memory }), { content: 'x', tags: ['t'] })).toEqual({
-    id: 'mem_1',
-  });
+  const note = { content: 'x', tags: ['t'], forDays: 0.5 };
+  expect(await resultOf(toolNamed('openwop:remember', { memory }), note)).toEqual({ id: 'mem_1' });
+  expect(await resultOf(toolNamed('openwop:forget', { memory }), { id: 'mem_1' })).toEqual({ forgotten: true });
+  expect(await resultOf(toolNamed('openwop:forget', { memory }), { id: 'mem_2' })).toEqual({ forgotten: false });
   expect(await resultOf(toolNamed('openwop:recall', { memory }), { text: 'x', limit: 3 })).toEqual({
     entries: [{ id: 'mem_1', content: 'x' }],
   });
@@ -176,7 +179,7 @@ test('notes are kept and found in the name of the call', async () => {
       callId: 'agent#0.0/t1.0',
       contextId: 'ctx_1',
       requestedSeq: 7,
-      entry: { content: 'x', tags: ['t'] },
+      entry: { content: 'x', tags: ['t'], ttlMs: 43_200_000 },
     },
     { text: 'x', limit: 3 },
   ]);

@@ -1,4 +1,4 @@
-/** What an agent knows from before: kept and found again by tools, in whatever memories its manifest gives it. */
+/** What an agent knows from before: kept, found again and dropped by tools, in whatever memories its manifest gives it. */
 import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
 import type { HostToolContext, Tool } from './tool.ts';
@@ -12,7 +12,8 @@ export type MemoryName = z.infer<typeof memory>;
 export interface NewMemory {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
-  readonly expiresAt?: number | undefined;
+  /** From the moment it is written; left out: for as long as its memory lasts. */
+  readonly ttlMs?: number | undefined;
   readonly memory?: MemoryName | undefined;
 }
 
@@ -29,7 +30,11 @@ export interface MemoryPort {
   /** The same call writes the same entry, however often it is made. */
   remember(call: HostToolContext, entry: NewMemory): Promise<{ readonly id: string }>;
   recall(call: HostToolContext, query: MemoryQuery): Promise<readonly object[]>;
+  /** Whether there was such an entry. */
+  forget(call: HostToolContext, id: string): Promise<boolean>;
 }
+
+const DAY_MS = 86_400_000;
 
 const tag = z.string().min(1).max(256);
 
@@ -43,12 +48,14 @@ export const memoryTools = (port: MemoryPort): readonly Tool[] => [
       content: z.string().min(1).max(16_000),
       tags: z.array(tag).max(32).optional(),
       memory: memory.optional(),
+      forDays: z.number().positive().max(3_650).optional().describe('When it will be of no use any more.'),
     }),
     safety: 'idempotent',
     untrusted: false,
     egress: 'none',
-    async run(entry, context) {
-      const { id } = await port.remember(context, entry);
+    async run({ forDays, ...entry }, context) {
+      const ttl = forDays === undefined ? {} : { ttlMs: Math.ceil(forDays * DAY_MS) };
+      const { id } = await port.remember(context, { ...entry, ...ttl });
       return { id };
     },
   }),
@@ -66,6 +73,18 @@ export const memoryTools = (port: MemoryPort): readonly Tool[] => [
     egress: 'none',
     async run(query, context) {
       return { entries: await port.recall(context, query) };
+    },
+  }),
+  hostTool({
+    id: 'openwop:forget',
+    title: 'Forget',
+    description: 'Drops a note that is wrong or over, by the id that recalling it gave.',
+    input: z.strictObject({ id: z.string().min(1).max(1_500) }),
+    safety: 'idempotent',
+    untrusted: false,
+    egress: 'none',
+    async run({ id }, context) {
+      return { forgotten: await port.forget(context, id) };
     },
   }),
 ];

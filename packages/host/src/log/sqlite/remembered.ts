@@ -8,10 +8,10 @@ import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
  * A phrase that more entries hold than this says little, and counting and weighing it costs milliseconds: it takes part in
  * a search only while the phrases that are sought stay below it together, or when there is no rarer one.
  */
-const MANY = 10_000;
+const MANY = 5_000;
 
 /** Entries that are weighed in one search: of what holds a phrase, the newest. */
-const WEIGHED = 2_000;
+const WEIGHED = 1_000;
 
 const ENTRY = 'e.id, e.content, e.tags, e.at AS createdAt, e.expires_at AS expiresAt';
 

@@ -1,0 +1,36 @@
+/** The memory of a host put together: for the tools of agents, for their names on the wire, and for the published fixtures. */
+import type { NodeType } from '../../engine/compiled.ts';
+import type { AgentShelf, Performer, Sha256 } from '../../engine/ports.ts';
+import type { Store } from '../../log/port.ts';
+import { AgentMemory } from './agent-memory.ts';
+import { Memory } from './memory.ts';
+import { createProbePerformer, memoryProbe, type ProbeWorld } from './memory-probe.ts';
+import { withMemoryRefs } from './memory-refs.ts';
+
+export interface HostMemoryParts {
+  readonly store: Pick<Store, 'records' | 'log'>;
+  readonly shelf: AgentShelf;
+  readonly now: () => number;
+  readonly sha256: Sha256;
+  /** In conformance mode: where the fixtures find the secret they try to keep. Else null, and there are no such nodes. */
+  readonly probes: Pick<ProbeWorld, 'secret'> | null;
+}
+
+export interface HostMemory {
+  /** For `openwop:remember`, `openwop:recall` and `openwop:forget`. */
+  readonly port: AgentMemory;
+  /** In the place of the shelf that was given. */
+  readonly shelf: AgentShelf;
+  readonly nodeTypes: readonly NodeType[];
+  readonly performers: readonly Performer[];
+}
+
+export function hostMemory({ store, shelf, now, sha256, probes }: HostMemoryParts): HostMemory {
+  const memory = new Memory({ records: store.records, now, sha256 });
+  return {
+    port: new AgentMemory({ memory, log: store.log, shelf, now }),
+    shelf: withMemoryRefs(shelf),
+    nodeTypes: probes === null ? [] : [memoryProbe],
+    performers: probes === null ? [] : [createProbePerformer({ memory, ...probes })],
+  };
+}
