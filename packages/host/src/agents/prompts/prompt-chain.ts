@@ -4,14 +4,7 @@ import type { NodeContext } from '../../engine/compiled.ts';
 import { type PromptKind, type PromptRef, parsePromptRef, refText } from './prompt-template.ts';
 
 /** The places, the strongest first. */
-const layers = [
-  'node',
-  'agent-intrinsic',
-  'agent-overrides',
-  'agent-library-default',
-  'workflow-defaults',
-  'host-defaults',
-] as const;
+const layers = ['node', 'agent-intrinsic', 'workflow-defaults', 'host-defaults'] as const;
 export type PromptLayer = (typeof layers)[number];
 
 /** What a place has to offer: a template, or words of its own. */
@@ -41,14 +34,14 @@ const nameOf = (source: PromptSource): string => ('ref' in source ? refText(sour
 
 /** The first place that has one wins; every place is in the record. */
 export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): ResolvedPrompt {
-  const winner = layers.find((layer) => sources[layer] !== undefined);
-  const chain = layers.map((layer) => {
+  const place = layers.findIndex((layer) => sources[layer] !== undefined);
+  const winner = layers[place];
+  const chain = layers.map((layer, i) => {
     const source = sources[layer];
-    if (source === undefined) return { layer, applied: false, reason: 'no candidate at this layer' };
-    const named = { layer, source: nameOf(source) };
-    return layer === winner
-      ? { ...named, applied: true }
-      : { ...named, applied: false, reason: `superseded by the layer ${winner}` };
+    const named = { layer, ...(source === undefined ? {} : { source: nameOf(source) }) };
+    if (i === place) return { ...named, applied: true };
+    const isAfter = winner !== undefined && i > place;
+    return { ...named, applied: false, reason: isAfter ? `superseded by ${winner}` : 'no prompt at this layer' };
   });
   const source = (winner !== undefined && sources[winner]) || null;
   const resolved = source === null ? null : nameOf(source);
@@ -62,6 +55,8 @@ const nodeFields = {
   'schema-hint': 'schemaHintPromptRef',
   'few-shot': 'fewShotPromptRefs',
 } as const satisfies Record<PromptKind, string>;
+
+export const promptRefFields: readonly string[] = Object.values(nodeFields);
 
 /** What node and workflow say about a kind of prompt: a slot for each, one of them for most kinds. */
 export function referredPrompts(
@@ -83,7 +78,9 @@ export function referredPrompts(
 
 /** Problems of the references in a node's configuration. */
 export function promptRefProblems(config: JsonObject): string[] {
-  return Object.values(nodeFields).flatMap((field) => {
+  const both = config.systemPrompt !== undefined && config.systemPromptRef !== undefined;
+  const twice = both ? ['config.systemPrompt and config.systemPromptRef exclude each other'] : [];
+  const wrong = promptRefFields.flatMap((field) => {
     const value = config[field];
     if (value === undefined) return [];
     if (field === 'fewShotPromptRefs' && !Array.isArray(value))
@@ -93,4 +90,5 @@ export function promptRefProblems(config: JsonObject): string[] {
       ? []
       : [`config.${field} must be a prompt reference, as prompt:name@1.0.0`];
   });
+  return [...twice, ...wrong];
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { eventPayloads, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { composePrompt } from './compose-prompt.ts';
+import { nodePrompts } from './node-prompts.ts';
 import { type PromptSource, promptRefProblems, referredPrompts, resolvePrompt } from './prompt-chain.ts';
 import { PromptLibrary } from './prompt-library.ts';
 import { type PromptTemplate, parsePromptRef, refText } from './prompt-template.ts';
@@ -132,14 +133,12 @@ test('the strongest place that has a prompt gives it, and every place is in the 
   expect(payload.chain.map(({ layer, applied }) => [layer, applied])).toEqual([
     ['node', false],
     ['agent-intrinsic', true],
-    ['agent-overrides', false],
-    ['agent-library-default', false],
     ['workflow-defaults', false],
     ['host-defaults', false],
   ]);
   expect(payload.chain.at(-1)).toMatchObject({
     source: 'prompt:house',
-    reason: 'superseded by the layer agent-intrinsic',
+    reason: 'superseded by agent-intrinsic',
   });
   expect(JSON.stringify(payload)).not.toContain('secret words');
   expect(eventPayloads['agent.promptResolved'].safeParse(payload).success).toBe(true);
@@ -166,4 +165,54 @@ test('references that are none are problems of the node', () => {
   expect(promptRefProblems({ systemPromptRef: 'prompt:a' })).toEqual([]);
   expect(promptRefProblems({ systemPromptRef: 'a', fewShotPromptRefs: 'prompt:b' })).toHaveLength(2);
   expect(promptRefProblems({ fewShotPromptRefs: ['prompt:b', 7] })).toHaveLength(1);
+});
+
+const world = { prompts: new PromptLibrary([]), sha256 };
+const own = { layer: 'agent-intrinsic' as const, text: 'You are Ada.', whose: 'prompt:ada', agentId: 'core.a.ada' };
+const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
+  ({
+    node: { id: 'n', config },
+    compiled: { definition: { ...(promptRefs && { defaults: { promptRefs } }) } },
+    inputs: { topic: 'stones' },
+    state: { view: { variables: {} } },
+    runId: 'run_x',
+    visit: 0,
+  }) as never;
+
+test('an agent without references has its own words, and only the system prompt is resolved', () => {
+  const { system, user, examples, rows } = nodePrompts(nodeWith({}), own, world);
+  expect([system, user, examples]).toEqual(['You are Ada.', null, []]);
+  expect(rows.map(({ type, payload }) => [type, payload.kind])).toEqual([['agent.promptResolved', 'system']]);
+});
+
+test('what a node refers to comes before the words of its agent; hints and examples come beside', () => {
+  const prompts = new PromptLibrary([
+    template('Be a writer.'),
+    template('Write about {{topic}}.', { templateId: 'ask', kind: 'user' }),
+    template('Like this.', { templateId: 'one', kind: 'few-shot' }),
+    template('Or this.', { templateId: 'two', kind: 'few-shot' }),
+    template('As JSON.', { templateId: 'hint', kind: 'schema-hint' }),
+  ]);
+  const context = nodeWith(
+    {
+      systemPromptRef: 'prompt:writer',
+      fewShotPromptRefs: ['prompt:one', 'prompt:two'],
+      schemaHintPromptRef: 'prompt:hint',
+    },
+    { user: 'prompt:ask@1.0.0' },
+  );
+  const { rows, ...said } = nodePrompts(context, own, { prompts, sha256 });
+  expect(said).toEqual({
+    system: 'Be a writer.\n\nAs JSON.',
+    user: 'Write about stones.',
+    examples: ['Like this.', 'Or this.'],
+  });
+  const pairs = ['system', 'user', 'few-shot', 'few-shot', 'schema-hint'].flatMap((kind) => [kind, 'composed']);
+  expect(rows.map(({ type, payload }) => (type === 'prompt.composed' ? 'composed' : payload.kind))).toEqual(pairs);
+  expect(rows[0]?.payload).toMatchObject({ agentId: 'core.a.ada', resolved: 'prompt:writer' });
+  for (const words of ['Ada.', 'stones', 'writer.', 'JSON']) expect(JSON.stringify(rows)).not.toContain(words);
+});
+
+test('a reference to a template that is not there fails the node', () => {
+  expect(() => nodePrompts(nodeWith({ systemPromptRef: 'prompt:gone' }), own, world)).toThrow(/prompt:gone/);
 });

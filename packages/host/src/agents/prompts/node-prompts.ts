@@ -1,0 +1,78 @@
+/** The prompts an agent works with in a node: its own, or the templates that the node or its workflow refers to. */
+import type { JsonObject } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/compiled.ts';
+import type { Sha256 } from '../../engine/ports.ts';
+import type { Draft } from '../../engine/state.ts';
+import { composePrompt } from './compose-prompt.ts';
+import {
+  type PromptLayer,
+  type PromptSlot,
+  type PromptSource,
+  referredPrompts,
+  resolvePrompt,
+} from './prompt-chain.ts';
+import type { PromptLibrary } from './prompt-library.ts';
+import { type PromptKind, promptKinds } from './prompt-template.ts';
+
+export interface PromptWorld {
+  readonly prompts: PromptLibrary;
+  readonly sha256: Sha256;
+}
+
+/** The words that an agent, or a node without one, brings itself. */
+export interface OwnPrompt {
+  readonly layer: 'node' | 'agent-intrinsic';
+  /** Empty when there are none. */
+  readonly text: string;
+  /** Whose, as the record names them. */
+  readonly whose: string;
+  readonly agentId?: string;
+}
+
+export interface NodePrompts {
+  readonly system: string;
+  /** What is put to the model first; null where no template says so. */
+  readonly user: string | null;
+  /** Examples that come before it. */
+  readonly examples: readonly string[];
+  /** Which prompts there are and why, and in hashes what came of them; no words. */
+  readonly rows: readonly Draft[];
+}
+
+/** Throws for a template that is not there, or a slot that stays empty; that fails the node. */
+export function nodePrompts(context: NodeContext, own: OwnPrompt, world: PromptWorld): NodePrompts {
+  const rows: Draft[] = [];
+  const texts = (kind: PromptKind): string[] =>
+    referredPrompts(context, kind).flatMap((sources) => {
+      const slot = slotOf(context.node.id, kind, own, sources);
+      // A kind that nobody speaks of is not resolved; the system prompt always is.
+      if (kind !== 'system' && Object.keys(slot.sources).length === 0) return [];
+      const { source, payload } = resolvePrompt(slot);
+      rows.push(row(context, 'agent.promptResolved', payload));
+      if (source === null) return [];
+      if (!('ref' in source)) return [source.text];
+      const { text, payload: said } = composePrompt(world.prompts.find(source.ref), source.ref, context, world.sha256);
+      rows.push(row(context, 'prompt.composed', said));
+      return [text];
+    });
+  const [system, user, examples, hints] = promptKinds.map(texts) as [string[], string[], string[], string[]];
+  return { system: [...system, ...hints].join('\n\n'), user: user[0] ?? null, examples, rows };
+}
+
+function slotOf(
+  nodeId: string,
+  kind: PromptKind,
+  { layer, text, whose, agentId }: OwnPrompt,
+  referred: Readonly<Partial<Record<PromptLayer, PromptSource>>>,
+): PromptSlot {
+  const hasOwn = kind === 'system' && text !== '';
+  const sources = hasOwn ? { [layer]: { text, whose }, ...referred } : referred;
+  return { nodeId, kind, ...(agentId === undefined ? {} : { agentId }), sources };
+}
+
+const row = ({ node }: NodeContext, type: string, payload: object): Draft => ({
+  type,
+  nodeId: node.id,
+  audience: 'client',
+  payload: payload as JsonObject,
+});
