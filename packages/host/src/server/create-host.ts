@@ -3,12 +3,14 @@ import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/p
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { createAgentShelf } from '../agents/shelf.ts';
+import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine, type EngineOptions } from '../engine/runtime.ts';
 import type { Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createRedactor } from '../redaction/redactor.ts';
+import { agentFacts, createAgentRuntime } from './agent-runtime.ts';
 import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
@@ -29,6 +31,8 @@ export interface HostOptions {
   readonly steps?: readonly Step[];
   /** Agents of `defineAgent`, for every tenant. */
   readonly agents?: readonly DefinedAgent[];
+  /** Tools of `defineTool` that agents may call, if their manifests list them. */
+  readonly tools?: readonly Tool[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
   readonly workflows?: readonly WorkflowDefinition[];
   /** Take packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
@@ -93,13 +97,26 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     });
     await registry.defineOwn(options.agents ?? [], hostVersion());
     const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
-    const agents = createAgentShelf(registry, store.records);
-    const running = engineOf(config, { store, steps: options.steps ?? [], agents, report, redactor });
+    const shelf = createAgentShelf(registry, store.records);
+    const runtime = createAgentRuntime(config, { store, shelf, redactor, tools: options.tools ?? [] });
+    const { tools, models, ...kinds } = runtime;
+    const running = engineOf(config, { store, steps: options.steps ?? [], ...kinds, report, redactor });
     engine = running;
     await registerWorkflows(running, tenantsOf(config), [...workflows, ...ofPacks]);
     await running.open();
     telemetry.readiness.engineOpened();
-    const parts = { engine: running, store, telemetry, report, redactor, discovery, registry, deriveKeys };
+    const parts = {
+      engine: running,
+      store,
+      telemetry,
+      report,
+      redactor,
+      discovery,
+      registry,
+      tools,
+      models,
+      deriveKeys,
+    };
     const server = http ? await serve(config, parts) : null;
     const stopExpiring = expireRecords(store, report);
     return hostOf(running, server, async () => {
@@ -132,7 +149,10 @@ function ownSecrets(config: HostConfig, folder: string | null): { deriveKeys: De
   return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
 }
 
-type EngineParts = Pick<EngineOptions, 'store' | 'steps' | 'agents' | 'report' | 'redactor'>;
+type EngineParts = Pick<
+  EngineOptions,
+  'store' | 'steps' | 'report' | 'redactor' | 'nodeTypes' | 'performers' | 'agents'
+>;
 
 const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
   createEngine({
@@ -141,7 +161,11 @@ const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
     uniqueId,
     sha256,
     owner: `${hostId}/${uniqueId()}`,
-    limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: limits.maxRunDurationMs ?? null },
+    limits: {
+      maxNodeExecutions: limits.maxNodeExecutions,
+      maxRunDurationMs: limits.maxRunDurationMs ?? null,
+      maxRunDepth: limits.maxRunDepth,
+    },
   });
 
 const documentOf = (config: HostConfig, workflows: readonly FoundWorkflow[]): Discovery =>
@@ -150,7 +174,7 @@ const documentOf = (config: HostConfig, workflows: readonly FoundWorkflow[]): Di
     hostId: config.hostId,
     limits: config.limits,
     exportsTelemetry: config.otel !== undefined,
-    agents: null,
+    agents: agentFacts(config),
     fixtures: config.conformance ? workflows.map(({ definition }) => definition.id) : null,
   });
 

@@ -114,6 +114,14 @@ export const limitsSchema = z.strictObject({
     .min(1000)
     .optional()
     .describe('Wall clock of one run; beyond it the run fails with [run_timeout](../errors/run_timeout.md).'),
+  maxRunDepth: z
+    .int()
+    .min(0)
+    .max(8)
+    .default(8)
+    .describe(
+      'How many runs may be above a run that a node starts; beyond it the node fails with [run_depth_exceeded](../errors/run_depth_exceeded.md).',
+    ),
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)
     .describe('Larger bodies are refused with [payload_too_large](../errors/payload_too_large.md).'),

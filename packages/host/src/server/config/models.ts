@@ -46,6 +46,25 @@ const providerSchema = z.strictObject({
     .describe('What is known of its models, by their names there. Others can be used as well.'),
 });
 
+export const agentsSchema = z.strictObject({
+  lowConfidence: z
+    .enum(['ask', 'suppress'])
+    .default('ask')
+    .describe(
+      'What becomes of a decision that an agent states with less confidence than its threshold: a person is asked, or it passes and the log says so (`cap.breached`).',
+    ),
+  reasoning: z
+    .strictObject({
+      verbosity: z
+        .enum(['summary', 'full', 'off'])
+        .default('summary')
+        .describe('Unless a run or a node says otherwise.'),
+      tokenLimit: z.int().min(1).max(100_000).default(512).describe('Most tokens of a summary.'),
+    })
+    .prefault({})
+    .describe('What is kept of the reasoning of agents.'),
+});
+
 export const modelsSchema = z
   .strictObject({
     providers: z.record(label, providerSchema).default({}).describe('Who serves models, by a name of your own.'),

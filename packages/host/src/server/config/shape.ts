@@ -11,7 +11,7 @@ import {
   secretsSchema,
 } from './access.ts';
 import { address, name, path } from './fields.ts';
-import { credentialsSchema, modelsSchema } from './models.ts';
+import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
 import { toolsSchema } from './tools.ts';
 
@@ -82,6 +82,9 @@ export const configShape = z.strictObject({
     description: 'Packs of agents. A list is short for `folders`.',
     examples: [['./packs'], { folders: ['./packs'], trust: [{ keyId: 'acme-2026', publicKey: key }] }],
   }),
+  agents: agentsSchema
+    .prefault({})
+    .meta({ description: 'How agents work here.', examples: [{ reasoning: { verbosity: 'full' } }] }),
   models: modelsSchema.prefault({}).meta({
     description: 'Which models agents use, and who serves them.',
     examples: [
