@@ -87,6 +87,9 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.webhooks.callbackSecret();
   await client.agents.list();
   await client.agents.get('vendor.acme/desk');
+  await client.tools.list();
+  await client.tools.list({ source: 'mcp', view: 'compact' });
+  await client.tools.get('openwop:fs.read');
   await client.calibration();
   await client.packs.install({ tarball: 'H4sI' });
   await client.packs.list();
@@ -123,6 +126,9 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'GET /v1/host/cairn/callback-secret',
     'GET /v1/agents',
     'GET /v1/agents/vendor.acme%2Fdesk',
+    'GET /v1/tools',
+    'GET /v1/tools?source=mcp&view=compact',
+    'GET /v1/tools/openwop%3Afs.read',
     'GET /v1/host/cairn/calibration',
     'POST /v1/host/cairn/packs {"tarball":"H4sI"}',
     'GET /v1/host/cairn/packs',

@@ -11,6 +11,7 @@ import { type Packs, packCalls } from './packs.ts';
 import { type Runs, runCalls } from './runs.ts';
 import { type Session, sessionCalls } from './session.ts';
 import { realTimers, type Timers } from './timers.ts';
+import { type Tools, toolCalls } from './tools.ts';
 import { type Webhooks, webhookCalls } from './webhooks.ts';
 import { type Workflows, workflowCalls } from './workflows.ts';
 
@@ -35,6 +36,7 @@ export interface Client {
   readonly agents: Agents;
   /** How sure agents said they were, against what people said of their decisions; ask again while it is not `complete`. */
   calibration(options?: CallOptions): Promise<Calibration>;
+  readonly tools: Tools;
   readonly packs: Packs;
   readonly workflows: Workflows;
   readonly runs: Runs;
@@ -63,6 +65,7 @@ export function createClient(options: ClientOptions): Client {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
     agents: agentCalls(connection),
     calibration: (call) => readCalibration(connection, call),
+    tools: toolCalls(connection),
     packs: packCalls(connection),
     workflows: workflowCalls(connection),
     runs: runCalls(connection, timers),

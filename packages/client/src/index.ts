@@ -12,6 +12,7 @@ export type { Packs } from './packs.ts';
 export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
 export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';
+export type { ListTools, Tools } from './tools.ts';
 export { type Delivery, type SignedDelivery, verifyCallback, verifyWebhook } from './webhook-signature.ts';
 export type { Webhooks } from './webhooks.ts';
 export type { WorkflowList, Workflows } from './workflows.ts';

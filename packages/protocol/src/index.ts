@@ -178,6 +178,14 @@ export {
   streamModes,
   streamTypes,
 } from './stream-modes.ts';
+export {
+  type ToolDescriptor,
+  type ToolList,
+  toolDescriptor,
+  toolList,
+  toolSources,
+  toolViews,
+} from './tools.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';

@@ -39,6 +39,7 @@ import { approvalAnswer, clarificationAnswer, externalAnswer } from './resume-va
 import { runEventDoc } from './run-event-doc.ts';
 import { runOptions } from './run-options.ts';
 import { runSnapshotSchema } from './run-snapshot.ts';
+import { toolDescriptor, toolList } from './tools.ts';
 import {
   callbackSecret,
   registerWebhook,
@@ -94,6 +95,8 @@ const shapes = {
   RunResumed: runResumed,
   RunsCancelled: runsCancelled,
   RunSnapshot: runSnapshotSchema,
+  ToolDescriptor: toolDescriptor,
+  ToolList: toolList,
   Webhook: webhook,
   WebhookDelivery: webhookDelivery,
   WebhookList: webhookList,

@@ -22,6 +22,7 @@ import { runEventDoc } from './run-event-doc.ts';
 import { runOptions } from './run-options.ts';
 import { runSnapshotSchema } from './run-snapshot.ts';
 import { type SampledSchema, sample } from './schema-sample.contract.ts';
+import { toolDescriptor } from './tools.ts';
 import { eventDoc } from './views/event-doc.ts';
 import { legalHistory, someRun } from './views/legal-history.contract.ts';
 import { foldRun } from './views/run.ts';
@@ -237,6 +238,20 @@ const suite = () => {
       const ours = { total, agents: agents.map(({ roster: _, ...entry }) => entry) };
       expect(agentInventory.safeParse(ours).error).toBeUndefined();
       expect(problems(named('agent-inventory-response').$id, ours)).toEqual([]);
+    }
+  });
+
+  test('a published description of a tool is one we can read, and ours is one they can', () => {
+    for (const size of ['least', 'most'] as const) {
+      const published = theirs(named('tool-descriptor'), named('tool-descriptor'), size) as object;
+      const ours = { ...published, toolId: 'acme:look', source: 'host-extension' };
+      expect(toolDescriptor.safeParse(ours).error).toBeUndefined();
+      expect(problems(named('tool-descriptor').$id, ours)).toEqual([]);
+    }
+    for (const wrong of [{ source: 'odd' }, { source: 'mcp', safetyTier: 'exec' }, { secret: 'x' }, { toolId: '' }]) {
+      const descriptor = { toolId: 'acme:look', source: 'host-extension', safetyTier: 'read', ...wrong };
+      expect(toolDescriptor.safeParse(descriptor).success).toBe(false);
+      expect(problems(named('tool-descriptor').$id, descriptor)).not.toEqual([]);
     }
   });
 

@@ -40,6 +40,7 @@ test('exports exactly its public names', () => {
     'createHost',
     'defineAgent',
     'defineStep',
+    'defineTool',
     'defineWorkflow',
     'expression',
     'fixed',

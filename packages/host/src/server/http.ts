@@ -21,6 +21,7 @@ import type { DeriveKeys } from './host-secret.ts';
 import { Idempotency } from './idempotency.ts';
 import { createInterruptTokens } from './interrupt-tokens.ts';
 import { interruptRoutes } from './interrupts.ts';
+import type { HostModels } from './models.ts';
 import { once } from './once.ts';
 import { createPageCursors } from './page-cursors.ts';
 import { pollRoutes } from './poll.ts';
@@ -34,6 +35,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import { testSeamRoutes } from './test-seams.ts';
 import type { Timers } from './timers.ts';
 import { tokenInterruptRoutes } from './token-interrupts.ts';
+import { type OfferedTools, toolRoutes } from './tools.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
@@ -46,6 +48,8 @@ export interface ServerDeps {
   readonly gate: Gate;
   readonly discovery: Discovery;
   readonly registry: AgentRegistry;
+  readonly tools: OfferedTools;
+  readonly models: HostModels;
   /** Serve what black-box suites look for. */
   readonly conformance: boolean;
   readonly maxRequestBodyBytes: number;
@@ -86,8 +90,9 @@ export function createServer(deps: ServerDeps): Server {
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
   const runsAgents = deps.discovery.agents?.liveRuntime?.supported === true;
+  const models = { ...deps.models, allowsMocks: deps.conformance };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors, runsAgents }),
+    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors, runsAgents, models }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
@@ -96,9 +101,7 @@ export function createServer(deps: ServerDeps): Server {
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
-    ...agentRoutes(deps.registry),
-    ...calibrationRoutes(new CalibrationReader(store.log)),
-    ...workflowRoutes({ engine, records: store.records }),
+    ...catalogueRoutes(deps),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
     ...discoveryRoutes(deps.discovery),
@@ -141,3 +144,11 @@ export function createServer(deps: ServerDeps): Server {
     },
   };
 }
+
+/** What can be run, by whom and with what, and how well it went. */
+const catalogueRoutes = ({ engine, store, registry, tools }: ServerDeps): readonly Route[] => [
+  ...agentRoutes(registry),
+  ...toolRoutes(tools),
+  ...calibrationRoutes(new CalibrationReader(store.log)),
+  ...workflowRoutes({ engine, records: store.records }),
+];

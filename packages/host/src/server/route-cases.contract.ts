@@ -2,7 +2,7 @@
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
 import { sampleAgent, samplePack } from '../../test/kit/sample-pack.ts';
 import { makeTarball } from '../agents/packs/tarball.ts';
-import { approval, chain, keys, nobodyListens, noop, type Served } from './served.contract.ts';
+import { approval, chain, keys, nobodyListens, noop, openTool, type Served } from './served.contract.ts';
 
 /** What a request names. All of it belongs to tenant `t`. */
 export interface Names {
@@ -116,6 +116,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getCallbackSecret: { request: nothing, status: 200 },
   listAgents: { given: installedAgent, request: nothing, status: 200 },
   getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
+  listTools: { request: nothing, status: 200 },
+  getTool: { request: ({ other = openTool.id }) => ({ path: { toolId: other } }), status: 200 },
   installPack: { request: () => ({ body: packBody() }), status: 201 },
   listPacks: { given: installedPack, request: nothing, status: 200 },
   removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },

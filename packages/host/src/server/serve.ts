@@ -12,7 +12,9 @@ import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import type { DeriveKeys } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
+import type { HostModels } from './models.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { OfferedTools } from './tools.ts';
 import { hostVersion } from './version.ts';
 
 export interface Serving {
@@ -28,12 +30,14 @@ export interface Served {
   readonly redactor: Redactor | null;
   readonly discovery: Discovery;
   readonly registry: AgentRegistry;
+  readonly tools: OfferedTools;
+  readonly models: HostModels;
   readonly deriveKeys: DeriveKeys;
 }
 
 /** Resolves once it listens. */
 export async function serve(config: HostConfig, served: Served): Promise<Serving> {
-  const { engine, store, telemetry, report, redactor, discovery, registry, deriveKeys } = served;
+  const { engine, store, telemetry, report, redactor, discovery, registry, tools, models, deriveKeys } = served;
   const http = createServer({
     engine,
     store,
@@ -42,6 +46,8 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
     gate: createGate(config, { now: systemClock.now, report }),
     discovery,
     registry,
+    tools,
+    models,
     conformance: config.conformance,
     maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
     hostId: config.hostId,

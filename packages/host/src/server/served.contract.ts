@@ -3,10 +3,14 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import { z } from 'zod';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { TrustPolicy } from '../agents/packs/signature.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { createAgentShelf } from '../agents/shelf.ts';
+import { defineTool } from '../agents/tools/define-tool.ts';
+import type { Tool } from '../agents/tools/tool.ts';
+import { ToolBook } from '../agents/tools/tool-book.ts';
 import type { NodeType } from '../engine/compiled.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
@@ -20,10 +24,12 @@ import type { AgentFacts } from './agent-discovery.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './auth.ts';
 import { systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
+import { type ConfigInput, parseConfig } from './config.ts';
 import { discoveryDocument } from './discovery.ts';
 import { createEgress } from './egress/egress.ts';
 import { hostSecret } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
+import { hostModels } from './models.ts';
 import type { Route } from './routes.ts';
 import { startTelemetry } from './telemetry/telemetry.ts';
 import type { Timers } from './timers.ts';
@@ -35,7 +41,7 @@ export const keyWith = (...held: readonly Scope[]): string => `key-with-only-${h
 
 const accessKeys: readonly AccessKey[] = [
   { sha256: keyHash(keys.alice), tenant: 't', principal: 'alice' },
-  { sha256: keyHash(keys.auditor), tenant: 't', principal: 'auditor', scopes },
+  { sha256: keyHash(keys.auditor), tenant: 't', principal: 'auditor', scopes, toolScopes: ['tool:refunds'] },
   { sha256: keyHash(keys.stranger), tenant: 'other', scopes },
   { sha256: keyHash(keyWith()), tenant: 't', scopes: [] },
   ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
@@ -43,6 +49,20 @@ const accessKeys: readonly AccessKey[] = [
 
 /** An origin that webhooks of the tests may name. */
 export const nobodyListens = 'http://127.0.0.1:9';
+
+const sampleTool = (id: string, needs: readonly string[]): Tool =>
+  defineTool({
+    id,
+    description: 'A tool of the tests.',
+    input: z.object({ what: z.string() }),
+    needs,
+    run: () => null,
+  });
+
+/** Tools that the server offers: one that every tenant may use, one for `t` alone, one that needs a scope. */
+export const openTool = sampleTool('acme:look', []);
+export const ownTool = sampleTool('acme.t:look', []);
+export const scopedTool = sampleTool('acme:refund', ['tool:refunds']);
 
 export interface Reply {
   readonly status: number;
@@ -79,6 +99,8 @@ export interface ServedOptions {
   readonly maxRequestBodyBytes?: number;
   readonly publicUrl?: string;
   readonly conformance?: boolean;
+  /** The part of a configuration that is about models. */
+  readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
   readonly limits?: Partial<AccessLimits>;
@@ -166,6 +188,11 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     ),
     discovery,
     registry,
+    tools: {
+      book: new ToolBook([openTool, ownTool, scopedTool]),
+      policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
+    },
+    models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
     conformance: options.conformance ?? false,
     maxRequestBodyBytes: limits.maxRequestBodyBytes,
     hostId: 'test',
