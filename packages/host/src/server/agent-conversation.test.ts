@@ -7,6 +7,7 @@ import { createConversations } from '../agents/models/conversation-reader.ts';
 import { Credentials } from '../agents/models/credentials.ts';
 import type { Model, ModelCall } from '../agents/models/model-port.ts';
 import { createModelPerformer } from '../agents/models/model-turn.ts';
+import { PromptLibrary } from '../agents/prompts/prompt-library.ts';
 import { ToolBook } from '../agents/tools/tool-book.ts';
 import { defineWorkflow, fixed, variable } from '../engine/define-workflow.ts';
 import type { Sha256 } from '../engine/ports.ts';
@@ -47,6 +48,7 @@ beforeEach(async () => {
   const models = { find: () => model };
   const loop = createAgentNodes({
     sha256,
+    prompts: new PromptLibrary([]),
     models,
     toolLaw: (_, allowlist) => ({
       book: new ToolBook([]),
