@@ -57,6 +57,7 @@ export {
   type PayloadOf,
 } from './events/catalog.ts';
 export type { ThresholdRule } from './events/node.ts';
+export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';

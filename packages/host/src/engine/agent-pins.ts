@@ -43,7 +43,7 @@ export function createAgentPins(shelf: AgentShelf | null): AgentPins {
 function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
   const acting = new Map<string, string>();
   for (const { node, type } of nodes.values()) {
-    if (type.actsAsAgent !== true || node.agent === undefined || node.disabled === true) continue;
+    if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
     if (!acting.has(node.agent.agentId)) acting.set(node.agent.agentId, node.id);
   }
   return acting;
@@ -52,7 +52,7 @@ function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
 /** A node may ask for one version of its agent; another is never put in its place. */
 function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
   for (const { node, type } of nodes.values()) {
-    if (type.actsAsAgent !== true || node.agent?.version === undefined || node.disabled === true) continue;
+    if (type.actsAsAgent?.(node) !== true || node.agent?.version === undefined || node.disabled === true) continue;
     const { agentId, version } = node.agent;
     const found = pins[agentId]?.ref.version;
     if (found === version) continue;

@@ -146,6 +146,8 @@ export type NodeAction =
       readonly drafts?: readonly Draft[];
       /** The agent that did it, when that is no longer the one the node names. */
       readonly agentId?: string;
+      /** The run is over with it, whatever else is going on. */
+      readonly endsRun?: { readonly reason: string | null };
     }
   | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
   | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
@@ -158,8 +160,10 @@ export interface NodeType {
   readonly safety?: StepSafety;
   /** Of nodes that make many calls; then `begin` leaves the rest to it. */
   readonly driver?: NodeDriver;
-  /** The node acts as the agent it names, which must be known when a run starts. */
-  readonly actsAsAgent?: boolean;
+  /** Whether a node acts as the agent it names, which must then be known when a run starts. */
+  actsAsAgent?(node: WorkflowNode): boolean;
+  /** Its nodes carry out what a supervisor has decided last. */
+  readonly dispatches?: boolean;
   /** Problems of a node's configuration, found when its workflow is registered. */
   check(node: WorkflowNode, definition: WorkflowDefinition): readonly string[];
   /** The expression in its configuration, compiled once for all runs. */

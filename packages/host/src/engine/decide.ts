@@ -21,6 +21,7 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
   if (state.cancel !== null) return cancel(state, state.cancel);
   if (state.failure !== null) return failRun(state, state.failure);
+  if (state.ending !== null) return endRun(state, workflow, state.ending);
   const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
   const driven = mayGoOn(state) ? driveNodes(state, workflow) : null;
@@ -40,13 +41,13 @@ const taskStatus = (status: string, cause: number): Draft => ({
 });
 
 /** Stops what is still going on, some nodes at a time; then the row that ends the run. */
-function stopNodes(state: RunState, cause: number, reason: string, last: () => Draft): Decision {
+function stopNodes(state: RunState, cause: number, reason: string, last?: () => Draft): Decision {
   const drafts: Draft[] = [];
   for (const nodeId in state.active) {
     if (drafts.length === AT_ONCE) return rows(...drafts);
     drafts.push({ type: 'node.cancelled', nodeId, cause, audience: 'client', payload: { nodeId, reason } });
   }
-  return rows(...drafts, last());
+  return rows(...drafts, ...(last === undefined ? [] : [last()]));
 }
 
 function cancel(state: RunState, { seq, reason, by, parentRunId }: NonNullable<RunState['cancel']>): Decision {
@@ -80,12 +81,23 @@ const sinceStart = (state: RunState): number => state.now - (state.view.startedA
 
 function complete(state: RunState, workflow: Workflow): Decision {
   const cause = state.nextSeq - 1;
-  return rows(taskStatus('completed', cause), {
-    type: 'run.completed',
-    cause,
-    audience: 'client',
-    payload: { outputs: runOutputs(state, workflow), durationMs: sinceStart(state) },
-  });
+  return rows(taskStatus('completed', cause), completedRow(state, workflow, cause));
+}
+
+function completedRow(state: RunState, workflow: Workflow, cause: number): Draft {
+  const reason = state.ending?.reason ?? null;
+  const payload = {
+    outputs: runOutputs(state, workflow),
+    durationMs: sinceStart(state),
+    ...(reason === null ? {} : { reason }),
+  };
+  return { type: 'run.completed', cause, audience: 'client', payload };
+}
+
+/** A node has said that the run is over: what is still going on is stopped. */
+function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunState['ending']>): Decision {
+  if (state.activeCount === 0) return rows(taskStatus('completed', seq), completedRow(state, workflow, seq));
+  return stopNodes(state, seq, 'run-terminated');
 }
 
 function skip(state: RunState): Decision {

@@ -24,6 +24,8 @@ export const newRunState = (runId: RunId): RunState => ({
   depth: 0,
   children: {},
   childCount: 0,
+  orchestration: null,
+  ending: null,
   strays: [],
   inner: {},
   active: {},
@@ -73,13 +75,9 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       state.cancel ??= cancelOf(event, payload);
       break;
     case 'cairn.pause.requested':
-      state.pause = { seq: event.seq, ...pauseOf(payload), pausedAt: null };
-      break;
     case 'run.paused':
-      paused(state, event, payload);
-      break;
     case 'run.resumed':
-      state.pause = null;
+      foldPause(state, event, payload);
       break;
     case 'cap.breached':
       if (!drive(state, workflow, event)) breached(state, event, payload);
@@ -93,6 +91,10 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
     case 'node.completed':
       state.outputs[event.nodeId as string] = (payload.outputs ?? {}) as JsonObject;
       nodeEnded(state, workflow, event, (payload.edges ?? {}) as Outcomes);
+      if (payload.endsRun !== undefined) state.ending = endingOf(event, payload.endsRun as JsonObject);
+      break;
+    case 'runOrchestrator.decided':
+      decided(state, event, payload);
       break;
     case 'node.skipped':
       nodeEnded(state, workflow, event, (payload.edges ?? 'not-taken') as Outcomes);
@@ -137,6 +139,17 @@ function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, paylo
   }
 }
 
+const endingOf = (event: FoldEvent, { reason }: JsonObject): RunState['ending'] => ({
+  seq: event.seq,
+  reason: textOrNull(reason),
+});
+
+function decided(state: RunState, { seq }: FoldEvent, { agentId, decision }: JsonObject): void {
+  const turns = (state.orchestration?.turns ?? 0) + 1;
+  const pending = { seq, decision: decision as JsonObject };
+  state.orchestration = { agentId: agentId as string, turns, pending };
+}
+
 const cancelOf = (event: FoldEvent, payload: JsonObject): NonNullable<RunState['cancel']> => ({
   seq: event.seq,
   reason: textOrNull(payload.reason),
@@ -148,6 +161,12 @@ const pauseOf = (payload: JsonObject): Pick<Pause, 'drainPolicy' | 'reason'> => 
   drainPolicy: payload.drainPolicy === 'immediate' ? 'immediate' : 'drain-current-node',
   reason: textOrNull(payload.reason),
 });
+
+function foldPause(state: RunState, event: FoldEvent, payload: JsonObject): void {
+  if (event.type === 'run.paused') paused(state, event, payload);
+  else if (event.type === 'run.resumed') state.pause = null;
+  else state.pause = { seq: event.seq, ...pauseOf(payload), pausedAt: null };
+}
 
 /** Nodes that an immediate pause finds under way are cut short; they start again once the run is resumed. */
 function paused(state: RunState, event: FoldEvent, payload: JsonObject): void {
@@ -232,6 +251,9 @@ function nodeEnded(state: RunState, workflow: Workflow, event: FoldEvent, outcom
     endAttempt(state, node.id, active);
     delete state.active[node.id];
     state.activeCount -= 1;
+    if (node.type.dispatches === true && state.orchestration !== null) {
+      state.orchestration = { ...state.orchestration, pending: null };
+    }
   } else if (dequeue(state, state.unreachable, node.id) ?? dequeue(state, state.ready, node.id)) {
     consume(state, node);
   } else {

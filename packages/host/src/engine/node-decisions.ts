@@ -107,7 +107,7 @@ export const withCause = (drafts: readonly Draft[], cause: number): Draft[] =>
 
 function completed(
   context: NodeContext,
-  { outputs, ports, drafts = [], agentId }: Extract<NodeAction, { kind: 'complete' }>,
+  { outputs, ports, drafts = [], agentId, endsRun }: Extract<NodeAction, { kind: 'complete' }>,
   cause: number,
 ): Draft[] {
   const { compiled, node, state, now } = context;
@@ -116,6 +116,7 @@ function completed(
   const payload: Record<string, Json> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
   const agent = actingAs(context, agentId ?? node.agent?.agentId);
   if (agent !== undefined) payload.agent = agent;
+  if (endsRun !== undefined) payload.endsRun = endsRun;
   return [...withCause(drafts, cause), { type: 'node.completed', nodeId: node.id, cause, audience: 'client', payload }];
 }
 

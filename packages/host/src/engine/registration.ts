@@ -110,7 +110,7 @@ function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, catalo
   const type = catalog.get(node.typeId);
   const problems = [
     ...(type === undefined ? [`the type ${node.typeId} is not known`] : type.check(node, definition)),
-    ...(type?.actsAsAgent === true ? sharingProblems(node.config.agentSharing, 'config.agentSharing') : []),
+    ...(type?.actsAsAgent?.(node) === true ? sharingProblems(node.config.agentSharing, 'config.agentSharing') : []),
     ...inputProblems(node, definition),
     ...settingsProblems(node.settings ?? {}),
     ...(node.agent?.channel === undefined

@@ -103,6 +103,12 @@ export interface AgentPin {
   readonly ref: AgentRef;
 }
 
+export interface Orchestration {
+  readonly agentId: string;
+  readonly turns: number;
+  readonly pending: { readonly seq: number; readonly decision: JsonObject } | null;
+}
+
 /** A run that a node has started. */
 export interface Child {
   readonly nodeId: string;
@@ -137,6 +143,10 @@ export interface RunState {
   strays: RunId[];
   /** How many it has asked for so far; the next one is known by this number. */
   childCount: number;
+  /** Who supervises the run, how often they decided, and what of it is still to be carried out. */
+  orchestration: Orchestration | null;
+  /** A node has ended the run: why, and where that was said. */
+  ending: { readonly seq: number; readonly reason: string | null } | null;
   /** Of each driven node that is active, what its driver keeps. */
   inner: Record<string, object>;
   active: Record<string, ActiveNode>;

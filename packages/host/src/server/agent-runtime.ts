@@ -9,8 +9,10 @@ import { createConversations } from '../agents/models/conversation-reader.ts';
 import { createModelPerformer } from '../agents/models/model-turn.ts';
 import { mockProviderIds } from '../agents/models/scripted/mock-providers.ts';
 import { SCRIPTED } from '../agents/models/scripted/scripted-model.ts';
+import { createSupervisor } from '../agents/orchestration/supervisor.ts';
 import { PromptLibrary } from '../agents/prompts/prompt-library.ts';
 import type { Tool } from '../agents/tools/tool.ts';
+import { dispatch } from '../engine/nodes/dispatch.ts';
 import type { AgentShelf, Redactor } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/runtime.ts';
 import type { Store } from '../log/port.ts';
@@ -62,7 +64,7 @@ export function createAgentRuntime(config: HostConfig, { store, shelf, redactor,
   });
   const probes = config.conformance ? conformanceNodes({ prompts, sha256, activeModel: usualModel(models) }) : [];
   return {
-    nodeTypes: [...createAgentNodes(loop), ...probes, ...memory.nodeTypes],
+    nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...probes, ...memory.nodeTypes],
     performers: [turns, toolbox.performer, ...memory.performers],
     agents: memory.shelf,
     tools: toolbox,

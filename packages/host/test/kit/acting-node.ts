@@ -6,7 +6,7 @@ import { askDrafts } from '../../src/engine/waiting.ts';
 /** `config.asks` lets it wait for an answer in between. */
 export const actingNode: NodeType = {
   typeId: 'cairn.agent',
-  actsAsAgent: true,
+  actsAsAgent: () => true,
   check: () => [],
   begin(context) {
     if (context.node.config.asks !== true) return known(context);

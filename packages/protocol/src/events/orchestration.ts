@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { agentId, errorObject, ordinal, share, text } from '../fields.ts';
 
 /** What a supervisor may decide (closed). */
-const orchestratorDecision = z
+export const orchestratorDecision = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('next-worker'),
@@ -19,6 +19,8 @@ const orchestratorDecision = z
     }),
   ])
   .meta({ id: 'OrchestratorDecision' });
+
+export type OrchestratorDecision = z.infer<typeof orchestratorDecision>;
 
 const causationHostId = text.optional();
 

@@ -71,7 +71,7 @@ function agentNode(
   return {
     typeId,
     driver,
-    actsAsAgent: true,
+    actsAsAgent: () => true,
     check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
     begin: () => ({ kind: 'wait', drafts: [] }),
   };

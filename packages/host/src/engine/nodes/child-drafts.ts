@@ -1,5 +1,5 @@
 /** The rows by which a node starts a run of its own and tells what becomes of it. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+import type { JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import type { NodeContext } from '../compiled.ts';
 import type { Draft, OpenCall, RunError } from '../state.ts';
 
@@ -70,3 +70,20 @@ const handedDown =
 
 export const inherited = (configurable: JsonObject | null): JsonObject =>
   Object.fromEntries(Object.entries(configurable ?? {}).filter(([name]) => handedDown.test(name)));
+
+/** That a workflow is not there is said by a name of its own. */
+export const unknownChild = (workflowId: string, error: RunError): RunError =>
+  error.code === 'not_found'
+    ? { code: 'unknown_child_workflow', message: `There is no workflow ${workflowId}.`, retryable: false }
+    : error;
+
+/** Why a node fails whose run did not complete. */
+export function failureOf(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
+  const why = error === undefined ? '' : `: ${error.code}: ${error.message}`;
+  return {
+    code: 'child_failed',
+    message: `The run ${childRunId} of ${workflowId} ended as ${status}${why}`,
+    retryable: false,
+    details: { childRunId, childStatus: status, ...(error === undefined ? {} : { childErrorCode: error.code }) },
+  };
+}

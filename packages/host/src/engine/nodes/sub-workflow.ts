@@ -1,10 +1,18 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
-import type { Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import type { Json, JsonObject, RunId } from '@cairn/protocol';
 import type { ChildRequest } from '../child-performer.ts';
 import type { ChildEnd } from '../child-runs.ts';
 import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
 import type { RunError } from '../state.ts';
-import { childRequested, childStarted, dispatched, inherited, nextChildId } from './child-drafts.ts';
+import {
+  childRequested,
+  childStarted,
+  dispatched,
+  failureOf,
+  inherited,
+  nextChildId,
+  unknownChild,
+} from './child-drafts.ts';
 import { harvested, type Mapping, mappingProblems, projected } from './mappings.ts';
 
 interface SubWorkflowConfig {
@@ -77,12 +85,6 @@ const driver: NodeDriver<Sub> = {
   },
 };
 
-/** That a workflow is not there is said by a name of its own. */
-const unknownChild = (workflowId: string, error: RunError): RunError =>
-  error.code === 'not_found'
-    ? { code: 'unknown_child_workflow', message: `There is no workflow ${workflowId}.`, retryable: false }
-    : error;
-
 function over(context: DrivenContext<Sub>, childRunId: string, end: ChildEnd) {
   const { onChildFailure = 'fail-parent', outputMapping = {}, workflowId } = configOf(context);
   const { status: childStatus, error, variables } = end;
@@ -93,16 +95,6 @@ function over(context: DrivenContext<Sub>, childRunId: string, end: ChildEnd) {
   const { drafts } = isComplete ? harvested(context, outputMapping, variables) : { drafts: [] };
   const outputs: Record<string, Json> = { childRunId, childStatus };
   return { kind: 'complete' as const, outputs, drafts };
-}
-
-export function failureOf(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
-  const why = error === undefined ? '' : `: ${error.code}: ${error.message}`;
-  return {
-    code: 'child_failed',
-    message: `The run ${childRunId} of ${workflowId} ended as ${status}${why}`,
-    retryable: false,
-    details: { childRunId, childStatus: status, ...(error === undefined ? {} : { childErrorCode: error.code }) },
-  };
 }
 
 const known = [

@@ -1,0 +1,95 @@
+/** A supervisor that decides what its configuration says, for tests of everything around it. */
+import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
+import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/compiled.ts';
+import { escalation } from '../loop/escalation.ts';
+import { decidedRow } from '../loop/rows.ts';
+import { type Verdict, verdictOf } from '../loop/verdict.ts';
+import type { LoopWorld } from '../loop/world.ts';
+
+const script = z.strictObject({
+  mockDispatchPlan: z.array(orchestratorDecision).optional(),
+  mockDecisions: z.array(orchestratorDecision).optional(),
+  mockConfidence: z.number().min(0).max(1).optional(),
+  mockPendingDecision: orchestratorDecision.optional(),
+});
+
+type Script = z.infer<typeof script>;
+
+const fields = Object.keys(script.shape);
+
+/** With a script, or with neither a script nor an agent to ask. */
+export const isScripted = ({ config, agent }: WorkflowNode): boolean =>
+  fields.some((name) => config[name] !== undefined) || agent === undefined;
+
+export function scriptProblems(config: JsonObject): readonly string[] {
+  const { error } = script.safeParse(config);
+  return error?.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`) ?? [];
+}
+
+/** What is decided when nothing is scripted: one worker that does nothing, and then the end. */
+const usualPlan = [
+  { kind: 'next-worker' as const, nextWorkerIds: ['conformance-noop'] },
+  { kind: 'terminate' as const, reason: 'goal-reached' },
+];
+
+interface Scripted {
+  /** A decision that a person has to look at. */
+  held: { readonly interruptId: string; readonly verdict: Verdict | null } | null;
+}
+
+export function scriptedDriver(world: LoopWorld): NodeDriver<Scripted> {
+  return {
+    fresh: () => ({ held: null }),
+    evolve(inner, { type, payload }) {
+      if (type === 'interrupt.requested' && payload.kind === 'low-confidence') {
+        inner.held = { interruptId: payload.interruptId as string, verdict: null };
+      } else if (type === 'interrupt.resolved' && inner.held !== null) {
+        const value = (payload.resumeValue ?? null) as Json;
+        inner.held = { ...inner.held, verdict: verdictOf(null, value, payload.reason === 'timeout') };
+      }
+    },
+    next: (context) => decide(context, script.parse(context.node.config), world),
+    callInput: () => ({}),
+    returned: () => [],
+    again: () => [],
+  };
+}
+
+function decide(context: DrivenContext<Scripted>, config: Script, world: LoopWorld): NodeAction | null {
+  const { inner, node, state } = context;
+  const decision = decisionOf(config, state.orchestration?.turns ?? 0);
+  if (inner.held !== null) {
+    const { verdict } = inner.held;
+    if (verdict === null) return null;
+    if (verdict.action === 'reject') {
+      return {
+        kind: 'fail',
+        error: { code: 'decision_rejected', message: 'The decision was rejected.', retryable: false },
+      };
+    }
+    return { kind: 'complete', outputs: { result: verdict.action === 'edit' ? verdict.decision : decision } };
+  }
+  const { mockConfidence } = config;
+  if (mockConfidence === undefined) return { kind: 'complete', outputs: { result: decision } };
+  const agentId = node.agent?.agentId ?? `host:orchestrator:${node.id}`;
+  const stated = {
+    decision,
+    confidence: mockConfidence,
+    agentId,
+    defaultThreshold: undefined,
+    returnSchema: undefined,
+  };
+  const row = decidedRow(node.id, agentId, stated);
+  const held = escalation(context, stated, world);
+  if (held.action === 'ask') return { kind: 'wait', drafts: [row, ...held.drafts] };
+  const drafts = held.action === 'none' ? [row] : [row, ...held.drafts];
+  return { kind: 'complete', outputs: { result: decision }, drafts };
+}
+
+/** By the number of decisions before it; after the last of the plan comes the end. */
+function decisionOf({ mockDispatchPlan, mockDecisions, mockPendingDecision }: Script, turn: number): Json {
+  if (mockPendingDecision !== undefined) return mockPendingDecision as unknown as Json;
+  const plan = mockDispatchPlan ?? mockDecisions ?? usualPlan;
+  return (plan[turn] ?? { kind: 'terminate' }) as unknown as Json;
+}

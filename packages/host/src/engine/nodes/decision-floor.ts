@@ -1,0 +1,57 @@
+/** Decisions of a supervisor that are too unsure to be carried out unseen: a person looks first. */
+import { type Json, type JsonObject, type OrchestratorDecision, orchestratorDecision } from '@cairn/protocol';
+import type { NodeContext } from '../compiled.ts';
+import type { Draft, RunError } from '../state.ts';
+import { askDrafts } from '../waiting.ts';
+
+/** Below this no decision is carried out unseen. */
+const FLOOR = 0.5;
+
+type Confident = Exclude<OrchestratorDecision, { kind: 'ask-user' }>;
+
+export const needsLook = ({ confidence }: Confident): boolean => confidence !== undefined && confidence < FLOOR;
+
+/** That the decision is held comes before the question. */
+export function escalated(context: NodeContext, decision: Confident, decidedSeq: number): readonly Draft[] {
+  const { node, runId, state } = context;
+  const worker = decision.kind === 'next-worker' ? { workerId: decision.nextWorkerIds[0] as string } : {};
+  const payload: JsonObject = {
+    confidence: decision.confidence as number,
+    floor: FLOOR,
+    escalationKind: 'escalate',
+    ...worker,
+    parentRunId: runId,
+    originalDecision: decision as unknown as JsonObject,
+  };
+  const type = 'core.workflowChain.confidence-escalated';
+  const question = askDrafts(state, {
+    nodeId: node.id,
+    kind: 'approval',
+    data: {
+      artifactId: `decision-${decidedSeq}`,
+      artifactType: 'orchestrator-decision',
+      title: `The supervisor is ${decision.confidence} sure of its decision, which is less than ${FLOOR}. Carry it out?`,
+      actions: ['accept', 'reject', 'edit-accept'],
+      artifactData: decision as unknown as JsonObject,
+    },
+  });
+  const first: Draft = { type, nodeId: node.id, cause: decidedSeq, audience: 'client', payload };
+  return [first, ...question];
+}
+
+/** What a person made of it. */
+export function ratified(
+  decision: Confident,
+  { value, timedOut }: { readonly value: Json; readonly timedOut: boolean },
+): { readonly decision: OrchestratorDecision } | { readonly error: RunError } {
+  const { action, editedArtifactData } = (value ?? {}) as { action?: string; editedArtifactData?: Json };
+  if (!timedOut && action === 'accept') return { decision };
+  if (!timedOut && action === 'edit-accept') {
+    const edited = orchestratorDecision.safeParse(editedArtifactData);
+    if (edited.success) return { decision: edited.data };
+    const message = `The decision as it was edited is none: ${edited.error.issues.map((issue) => issue.message).join('; ')}.`;
+    return { error: { code: 'validation_error', message, retryable: false } };
+  }
+  const message = timedOut ? 'Nobody looked at the decision in time.' : 'The decision of the supervisor was rejected.';
+  return { error: { code: timedOut ? 'approval_timeout' : 'approval_rejected', message, retryable: false } };
+}

@@ -1,0 +1,80 @@
+/** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
+import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { ChildEnd } from '../child-runs.ts';
+import type { RunError } from '../state.ts';
+
+export interface Worker {
+  readonly workerId: string;
+  /** seq of its `dispatch.began`. */
+  readonly beganSeq: number;
+  childRunId: RunId | null;
+  callId: string | null;
+  /** seq of its `dispatch.succeeded`; null before. */
+  startedSeq: number | null;
+  failure: RunError | null;
+  end: ChildEnd | null;
+  /** Its end has been told in the chain. */
+  isTold: boolean;
+}
+
+export interface Dispatch {
+  readonly workers: Worker[];
+  /** The question that is open, and what came of the last one. */
+  asked: string | null;
+  answer: { readonly value: Json; readonly timedOut: boolean } | null;
+}
+
+export const freshDispatch = (): Dispatch => ({ workers: [], asked: null, answer: null });
+
+export function evolveDispatch(inner: Dispatch, event: FoldEvent<string, JsonObject>): void {
+  const { type, payload, seq } = event;
+  switch (type) {
+    case 'core.workflowChain.event':
+      chain(inner, payload, seq);
+      break;
+    case 'cairn.step.requested': {
+      const worker = inner.workers.findLast(({ childRunId }) => childRunId === null);
+      if (payload.attempt !== 1 || worker === undefined) return;
+      worker.childRunId = payload.childRunId as RunId;
+      worker.callId = payload.callId as string;
+      break;
+    }
+    case 'cairn.step.returned':
+      returned(inner, payload);
+      break;
+    case 'interrupt.requested':
+      inner.asked = payload.interruptId as string;
+      break;
+    case 'interrupt.resolved':
+      inner.asked = null;
+      inner.answer = { value: (payload.resumeValue ?? null) as Json, timedOut: payload.reason === 'timeout' };
+      break;
+  }
+}
+
+function chain({ workers }: Dispatch, payload: JsonObject, seq: number): void {
+  if (payload.phase === 'dispatch.began') {
+    workers.push({
+      workerId: payload.workerId as string,
+      beganSeq: seq,
+      childRunId: null,
+      callId: null,
+      startedSeq: null,
+      failure: null,
+      end: null,
+      isTold: false,
+    });
+    return;
+  }
+  const worker = workers.find(({ childRunId }) => childRunId === payload.childRunId);
+  if (worker === undefined) return;
+  if (payload.phase === 'dispatch.succeeded') worker.startedSeq = seq;
+  else if ((payload.phase as string).startsWith('child.')) worker.isTold = true;
+}
+
+function returned({ workers }: Dispatch, { childRunId, error, outcome }: JsonObject): void {
+  const worker = childRunId === undefined ? undefined : workers.find((one) => one.childRunId === childRunId);
+  if (worker === undefined) return;
+  if (error !== undefined) worker.failure = error as unknown as RunError;
+  else worker.end = outcome as unknown as ChildEnd;
+}

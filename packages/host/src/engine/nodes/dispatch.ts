@@ -1,0 +1,274 @@
+/** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
+import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
+import type { ChildRequest } from '../child-performer.ts';
+import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
+import type { Draft, OpenCall, RunError } from '../state.ts';
+import { askDrafts } from '../waiting.ts';
+import {
+  chainEvent,
+  childRequested,
+  childStarted,
+  dispatched,
+  failureOf,
+  inherited,
+  nextChildId,
+  unknownChild,
+} from './child-drafts.ts';
+import { escalated, needsLook, ratified } from './decision-floor.ts';
+import { type DispatchConfig, dispatchProblems, mappingFor } from './dispatch-config.ts';
+import { type Dispatch, evolveDispatch, freshDispatch, type Worker } from './dispatch-state.ts';
+import { harvested, projected } from './mappings.ts';
+
+type Context = DrivenContext<Dispatch>;
+
+const configOf = ({ node }: Context): DispatchConfig => node.config as unknown as DispatchConfig;
+
+function next(context: Context): NodeAction | null {
+  const pending = context.state.orchestration?.pending ?? null;
+  if (pending === null) return { kind: 'fail', error: nothingDecided(context) };
+  const { inner } = context;
+  if (inner.asked !== null) return null;
+  const isFresh = inner.workers.length === 0 && inner.answer === null;
+  if (isFresh && isOverCap(context)) return breach(context);
+  const decision = pending.decision as unknown as OrchestratorDecision;
+  if (decision.kind === 'ask-user') return askUser(context, decision.prompt, pending.seq);
+  if (!needsLook(decision)) return carryOut(context, decision, pending.seq);
+  if (inner.answer === null) return { kind: 'wait', drafts: escalated(context, decision, pending.seq) };
+  const verdict = ratified(decision, inner.answer);
+  return 'error' in verdict ? { kind: 'fail', error: verdict.error } : carryOut(context, verdict.decision, pending.seq);
+}
+
+function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: number): NodeAction | null {
+  if (decision.kind === 'ask-user') return askUser(context, decision.prompt, decidedSeq);
+  if (decision.kind === 'terminate') {
+    const { reason = null } = decision;
+    return { kind: 'complete', outputs: reason === null ? {} : { reason }, ports: [], endsRun: { reason } };
+  }
+  const { nextWorkerIds } = decision;
+  const { fanOutPolicy = 'sequential' } = configOf(context);
+  if (fanOutPolicy === 'reject' && nextWorkerIds.length > 1) {
+    const message = `Node ${context.node.id} takes one worker at a time, and the decision names ${nextWorkerIds.length}.`;
+    return { kind: 'fail', error: { code: 'fan_out_unsupported', message, retryable: false } };
+  }
+  const told = tellEnds(context);
+  if (told.length > 0) return { kind: 'wait', drafts: told };
+  return fanOutPolicy === 'parallel'
+    ? sideBySide(context, nextWorkerIds, decidedSeq)
+    : oneByOne(context, nextWorkerIds, decidedSeq);
+}
+
+function oneByOne(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction | null {
+  const { workers } = context.inner;
+  const last = workers.at(-1);
+  if (last !== undefined) {
+    const outcome = outcomeOf(last);
+    if (outcome === 'open') return null;
+    const { onChildFailure = 'fail-parent' } = configOf(context);
+    if (outcome !== 'completed' && onChildFailure === 'fail-parent') return { kind: 'fail', error: errorOf(last) };
+  }
+  if (workers.length < workerIds.length) return begin(context, [workerIds[workers.length] as string], decidedSeq);
+  const outputs: Record<string, Json> = { childStatus: statusOf(last as Worker) };
+  if (last?.startedSeq !== null) outputs.childRunId = (last as Worker).childRunId;
+  return { kind: 'complete', outputs };
+}
+
+function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction | null {
+  const { workers } = context.inner;
+  if (workers.length === 0) return begin(context, workerIds, decidedSeq);
+  const outcomes = workers.map(outcomeOf);
+  const { joinPolicy = 'all' } = configOf(context);
+  const failed = workers[outcomes.indexOf('failed')];
+  const isOver = !outcomes.includes('open');
+  if (joinPolicy === 'all' && failed !== undefined) return { kind: 'fail', error: errorOf(failed) };
+  if (joinPolicy === 'any' && outcomes.includes('completed')) return joined(context, 'satisfied');
+  if (!isOver) return null;
+  if (joinPolicy === 'any') return { kind: 'fail', error: errorOf(failed as Worker) };
+  return joined(context, failed === undefined ? 'satisfied' : 'partial');
+}
+
+/** What workers side by side give back is taken in the order in which they were named, whoever was quicker. */
+function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAction {
+  const completed = context.inner.workers.filter((worker) => outcomeOf(worker) === 'completed');
+  const drafts = completed.flatMap((worker) => harvest(context, worker));
+  const children = context.inner.workers.map((worker) => ({
+    workerId: worker.workerId,
+    childRunId: worker.childRunId,
+    childStatus: statusOf(worker),
+  }));
+  const last = children.at(-1);
+  const outputs = {
+    childRunId: last?.childRunId ?? null,
+    childStatus: last?.childStatus ?? null,
+    joinOutcome,
+    children,
+    mergeOrder: completed.map(({ workerId }) => workerId),
+  } as unknown as JsonObject;
+  return { kind: 'complete', outputs, drafts };
+}
+
+type Outcome = 'open' | 'completed' | 'failed';
+
+function outcomeOf({ failure, end, isTold }: Worker): Outcome {
+  if (failure !== null) return 'failed';
+  if (end === null || !isTold) return 'open';
+  return end.status === 'completed' ? 'completed' : 'failed';
+}
+
+const statusOf = ({ failure, end }: Worker): string => (failure !== null ? 'failed' : (end?.status ?? 'running'));
+
+const errorOf = ({ workerId, childRunId, failure, end }: Worker): RunError =>
+  failure ?? failureOf(workerId, childRunId as string, end?.status ?? 'failed', end?.error);
+
+/** Asks for these workers; the request of each follows its beginning. */
+function begin(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction {
+  const { node, visit, attempt, inner, state } = context;
+  const drafts: Draft[] = [];
+  const effects: { kind: 'step'; callId: string }[] = [];
+  for (const [ahead, workerId] of workerIds.entries()) {
+    const callId = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
+    const child = { childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) };
+    const beganSeq = state.nextSeq + drafts.length;
+    drafts.push(chainEvent(context, 'dispatch.began', workerId, {}, decidedSeq), {
+      ...childRequested(context, { callId, attempt: 1 }, child),
+      cause: beganSeq,
+    });
+    effects.push({ kind: 'step', callId });
+  }
+  return { kind: 'wait', drafts, effects };
+}
+
+const harvestOf = (context: Context, workerId: string): readonly string[] => {
+  const { perWorkerOutputMappings, outputMapping } = configOf(context);
+  return Object.values(mappingFor(perWorkerOutputMappings, workerId, outputMapping));
+};
+
+/** The rows by which workers that have ended are told of; one at a time gives back at once, several wait for the join. */
+function tellEnds(context: Context): readonly Draft[] {
+  const isParallel = configOf(context).fanOutPolicy === 'parallel';
+  const drafts: Draft[] = [];
+  for (const worker of context.inner.workers) {
+    const { end, startedSeq, isTold, workerId, childRunId } = worker;
+    if (end === null || startedSeq === null || isTold) continue;
+    const phase =
+      end.status === 'completed' ? 'child.completed' : end.status === 'cancelled' ? 'child.cancelled' : 'child.failed';
+    const more = { childRunId: childRunId as RunId, ...(end.error === undefined ? {} : { error: end.error }) };
+    const toldSeq = context.state.nextSeq + drafts.length;
+    drafts.push(chainEvent(context, phase, workerId, more, startedSeq));
+    if (!isParallel && end.status === 'completed') drafts.push(...harvest(context, worker, toldSeq));
+  }
+  return drafts;
+}
+
+function harvest(context: Context, { workerId, childRunId, end }: Worker, cause?: number): readonly Draft[] {
+  const { perWorkerOutputMappings, outputMapping } = configOf(context);
+  const mapping = mappingFor(perWorkerOutputMappings, workerId, outputMapping);
+  const { keys, drafts } = harvested(context, mapping, end?.variables ?? {});
+  if (keys.length === 0) return [];
+  const more = { childRunId: childRunId as RunId, harvestedKeys: keys };
+  return [chainEvent(context, 'output.harvested', workerId, more, cause), ...drafts];
+}
+
+/** The answer is what the node puts out. */
+function askUser(context: Context, prompt: string, decidedSeq: number): NodeAction | null {
+  const { inner, node, state } = context;
+  if (inner.answer !== null) {
+    if (!inner.answer.timedOut) return { kind: 'complete', outputs: { answer: answerOf(inner.answer.value) } };
+    const message = `Nobody answered what node ${node.id} asked.`;
+    return { kind: 'fail', error: { code: 'interrupt_timeout', message, retryable: false } };
+  }
+  const data = { questions: [{ id: ANSWER, question: prompt, schema: { type: 'string' } }] };
+  const drafts = askDrafts(state, { nodeId: node.id, kind: 'clarification', data });
+  return { kind: 'wait', drafts: drafts.map((draft) => ({ ...draft, cause: decidedSeq })) };
+}
+
+const ANSWER = 'answer';
+
+const answerOf = (value: Json): Json => (value as { answers?: Record<string, Json> } | null)?.answers?.[ANSWER] ?? null;
+
+/** Executions of all dispatch nodes of the run count together. */
+function isOverCap(context: Context): boolean {
+  const { iterationCap } = configOf(context);
+  return iterationCap !== undefined && dispatchesOf(context) > iterationCap;
+}
+
+const dispatchesOf = ({ state, compiled }: Context): number =>
+  compiled.definition.nodes.reduce(
+    (sum, { id, typeId }) => sum + (typeId === TYPE_ID ? (state.visits[id] ?? 0) : 0),
+    0,
+  );
+
+function breach(context: Context): NodeAction {
+  const { node } = context;
+  const limit = configOf(context).iterationCap as number;
+  const observed = dispatchesOf(context);
+  const payload = { kind: 'dispatch-iterations', limit, observed, nodeId: node.id };
+  const message = `The run passed its limit of ${limit} dispatches.`;
+  return {
+    kind: 'fail',
+    drafts: [{ type: 'cap.breached', nodeId: node.id, audience: 'client', payload }],
+    error: { code: 'loop_limit_exceeded', message, retryable: false },
+  };
+}
+
+const nothingDecided = ({ node }: Context): RunError => ({
+  code: 'no_pending_decision',
+  message: `Node ${node.id} has nothing to carry out: no supervisor has decided anything.`,
+  retryable: false,
+});
+
+const workerOf = ({ inner }: Context, { callId }: OpenCall): Worker =>
+  inner.workers.find((worker) => worker.callId === callId) as Worker;
+
+const driver: NodeDriver<Dispatch> = {
+  fresh: freshDispatch,
+  evolve: evolveDispatch,
+  next,
+  callInput(context, call) {
+    const { workerId, childRunId } = workerOf(context, call);
+    const { perWorkerInputMappings, inputMapping } = configOf(context);
+    const { view, depth } = context.state;
+    const request: ChildRequest = {
+      childRunId: childRunId as RunId,
+      workflowId: workerId,
+      ...projected(context, mappingFor(perWorkerInputMappings, workerId, inputMapping)),
+      configurable: inherited(view.configurable),
+      principal: view.owner?.principal ?? null,
+      toolScopes: view.toolScopes ?? [],
+      depth: depth + 1,
+      isDetached: false,
+    };
+    return request as unknown as JsonObject;
+  },
+  returned(context, call, result) {
+    const { workerId, childRunId, beganSeq } = workerOf(context, call);
+    const id = childRunId as RunId;
+    const decidedSeq = context.state.orchestration?.pending?.seq ?? beganSeq;
+    if (!('error' in result)) {
+      return [
+        chainEvent(context, 'dispatch.succeeded', workerId, { childRunId: id }, beganSeq),
+        { ...dispatched(context, id, workerId), cause: decidedSeq },
+        childStarted(context, call),
+      ];
+    }
+    const error = unknownChild(workerId, result.error);
+    return [
+      chainEvent(context, 'dispatch.failed', workerId, { error }, beganSeq),
+      childStarted(context, call, { childRunId: id, error }),
+    ];
+  },
+  again(context, call) {
+    const { workerId, childRunId } = workerOf(context, call);
+    const child = { childRunId: childRunId as RunId, harvest: harvestOf(context, workerId) };
+    return [childRequested(context, { callId: call.callId, attempt: call.attempt + 1 }, child)];
+  },
+};
+
+const TYPE_ID = 'core.dispatch';
+
+export const dispatch: NodeType = {
+  typeId: TYPE_ID,
+  dispatches: true,
+  driver: driver as unknown as NodeDriver,
+  check: ({ config }) => dispatchProblems(config as JsonObject),
+  begin: () => ({ kind: 'wait', drafts: [] }),
+};
