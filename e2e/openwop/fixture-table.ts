@@ -63,12 +63,8 @@ export const postponed: Readonly<Record<string, readonly string[]>> = {
   'pins an agent': [
     'conformance-agent-channel-dispatch',
     'conformance-agent-identity',
-    'conformance-agent-memory-redaction',
-    'conformance-agent-memory-roundtrip',
-    'conformance-agent-memory-ttl',
     'conformance-agent-pack-provenance',
   ],
-  'needs long-term memory': ['conformance-agent-memory-cross-tenant'],
   'needs an installed agent pack': [
     'conformance-agent-pack-export',
     'conformance-agent-pack-handoff-schema-validation',

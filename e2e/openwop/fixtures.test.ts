@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gated, postponed } from './fixture-table.ts';
 import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
+import { memoryScenarios } from './memory-scenarios.ts';
 import { type Fixture, type OpenwopData, openwopData } from './openwop-data.ts';
 import { runScenarios } from './run-scenarios.ts';
 import type { Scenarios } from './scenario.ts';
@@ -10,7 +11,7 @@ import { WireHost } from './wire-host.ts';
 import { type WireSchemas, wireSchemas } from './wire-schemas.ts';
 
 const data = openwopData();
-const scenarios: Scenarios = { ...runScenarios, ...limitScenarios, ...interruptScenarios };
+const scenarios: Scenarios = { ...runScenarios, ...limitScenarios, ...interruptScenarios, ...memoryScenarios };
 
 if (data === null) {
   test('the OpenWOP fixtures are not beside this checkout, so none is compared', () => {

@@ -19,6 +19,9 @@ const callers = {
 } as const;
 export type CallerName = keyof typeof callers;
 
+/** The secret that a fixture tries to keep where it must not be. */
+export const TEST_SECRET = { id: 'conformance-test-secret', value: 'wire-secret-that-nobody-may-read' } as const;
+
 const ordinary = [
   'manifest:read',
   'manifest:write',
@@ -62,6 +65,8 @@ export interface RunView {
   payloads(type: string): readonly JsonObject[];
 }
 
+const ends = ['run.completed', 'run.failed', 'run.cancelled'];
+
 /** Long polls end by themselves well before the test's own limit. */
 const POLL_SECONDS = 20;
 
@@ -85,7 +90,8 @@ export class WireHost implements AsyncDisposable {
       scopes: name === 'reader' ? ['runs:read' as const] : [...ordinary, ...(audit ? ['audit:read' as const] : [])],
     }));
     const limits = { maxRunDurationMs: 600_000, maxRequestBodyBytes: 262_144 };
-    const config = { port: 0, data: folder, keys, limits, conformance: true };
+    const secrets = { [TEST_SECRET.id]: { value: TEST_SECRET.value } };
+    const config = { port: 0, data: folder, keys, limits, secrets, conformance: true };
     const host = await createHost({ ...options, config, report: () => undefined });
     return new WireHost(host, folder, schemas);
   }
@@ -147,6 +153,8 @@ export class WireHost implements AsyncDisposable {
       const view = await this.#look(runId);
       if (asked(view)) return view;
       const last = view.events.at(-1)?.sequence ?? 0;
+      // It ended after its snapshot was read, and before its events were.
+      if (ends.includes(view.events.at(-1)?.type ?? '')) continue;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
       const { body } = await this.call('GET', path);
       if ((body.events as readonly Json[]).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
@@ -166,6 +174,10 @@ export class WireHost implements AsyncDisposable {
       types: events.map((event) => event.type).filter((type) => !type.startsWith('cairn.')),
       payloads: (type) => events.filter((event) => event.type === type).map((event) => event.payload as JsonObject),
     };
+  }
+
+  checkMemoryEntry(entry: Json | undefined): void {
+    this.#schemas.checkMemoryEntry(entry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

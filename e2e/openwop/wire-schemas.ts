@@ -14,6 +14,7 @@ export interface WireSchemas {
   checkDiscovery(body: unknown): void;
   checkDefinition(body: unknown): void;
   checkBundle(body: unknown): void;
+  checkMemoryEntry(entry: unknown): void;
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
@@ -34,6 +35,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const discovery = named('capabilities.schema.json');
   const definition = named('workflow-definition.schema.json');
   const bundle = named('debug-bundle.schema.json');
+  const memoryEntry = named('memory-entry.schema.json');
   const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
 
   return {
@@ -49,6 +51,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
     checkError: (body) => check(error, body, 'error body'),
     checkDiscovery: (body) => check(discovery, body, 'discovery document'),
     checkBundle: (body) => check(bundle, body, 'debug bundle'),
+    checkMemoryEntry: (entry) => check(memoryEntry, entry, 'memory entry'),
     checkDefinition: (body) => check(definition, body, 'workflow definition'),
   };
 }
