@@ -239,6 +239,16 @@ test.each<[string, Model['stream'], JsonObject]>([
   expect(await errorOf(world(model(stream)))).toMatchObject(expected);
 });
 
+test('a stream that is left before its end is told to end', async () => {
+  const signals: AbortSignal[] = [];
+  const endless = model(async function* ({ signal }) {
+    signals.push(signal);
+    for (;;) yield [{ type: 'text-delta', text: 'x'.repeat(10_000) }];
+  });
+  await errorOf(world(endless));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
 test('what comes after the finish is not taken', async () => {
   const turn = await turnOf(
     world(

@@ -23,7 +23,7 @@ export interface ModelWorld {
   readonly conversations: Conversations;
   readonly credentials: Credentials;
   /** Null: nothing is secret. */
-  readonly redactor: Pick<Redactor, 'stream'> | null;
+  readonly redactor: Pick<Redactor, 'stream' | 'text'> | null;
   readonly clock: Clock;
   readonly sha256: Sha256;
   /** Default: `streamLimits`. */
@@ -48,7 +48,8 @@ async function perform(request: ModelRequest, context: CallContext, world: Model
       const { code, message, retryable } = error;
       return { error: { class: refusals[code] ?? 'unknown', code, message, retryable } };
     }
-    return { error: failureOf(error) };
+    const { redactor } = world;
+    return { error: failureOf(error, redactor === null ? undefined : (text) => redactor.text(text)) };
   }
 }
 
