@@ -45,6 +45,9 @@ const MAX_STEP_NAME = 200;
 
 type Settled = { readonly outcome: Json } | { readonly error: ToolError };
 
+/** Cut once secrets are out of it: one that is cut in two is not found. */
+const MAX_PROGRESS_MESSAGE = 500;
+
 export class ToolEntry implements HostToolContext {
   readonly runId: RunId;
   readonly nodeId: string;
@@ -151,7 +154,7 @@ export class ToolEntry implements HostToolContext {
   };
 
   #writeProgress(progress: number, message: string | undefined): void {
-    const words = message === undefined ? {} : { message: this.#clean(message) };
+    const words = message === undefined ? {} : { message: this.#clean(message).slice(0, MAX_PROGRESS_MESSAGE) };
     const payload = { callId: this.callId, toolName: this.#tool.id, agentId: this.agentId, progress, ...words };
     this.#call.emit([{ type: 'cairn.tool.progress', audience: 'client', payload }])?.catch(() => undefined);
   }
