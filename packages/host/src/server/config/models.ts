@@ -100,6 +100,3 @@ export const credentialsSchema = z.record(
     tenants: z.array(name).min(1).optional().describe('Whose runs may use it. Default: those of every tenant.'),
   }),
 );
-
-export type ModelsConfig = z.infer<typeof modelsSchema>;
-export type CredentialsConfig = z.infer<typeof credentialsSchema>;
