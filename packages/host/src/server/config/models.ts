@@ -2,6 +2,7 @@
 import { modelClasses } from '@cairn/protocol';
 import { z } from 'zod';
 import { modelCapabilities } from '../../agents/models/model-port.ts';
+import { providerKinds } from '../../agents/providers/provider-config.ts';
 import { address, headers, label, name } from './fields.ts';
 
 /** It is there without being configured, and plays the rehearsals of agents. */
@@ -36,7 +37,7 @@ const modelSchema = z.strictObject({
 });
 
 const providerSchema = z.strictObject({
-  kind: z.enum(['openai', 'anthropic', 'google', 'openai-compatible']).describe('Which interface it speaks.'),
+  kind: z.enum(providerKinds).describe('Which interface it speaks.'),
   baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
   apiKey: z.strictObject({ secret: label }).optional().describe('The key, as the name of one of the `secrets`.'),
   headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
