@@ -242,6 +242,15 @@ function words(store: () => Store): void {
     expect(await ids(store())).toEqual(['b', 'a']);
   });
 
+  it('are weighed by this memory alone: what is common elsewhere may be rare here', async () => {
+    const elsewhere = Array.from({ length: 60 }, (_, i) => kept(`e${i}`, { memoryRef: 'else', content: 'alpha' }));
+    await store().log.append(creation(runA, { rows: [started(), ...elsewhere] }));
+    const here = ['alpha one', 'beta two', 'beta three', 'beta four', 'gamma five'];
+    const rows = here.map((content, i) => kept(`h${i}`, { content }));
+    await store().log.append(ofTenant(runB, 'other', [started(), ...rows]));
+    expect((await found(store(), 'alpha beta', { tenant: 'other' }))[0]).toBe('h0');
+  });
+
   it('of another memory are not found, however they are written', async () => {
     await store().log.append(
       creation(runA, {
