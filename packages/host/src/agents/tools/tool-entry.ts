@@ -36,7 +36,7 @@ export interface Entry {
 }
 
 /** Largest result, as JSON: its event holds it under two names, and holds 512 KiB. */
-export const MAX_RESULT_BYTES = 240_000;
+const MAX_RESULT_BYTES = 240_000;
 /** A step's result is a row of its own, and all of a call's go into memory when it is entered again. */
 const MAX_STEP_BYTES = 120_000;
 /** ctx calls of one call: each is a row, and all of them are kept while it is open. */
