@@ -326,6 +326,18 @@ test('a secret that a model says in pieces is in neither rows nor turn', async (
   expect(rows.map(({ payload }) => payload.chunk).join('') + turn.tail).toBe(turn.text);
 });
 
+test('tokens of a mock come one by one, also where one could begin a secret, unless they are one together', async () => {
+  const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
+  const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
+  const of = world(model(saying()), { models: book, redactor });
+  const mock = (...tokens: string[]) => request({ mock: { id: 'stream-text', config: { tokens } } });
+  const turn = await turnOf(of, mock('s', 'sk', '-01', 'end'));
+  expect([...rows.map(({ payload }) => payload.chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);
+  rows = [];
+  const secret = await turnOf(of, mock('is sk-01', '23456789', 'abcdef', '!'));
+  expect(rows.map(({ payload }) => payload.chunk).join('') + secret.tail).toBe('is [REDACTED:k]!');
+});
+
 test('a script is performed delta by delta, and its mistakes are told', async () => {
   const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
   const of = world(model(saying()), { models: book });

@@ -70,7 +70,7 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     verbosity: request.verbosity,
     isScripted: model.isScripted,
     keepsTail: model.keepsTail ?? false,
-    redact: redactor === null ? null : () => redactor.stream(),
+    redact: redactor === null || isKnownClean(model, redactor) ? null : () => redactor.stream(),
   });
   const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
@@ -89,6 +89,9 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     specification: 'v4',
   };
 }
+
+const isKnownClean = ({ wholeText }: Model, redactor: Pick<Redactor, 'text'>): boolean =>
+  wholeText !== undefined && redactor.text(wholeText) === wholeText;
 
 /** A model that cannot do what the request needs is not called. */
 function refuseIncapable(model: Model, request: ModelRequest, context: CallContext): void {
