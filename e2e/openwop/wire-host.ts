@@ -29,6 +29,9 @@ const ordinary = [
   'runs:read',
   'runs:cancel',
   'approvals:respond',
+  'packs:publish',
+  'packs:read',
+  'packs:yank',
 ] as const;
 
 export interface Reply {
@@ -92,7 +95,7 @@ export class WireHost implements AsyncDisposable {
     const limits = { maxRunDurationMs: 600_000, maxRequestBodyBytes: 262_144 };
     const secrets = { [TEST_SECRET.id]: { value: TEST_SECRET.value } };
     const config = { port: 0, data: folder, keys, limits, secrets, conformance: true };
-    const host = await createHost({ ...options, config, report: () => undefined });
+    const host = await createHost({ ...options, config, allowUnsignedPacks: true, report: () => undefined });
     return new WireHost(host, folder, schemas);
   }
 
@@ -129,8 +132,17 @@ export class WireHost implements AsyncDisposable {
     return this.call('POST', '/v1/runs', { body, headers });
   }
 
-  async start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
-    const reply = await this.create({ workflowId, ...rest });
+  start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
+    return this.#started({ workflowId, ...rest });
+  }
+
+  /** A run of one agent. */
+  startAgent(agentId: string, inputs: JsonObject): Promise<Run> {
+    return this.#started({ agentId, inputs });
+  }
+
+  async #started(body: JsonObject): Promise<Run> {
+    const reply = await this.create(body);
     if (reply.status !== 201) fail(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
     return this.#run(String(reply.body.runId));
   }
