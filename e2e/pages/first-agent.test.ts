@@ -27,7 +27,7 @@ const blocks: readonly Block[] = [...page.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S
 const pattern = (text: string): RegExp => {
   const lines = text.trimEnd().split('\n');
   const parts = lines.map((line) =>
-    line === '…' ? '(?:.*\\n)*?' : `${RegExp.escape(line).replaceAll(RegExp.escape('…'), '.*')}\\n`,
+    line === '…' ? '(?:.*\\n)*?' : `${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}\\n`,
   );
   return new RegExp(`^${parts.join('')}$`);
 };
