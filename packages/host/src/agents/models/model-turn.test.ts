@@ -274,8 +274,7 @@ test('a silent model is given up, its stream aborted, and late words do no harm'
     });
     throw new Error('too late');
   });
-  const limits = { idleMs: 1000, maxCharacters: 100, maxToolCalls: 1 };
-  const outcome = performed(world(silent, { limits }));
+  const outcome = performed(world({ ...silent, maxSilenceMs: 1000 }));
   await new Promise((resolve) => setImmediate(resolve));
   clock.advanceTo(clock.now() + 999);
   expect(aborted).toBeUndefined();

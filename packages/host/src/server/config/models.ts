@@ -41,6 +41,12 @@ const providerSchema = z.strictObject({
   baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
   apiKey: z.strictObject({ secret: label }).optional().describe('The key, as the name of one of the `secrets`.'),
   headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
+  maxSilenceMs: z
+    .int()
+    .min(1000)
+    .max(300_000)
+    .default(120_000)
+    .describe('How long a model may be silent, before its first word and between two, until the call is given up.'),
   models: z
     .record(z.string().min(1).max(256), modelSchema)
     .default({})
