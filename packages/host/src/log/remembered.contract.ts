@@ -3,7 +3,8 @@ import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryStore } from './memory.ts';
 import type { Append, NewRow, Store } from './port.ts';
-import { DROPPED, KEPT, type RememberedQuery } from './remembered.ts';
+import type { RememberedQuery } from './remembered.ts';
+import { DROPPED, KEPT } from './remembered-changes.ts';
 import { context, creation, type OpenStore, row, runA, runB, started } from './samples.contract.ts';
 
 const NOW = 5_000;
