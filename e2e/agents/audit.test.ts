@@ -3,7 +3,9 @@ import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { auditRun, type Counted } from './audit.ts';
 
-const rowsOf = (...rows: readonly (readonly [type: string, payload?: JsonObject])[]): readonly RunEventDoc[] =>
+type Row = readonly [type: string, payload?: JsonObject];
+
+const rowsOf = (...rows: readonly Row[]): readonly RunEventDoc[] =>
   rows.map(([type, payload = {}], sequence) => ({ type, payload, sequence }) as unknown as RunEventDoc);
 
 const agentId = 'a.b.c.planner';
@@ -29,10 +31,10 @@ const sound: Counted = {
 const promises = (counted: Partial<Counted>): readonly string[] =>
   auditRun({ ...sound, ...counted }).map(({ promise }) => promise);
 
-const between = (...rows: Parameters<typeof rowsOf>): readonly RunEventDoc[] =>
+const between = (...rows: readonly Row[]): readonly RunEventDoc[] =>
   rowsOf(['run.started'], ...rows, ['run.completed']);
 
-const turn: Parameters<typeof rowsOf> = [
+const turn: readonly Row[] = [
   ['cairn.model.requested', model()],
   ['cairn.model.returned', model()],
 ];

@@ -183,7 +183,7 @@ class Scene {
     const { status, body } = await wire.post({
       path,
       body: { resumeValue },
-      idempotencyKey: `answer-${String(interruptId)}`,
+      idempotencyKey: `answer-${runId}-${String(interruptId)}`,
     });
     if (status !== 200) this.#complain('an interrupted write can be settled', { runId, status, body });
   }

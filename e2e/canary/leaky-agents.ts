@@ -23,7 +23,7 @@ export interface LeakyHost {
   readonly notices: readonly string[];
   /** What the tools were called with. */
   readonly seenByTools: readonly unknown[];
-  ask(method: string, path: string, body?: Json): Promise<Answer>;
+  ask(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 const node = (id: string, agentId: string): WorkflowDefinition => ({
@@ -101,7 +101,8 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     safety: 'read',
     run: async (given, context) => {
       seenByTools.push(given);
-      context.progress(0.5, `halfway to ${SECRET}`);
+      // Cut in the middle of the secret where such messages are cut.
+      context.progress(0.5, `halfway to ${'x'.repeat(480)}${SECRET}`);
       await context.step('look', () => ({ found: written }));
       return { ...written, [SECRET]: [written], large: `${'x'.repeat(40_000)}${SECRET}` };
     },
@@ -150,10 +151,10 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     workflows: flows,
     report: ({ error, ...notice }) => notices.push(`${JSON.stringify(notice)} ${shownError(error)}`),
   });
-  const ask: LeakyHost['ask'] = async (method, path, body) => {
+  const ask: LeakyHost['ask'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${host.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${ACCESS_KEY}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${ACCESS_KEY}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

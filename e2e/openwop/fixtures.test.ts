@@ -1,16 +1,28 @@
 /** The published fixtures, registered verbatim and run over HTTP, end as the protocol says; every word is schema-valid. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { agentScenarios } from './agent-scenarios.ts';
 import { gated, postponed } from './fixture-table.ts';
 import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
+import { memoryScenarios } from './memory-scenarios.ts';
 import { type Fixture, type OpenwopData, openwopData } from './openwop-data.ts';
+import { packScenarios } from './pack-scenarios.ts';
+import { promptScenarios } from './prompt-scenarios.ts';
 import { runScenarios } from './run-scenarios.ts';
 import type { Scenarios } from './scenario.ts';
 import { WireHost } from './wire-host.ts';
 import { type WireSchemas, wireSchemas } from './wire-schemas.ts';
 
 const data = openwopData();
-const scenarios: Scenarios = { ...runScenarios, ...limitScenarios, ...interruptScenarios };
+const scenarios: Scenarios = {
+  ...runScenarios,
+  ...limitScenarios,
+  ...interruptScenarios,
+  ...memoryScenarios,
+  ...agentScenarios,
+  ...packScenarios,
+  ...promptScenarios,
+};
 
 if (data === null) {
   test('the OpenWOP fixtures are not beside this checkout, so none is compared', () => {
@@ -67,9 +79,10 @@ function refused(data: OpenwopData, schemas: WireSchemas): void {
       const gate = nodes.find(({ typeId }) => closedMap[typeId] !== undefined);
       if (gate === undefined) {
         expect(refusal).toMatchObject({ error: expect.stringMatching(/^(capability_required|validation_error)$/) });
-        expect(nodes.some((node) => [node.id, node.typeId].every((name) => String(body.message).includes(name)))).toBe(
-          true,
-        );
+        const message = String(body.message);
+        const names = ({ id, typeId }: { readonly id: string; readonly typeId: string }): boolean =>
+          message.includes(id) && [typeId, 'agent.channel'].some((what) => message.includes(what));
+        expect(nodes.some(names), message).toBe(true);
       } else {
         const named = { nodeId: gate.id, offendingTypeId: gate.typeId, requiredCapability: closedMap[gate.typeId] };
         expect(refusal).toMatchObject({ error: 'capability_required', ...named });

@@ -19,6 +19,9 @@ const callers = {
 } as const;
 export type CallerName = keyof typeof callers;
 
+/** The secret that a fixture tries to keep where it must not be. */
+export const TEST_SECRET = { id: 'conformance-test-secret', value: 'wire-secret-that-nobody-may-read' } as const;
+
 const ordinary = [
   'manifest:read',
   'manifest:write',
@@ -26,6 +29,9 @@ const ordinary = [
   'runs:read',
   'runs:cancel',
   'approvals:respond',
+  'packs:publish',
+  'packs:read',
+  'packs:yank',
 ] as const;
 
 export interface Reply {
@@ -62,6 +68,8 @@ export interface RunView {
   payloads(type: string): readonly JsonObject[];
 }
 
+const ends = ['run.completed', 'run.failed', 'run.cancelled'];
+
 /** Long polls end by themselves well before the test's own limit. */
 const POLL_SECONDS = 20;
 
@@ -85,8 +93,9 @@ export class WireHost implements AsyncDisposable {
       scopes: name === 'reader' ? ['runs:read' as const] : [...ordinary, ...(audit ? ['audit:read' as const] : [])],
     }));
     const limits = { maxRunDurationMs: 600_000, maxRequestBodyBytes: 262_144 };
-    const config = { port: 0, data: folder, keys, limits, conformance: true };
-    const host = await createHost({ ...options, config, report: () => undefined });
+    const secrets = { [TEST_SECRET.id]: { value: TEST_SECRET.value } };
+    const config = { port: 0, data: folder, keys, limits, secrets, conformance: true };
+    const host = await createHost({ ...options, config, allowUnsignedPacks: true, report: () => undefined });
     return new WireHost(host, folder, schemas);
   }
 
@@ -123,8 +132,17 @@ export class WireHost implements AsyncDisposable {
     return this.call('POST', '/v1/runs', { body, headers });
   }
 
-  async start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
-    const reply = await this.create({ workflowId, ...rest });
+  start(workflowId: string, rest: JsonObject = {}): Promise<Run> {
+    return this.#started({ workflowId, ...rest });
+  }
+
+  /** A run of one agent. */
+  startAgent(agentId: string, inputs: JsonObject): Promise<Run> {
+    return this.#started({ agentId, inputs });
+  }
+
+  async #started(body: JsonObject): Promise<Run> {
+    const reply = await this.create(body);
     if (reply.status !== 201) fail(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
     return this.#run(String(reply.body.runId));
   }
@@ -147,6 +165,8 @@ export class WireHost implements AsyncDisposable {
       const view = await this.#look(runId);
       if (asked(view)) return view;
       const last = view.events.at(-1)?.sequence ?? 0;
+      // It ended after its snapshot was read, and before its events were.
+      if (ends.includes(view.events.at(-1)?.type ?? '')) continue;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
       const { body } = await this.call('GET', path);
       if ((body.events as readonly Json[]).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
@@ -166,6 +186,10 @@ export class WireHost implements AsyncDisposable {
       types: events.map((event) => event.type).filter((type) => !type.startsWith('cairn.')),
       payloads: (type) => events.filter((event) => event.type === type).map((event) => event.payload as JsonObject),
     };
+  }
+
+  checkMemoryEntry(entry: Json | undefined): void {
+    this.#schemas.checkMemoryEntry(entry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

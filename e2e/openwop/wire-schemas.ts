@@ -1,6 +1,6 @@
 /** Validates what a host says against the published schemas, as amended; a violation names the place and the document. */
 import { fail } from 'node:assert/strict';
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { eventPayloads, isEventType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { amended } from './amendments.ts';
@@ -14,6 +14,7 @@ export interface WireSchemas {
   checkDiscovery(body: unknown): void;
   checkDefinition(body: unknown): void;
   checkBundle(body: unknown): void;
+  checkMemoryEntry(entry: unknown): void;
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
@@ -34,6 +35,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const discovery = named('capabilities.schema.json');
   const definition = named('workflow-definition.schema.json');
   const bundle = named('debug-bundle.schema.json');
+  const memoryEntry = named('memory-entry.schema.json');
   const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
 
   return {
@@ -44,13 +46,24 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
         fail(`The event ${event.sequence} has the type ${event.type}, which only the protocol may add.`);
       }
       if (payload !== undefined) check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
+      checkOwn(event);
     },
     checkSnapshot: (body) => check(snapshot, body, 'snapshot'),
     checkError: (body) => check(error, body, 'error body'),
     checkDiscovery: (body) => check(discovery, body, 'discovery document'),
     checkBundle: (body) => check(bundle, body, 'debug bundle'),
+    checkMemoryEntry: (entry) => check(memoryEntry, entry, 'memory entry'),
     checkDefinition: (body) => check(definition, body, 'workflow definition'),
   };
+}
+
+/** Our own types are in no published schema, and our fields of published ones in none of theirs. */
+function checkOwn({ type, sequence, payload }: RunEventDoc): void {
+  if (!isEventType(type)) return;
+  const { error } = eventPayloads[type].safeParse(payload);
+  if (error === undefined) return;
+  const places = error.issues.map(({ path, message }) => `${path.join('/')} ${message}`);
+  fail(`The payload of event ${sequence} (${type}) is not what the protocol package says:\n${places.join('\n')}`);
 }
 
 function compiled(ajv: Ajv2020, id: string): ValidateFunction {

@@ -153,10 +153,9 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = ['orchestrator', 'dispatch', 'conversationPrimitive', 'memory', 'replay', 'mcp', 'a2a'];
+      const later = ['orchestrator', 'dispatch', 'conversationPrimitive', 'replay', 'mcp', 'a2a'];
       for (const family of later) expect(body).not.toHaveProperty(family);
-      // Packs are installed and agents listed; nothing runs them.
-      expect(body.agents).toMatchObject({ supported: false, manifestRuntime: { supported: false } });
+      for (const key of ['orchestrator', 'dispatch', 'profile']) expect(body.agents).not.toHaveProperty(key);
       expect(body.supportedTransports).toEqual(['rest']);
     });
 

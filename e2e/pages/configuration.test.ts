@@ -40,10 +40,12 @@ test('the examples are configurations that the host and the JSON Schema take', (
   const accepts = new Ajv2020({ strict: true, strictRequired: false, formats: { uri: true } }).compile(
     configJsonSchema(),
   );
-  const secrets = { collector: { value: '12345678' }, search: { value: '87654321' } };
+  const named = ['collector', 'search', 'acme-openai-key'];
+  const secrets = Object.fromEntries(named.map((name) => [name, { value: `value-of-${name}` }]));
+  const models = { providers: { openai: { kind: 'openai' } } };
   expect(examples.length).toBeGreaterThan(15);
   for (const { masterKey: _, ...example } of examples as Readonly<Record<string, unknown>>[]) {
-    expect(() => parseConfig({ secrets, ...example }, 'page', env)).not.toThrow();
+    expect(() => parseConfig({ secrets, models, ...example }, 'page', env)).not.toThrow();
   }
   const top = Object.entries(configShape.shape).flatMap(([key, schema]) =>
     ((schema.meta()?.examples ?? []) as readonly unknown[]).map((example) => ({ [key]: example })),

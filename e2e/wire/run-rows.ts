@@ -30,6 +30,24 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '2.6, 5.6',
+    says: 'an agent that the tenant does not have is 404',
+    ask: { to: create, body: { agentId: 'vendor.wire.none.agent' } },
+    answer: { status: 404, error: 'not_found', details: { agentId: 'vendor.wire.none.agent' } },
+  },
+  {
+    at: '2.6, 5.6',
+    says: 'a workflow and an agent together are 400',
+    ask: { to: create, body: { ...done, agentId: 'vendor.wire.none.agent' } },
+    answer: { status: 400, error: 'validation_error', details: { field: 'agentId' } },
+  },
+  {
+    at: '3.3',
+    says: 'a context that the tenant does not have is 404',
+    ask: { to: create, body: { ...done, configurable: { 'cairn.contextId': 'ctx_none' } } },
+    answer: { status: 404, error: 'not_found', details: { contextId: 'ctx_none' } },
+  },
+  {
     at: '2.6',
     says: 'a recursionLimit out of range is 400 at create',
     ask: { to: create, body: { ...done, configurable: { recursionLimit: 0 } } },

@@ -7,6 +7,7 @@ import { generalRows } from './general-rows.ts';
 import { interruptRows } from './interrupt-rows.ts';
 import { packRows } from './pack-rows.ts';
 import { runRows } from './run-rows.ts';
+import { toolRows } from './tool-rows.ts';
 import type { Answer, WireRow } from './wire-row.ts';
 import { filled, type Reply, WireStage } from './wire-stage.ts';
 
@@ -17,6 +18,7 @@ const rows: readonly WireRow[] = [
   ...controlRows,
   ...interruptRows,
   ...packRows,
+  ...toolRows,
 ];
 
 let stage: WireStage;

@@ -21,6 +21,7 @@ const config = {
   limits: { maxRequestBodyBytes: 700_000 },
   packs: { trust },
   egress: { allow: ['http://127.0.0.1:9'] },
+  tools: { tenants: { globex: ['openwop:ask'] } },
 };
 
 const workflows = {

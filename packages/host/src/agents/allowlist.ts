@@ -59,7 +59,7 @@ export type Authorization =
     };
 
 /** The key of a run's options by which its starter says what tools it may use. */
-export const CEILING = 'cairn.tools';
+const CEILING = 'cairn.tools';
 
 /** The tools an agent is shown, by id. */
 export function toolSurface(law: ToolLaw): readonly ShownTool[] {

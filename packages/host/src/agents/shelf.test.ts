@@ -11,25 +11,25 @@ import { createAgentShelf } from './shelf.ts';
 const discovery = { protocolVersion: '1.0', agents: { modelClasses: ['classification', 'chat'] } };
 
 let store: Store;
-let registry: AgentRegistry;
+let catalogue: AgentRegistry;
 let shelf: AgentShelf;
 
 beforeEach(() => {
   store = memoryStore();
-  registry = new AgentRegistry({
+  catalogue = new AgentRegistry({
     records: store.records,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
     discovery: discovery as unknown as Discovery,
   });
-  shelf = createAgentShelf(registry, store.records);
+  shelf = createAgentShelf(catalogue, store.records);
 });
 
 const other = { ...sampleAgent, agentId: 'vendor.acme.desk.writer', persona: 'Writer', modelClass: 'writing' };
 
 test('an agent is pinned with everybody of its pack, and nobody else', async () => {
-  await registry.install('t', samplePack({ agents: [sampleAgent, other] }));
-  await registry.install(
+  await catalogue.install('t', samplePack({ agents: [sampleAgent, other] }));
+  await catalogue.install(
     't',
     samplePack({ name: 'vendor.acme.app', agents: [{ ...other, agentId: 'vendor.acme.app.a' }] }),
   );
@@ -38,7 +38,7 @@ test('an agent is pinned with everybody of its pack, and nobody else', async () 
 });
 
 test('a pin says who the agent is on the wire: a closed AgentRef, with the class as references name it', async () => {
-  await registry.install('t', samplePack({ version: '1.2.0', agents: [other] }));
+  await catalogue.install('t', samplePack({ version: '1.2.0', agents: [other] }));
   const pins = await shelf.pin('t', [other.agentId]);
   expect(pins[other.agentId]?.ref).toEqual({
     agentId: other.agentId,
@@ -51,7 +51,7 @@ test('a pin says who the agent is on the wire: a closed AgentRef, with the class
 
 test('an agent of code is pinned like one of a pack, and names no manifest', async () => {
   const agents = ['host:desk', 'host:desk.writer'].map((id) => defineAgent({ id, persona: 'Desk', instructions: id }));
-  await registry.defineOwn(agents, '9.8.7');
+  await catalogue.defineOwn(agents, '9.8.7');
   const pins = await shelf.pin('t', ['host:desk']);
   expect(Object.keys(pins)).toEqual(['host:desk', 'host:desk.writer']);
   expect(pins['host:desk']?.ref).toEqual({ agentId: 'host:desk', name: 'Desk', modelClass: 'chat', version: '9.8.7' });
@@ -64,7 +64,7 @@ test('an agent of code is pinned like one of a pack, and names no manifest', asy
 });
 
 test('an agent of another tenant looks like one that nobody has', async () => {
-  await registry.install('other', samplePack());
+  await catalogue.install('other', samplePack());
   const refusal = async (agentId: string) => {
     const error = await shelf.pin('t', [agentId]).catch((thrown: unknown) => thrown);
     return JSON.parse(
@@ -79,13 +79,13 @@ test('an agent of another tenant looks like one that nobody has', async () => {
 });
 
 test('a definition is what it was when it was pinned, whatever becomes of its pack', async () => {
-  await registry.install('t', samplePack());
+  await catalogue.install('t', samplePack());
   const [first] = Object.values(await shelf.pin('t', [sampleAgentId]));
-  await registry.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }));
+  await catalogue.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }));
   const [second] = Object.values(await shelf.pin('t', [sampleAgentId]));
-  await registry.remove('t', 'vendor.acme.desk');
+  await catalogue.remove('t', 'vendor.acme.desk');
   await expect(shelf.pin('t', [sampleAgentId])).rejects.toMatchObject({ code: 'not_found' });
-  const fresh = createAgentShelf(registry, store.records);
+  const fresh = createAgentShelf(catalogue, store.records);
   expect(await fresh.definition(first?.hash ?? '')).toMatchObject({ packVersion: '1.0.0', systemPrompt: promptWords });
   expect(await fresh.definition(second?.hash ?? '')).toMatchObject({
     packVersion: '2.0.0',
@@ -99,7 +99,7 @@ test('a definition is read from the store once, as long as few others are asked 
     read.push(hash);
     return JSON.stringify({ hash });
   };
-  shelf = createAgentShelf(registry, { definition });
+  shelf = createAgentShelf(catalogue, { definition });
   for (let i = 0; i < 3; i += 1) await shelf.definition('first');
   expect(read).toEqual(['first']);
   for (let i = 0; i < 200; i += 1) await shelf.definition(`other ${i}`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { scopes } from '../server/auth.ts';
 import { readConfig } from '../server/config-sources.ts';
+import { demoPacks } from './demo-packs.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
 import { serve } from './start.ts';
@@ -15,11 +16,12 @@ const FOLDER = '.cairn';
 export async function dev(terminal: Terminal, flags: Readonly<Record<string, unknown>>): Promise<void> {
   const folder = String(flags.data ?? terminal.env.CAIRN_DATA ?? FOLDER);
   const key = await developerKey(folder);
-  const config = await readConfig({
+  const read = await readConfig({
     env: terminal.env,
     flags,
     defaults: { data: folder, keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes] }] },
   });
+  const config = { ...read, packs: { ...read.packs, folders: [...read.packs.folders, demoPacks] } };
   const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true }, () =>
     removeHostNote(config.data),
   );
@@ -33,6 +35,7 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
 key      ${key}   (kept in ${join(folder, 'key')})
 try it   ${cairn} run hello --input name=Ada     in another terminal${told === '' ? ', in this folder' : ''}
          ${cairn} run review                     a run that asks you something
+         ${cairn} run research-crew --input topic="tidal power"     three agents at work
 or       curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
            -H 'Content-Type: application/json' -d '{"workflowId":"hello","inputs":{"name":"Ada"}}'
 `);

@@ -52,6 +52,18 @@ function lie(method: string, path: string): unknown {
     const whole = { ...agent, ...more, hasHandoffSchemas: false, memoryShape: { [STEERS]: true } };
     return path === '/v1/agents' ? { agents: [whole], total: 1 } : whole;
   }
+  if (path.startsWith('/v1/tools')) {
+    const inputSchema = { properties: { [STEERS]: { type: STEERS, description: STEERS } }, required: [STEERS] };
+    const tool = {
+      toolId: STEERS,
+      title: STEERS,
+      description: STEERS,
+      safetyTier: STEERS,
+      egress: STEERS,
+      inputSchema,
+    };
+    return path === '/v1/tools' ? { tools: [tool] } : { ...tool, auth: { scopes: [STEERS] } };
+  }
   return method === 'GET' && /^\/v1\/runs(\?|$)/.test(path) ? { runs: [run], nextCursor: STEERS } : run;
 }
 
@@ -78,6 +90,8 @@ test.each([
   ['pack list'],
   ['agents'],
   ['agents a'],
+  ['tools'],
+  ['tools t'],
   ['run w --detach'],
 ])('cairn %s shows what a lying host says, and sends none of it to the terminal', async (line) => {
   const env = { CAIRN_URL: await lyingHost(), CAIRN_KEY: 'a-key-of-somebody' };

@@ -158,7 +158,7 @@ test.each([
   ['a conversation that is not there', ['run', 'hello', '--context', 'ctx_none'], 3, 'There is no context "ctx_none".'],
   ['a misspelt workflow', ['run', 'hallo'], 3, 'Did you mean hello?'],
   ['an unknown workflow', ['run', 'xyzzy'], 3, 'cairn workflows lists'],
-  ['an agent, which this host does not run', ['run', 'core.test.agent'], 4, 'agentId'],
+  ['an agent that is not there', ['run', 'core.test.none.agent'], 3, 'There is no agent "core.test.none.agent".'],
   ['an input of the wrong type', ['run', 'sum', '-i', 'n=one'], 2, 'n has to be a number, not "one".'],
   ['an input without a name', ['run', 'sum', '-i', '=1'], 2, 'not of the form name=value'],
   ['a file that is not there', ['run', 'sum', '--input-file', 'no.json'], 2, 'no.json cannot be read'],

@@ -8,6 +8,7 @@ import { ends, repeated, withExamples, withHostOptions } from './verb.ts';
 export function addPackVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Agents:');
   addAgents(cairn, terminal);
+  addTools(cairn, terminal);
   addCalibration(cairn, terminal);
   const pack = cairn
     .command('pack')
@@ -34,6 +35,14 @@ function addAgents(cairn: Command, terminal: Terminal): void {
     ['cairn agents', 'all of them'],
     ['cairn agents AGENT', 'what one may do, and where it is from'],
   );
+}
+
+function addTools(cairn: Command, terminal: Terminal): void {
+  const tools = withHostOptions(cairn.command('tools [tool]').description('what agents can be let call')).action(
+    (toolId: string | undefined, flags: HostFlags) =>
+      ends(terminal, async () => (await import('./tools.ts')).tools(terminal, toolId, flags)),
+  );
+  withExamples(tools, ['cairn tools', 'all of them'], ['cairn tools openwop:fs.write', 'what one takes']);
 }
 
 function addCalibration(cairn: Command, terminal: Terminal): void {

@@ -16,13 +16,13 @@ const discovery = { protocolVersion: '1.0', agents: { modelClasses: ['classifica
 const clock = new VirtualClock(1_000_000);
 
 let store: Store;
-let registry: AgentRegistry;
+let catalogue: AgentRegistry;
 let engine: Engine;
 let ids = 0;
 
 /** A process over the store: all that is not in it is new. */
 function started(): Engine {
-  registry = new AgentRegistry({
+  catalogue = new AgentRegistry({
     records: store.records,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
@@ -36,7 +36,7 @@ function started(): Engine {
     owner: `process ${ids}`,
     steps: [],
     nodeTypes: [actingNode],
-    agents: createAgentShelf(registry, store.records),
+    agents: createAgentShelf(catalogue, store.records),
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: () => undefined,
   });
@@ -45,7 +45,7 @@ function started(): Engine {
 beforeEach(async () => {
   store = memoryStore();
   engine = started();
-  await registry.install('t', samplePack());
+  await catalogue.install('t', samplePack());
 });
 
 const asking: NodeOptions = { type: 'cairn.agent', agent: sampleAgentId, config: { asks: true } };
@@ -85,8 +85,8 @@ test('a run records its agents as it starts, and every row and the snapshot name
 });
 
 test.each([
-  ['replaced', () => registry.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }))],
-  ['removed', () => registry.remove('t', 'vendor.acme.desk')],
+  ['replaced', () => catalogue.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }))],
+  ['removed', () => catalogue.remove('t', 'vendor.acme.desk')],
 ])('a run keeps its agent when the pack is %s, also after a restart', async (_, change) => {
   const runId = await begun(flow(asking, asking));
   await change();
@@ -103,7 +103,7 @@ test.each([
 });
 
 test('a new run has the agent as it is now', async () => {
-  await registry.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }));
+  await catalogue.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }));
   const runId = await begun(flow({ type: 'cairn.agent', agent: sampleAgentId }));
   expect(await engine.snapshot('t', runId)).toMatchObject({
     agent: { version: '2.0.0' },
@@ -165,9 +165,9 @@ test('a node that asks for a version of its agent gets that version, or the run 
 test('a run knows everybody of the packs of its agents, and forgets nobody', async () => {
   const writer = { ...sampleAgent, agentId: 'vendor.acme.desk.writer', systemPromptRef: 'prompts/writer.md' };
   const both = { version: '1.1.0', agents: [sampleAgent, writer] };
-  await registry.install('t', samplePack(both, { 'prompts/writer.md': 'Write.' }));
+  await catalogue.install('t', samplePack(both, { 'prompts/writer.md': 'Write.' }));
   const runId = await begun(flow(asking));
-  await registry.install('t', samplePack({ version: '1.2.0' }));
+  await catalogue.install('t', samplePack({ version: '1.2.0' }));
   await answer(runId, 'n1');
   expect((await engine.snapshot('t', runId)).outputs).toMatchObject({
     prompts: { [sampleAgentId]: promptWords, 'vendor.acme.desk.writer': 'Write.' },

@@ -5,7 +5,7 @@ import { chainHash, chainStart, rowHash } from './chain.ts';
 import type { Append, ImportRun, InterruptRecord, NewRow, Row } from './port.ts';
 import { MAX_EVENT_BYTES } from './port.ts';
 import { alreadyActive, runExists, runImported } from './refusals.ts';
-import { type RememberedChange, rememberedChanges } from './remembered.ts';
+import { type RememberedChange, rememberedChanges } from './remembered-changes.ts';
 import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
 
 /** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */

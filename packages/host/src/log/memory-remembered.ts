@@ -1,6 +1,7 @@
 /** What agents remember, in the memory store: a list of changes, read from its end, and the plainest way to search it. */
 import type { RunId } from '@cairn/protocol';
-import type { Remembered, RememberedChange, RememberedEntry, RememberedQuery, Sight } from './remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery, Sight } from './remembered.ts';
+import type { RememberedChange } from './remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from './search-words.ts';
 
 /** Where a run of the tenant began; null when the tenant has no such run. */

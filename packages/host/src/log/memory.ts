@@ -28,7 +28,7 @@ import type {
   Store,
 } from './port.ts';
 import { contextTaken, notToSettle, parseListCursor, runExists, storeClosed, wrongEnd } from './refusals.ts';
-import { rememberedChanges } from './remembered.ts';
+import { rememberedChanges } from './remembered-changes.ts';
 import { reindex, sameIndex } from './run-index.ts';
 
 export interface MemoryStoreOptions {

@@ -3,7 +3,8 @@ import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryStore } from './memory.ts';
 import type { Append, NewRow, Store } from './port.ts';
-import { DROPPED, KEPT, type RememberedQuery } from './remembered.ts';
+import type { RememberedQuery } from './remembered.ts';
+import { DROPPED, KEPT } from './remembered-changes.ts';
 import { context, creation, type OpenStore, row, runA, runB, started } from './samples.contract.ts';
 
 const NOW = 5_000;
@@ -240,6 +241,15 @@ function words(store: () => Store): void {
     const isAsked = /\bsecret\b/.test(text);
     expect(hits.includes('a')).toBe(isAsked);
     expect(await ids(store())).toEqual(['b', 'a']);
+  });
+
+  it('are weighed by this memory alone: what is common elsewhere may be rare here', async () => {
+    const elsewhere = Array.from({ length: 60 }, (_, i) => kept(`e${i}`, { memoryRef: 'else', content: 'alpha' }));
+    await store().log.append(creation(runA, { rows: [started(), ...elsewhere] }));
+    const here = ['alpha one', 'beta two', 'beta three', 'beta four', 'gamma five'];
+    const rows = here.map((content, i) => kept(`h${i}`, { content }));
+    await store().log.append(ofTenant(runB, 'other', [started(), ...rows]));
+    expect((await found(store(), 'alpha beta', { tenant: 'other' }))[0]).toBe('h0');
   });
 
   it('of another memory are not found, however they are written', async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memoryStore } from './memory.ts';
 import type { Append, NewRow, RememberedQuery, Store } from './port.ts';
-import { DROPPED, KEPT } from './remembered.ts';
+import { DROPPED, KEPT } from './remembered-changes.ts';
 import { folders, open } from './sqlite/folders.contract.ts';
 
 const runs = ['run_a', 'run_b', 'run_c', 'run_d'] as const;

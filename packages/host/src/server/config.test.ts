@@ -28,6 +28,7 @@ test('fills in everything that was left out', () => {
     knownSecrets: [],
     credentials: {},
     packs: { folders: [], trust: [] },
+    agents: { lowConfidence: 'ask', reasoning: { verbosity: 'summary', tokenLimit: 512 } },
     models: { providers: {}, classes: {} },
     tools: { tenants: {}, http: { allow: [] } },
     mcp: { servers: [] },
@@ -38,6 +39,7 @@ test('fills in everything that was left out', () => {
     cors: { origins: [] },
     limits: {
       maxNodeExecutions: 1000,
+      maxRunDepth: 8,
       maxRequestBodyBytes: 1_048_576,
       maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,

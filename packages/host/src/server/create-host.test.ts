@@ -219,3 +219,29 @@ test('aborts the steps that are under way when it closes', async () => {
   await started.close();
   expect(signal.aborted).toBe(true);
 });
+
+test('runs an agent of the code for whoever asks, alone and as a node of a workflow', async () => {
+  const desk = surface.defineAgent({
+    id: 'host:desk',
+    persona: 'Desk',
+    instructions: 'Say what it is about.',
+    rehearsal: { turns: [[{ say: 'It is about {{input.topic}}.' }]] },
+  });
+  const sorted = surface.defineWorkflow({
+    id: 'sorted',
+    version: '1',
+    nodes: { desk: { type: 'cairn.agent', agent: desk, inputs: { topic: surface.fixed('tents') } } },
+  });
+  const started = await host({ store: memoryStore(), agents: [desk], workflows: [sorted] });
+  const client = createClient({ url: started.url ?? '', key });
+  expect((await client.agents.list()).map(({ agentId, packName }) => [agentId, packName])).toEqual([
+    ['host:desk', 'host'],
+  ]);
+  const alone = await client.runs.create({ agentId: 'host:desk', inputs: { topic: 'maps' } });
+  const within = await client.runs.create({ workflowId: 'sorted' });
+  const ends = await Promise.all([alone, within].map(({ runId }) => client.runs.wait(runId)));
+  expect(ends.map(({ status, outputs, agent }) => [status, outputs?.content, agent?.name])).toEqual([
+    ['completed', 'It is about maps.', 'Desk'],
+    ['completed', 'It is about tents.', 'Desk'],
+  ]);
+});

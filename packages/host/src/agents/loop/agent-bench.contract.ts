@@ -19,7 +19,7 @@ import type { LoopWorld } from './world.ts';
 
 export const sha256: Sha256 = (text, encoding) => createHash('sha256').update(text).digest(encoding);
 
-export const PACK = 'community.test.crew';
+const PACK = 'community.test.crew';
 export const agentId = (name: string): string => `${PACK}.${name}`;
 
 const tool = (id: string, safety: StepSafety, untrusted = false) =>

@@ -2,15 +2,15 @@
 import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { NodeContext } from '../../engine/compiled.ts';
 import type { Draft, RunError } from '../../engine/state.ts';
-import type { LoopState } from './invocation.ts';
+import type { LoopState } from './loop-state.ts';
 import { clientRow } from './rows.ts';
 import { optionsOf } from './settings.ts';
 
 /** Turns of the model that a node gets when it says nothing. */
-export const DEFAULT_MAX_TURNS = 16;
+const DEFAULT_MAX_TURNS = 16;
 
 /** What the limits of a node may hold, and the least that each may be. */
-export const limitNames = {
+const limitNames = {
   maxTurns: { least: 1, isWhole: true },
   maxToolCalls: { least: 0, isWhole: true },
   maxTokens: { least: 1, isWhole: true },

@@ -1,6 +1,7 @@
 /** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
 import type { NodeDriver } from '../../engine/compiled.ts';
-import { evolveLoop, freshLoop, type LoopState } from './invocation.ts';
+import { evolveLoop } from './invocation.ts';
+import { freshLoop, type LoopState } from './loop-state.ts';
 import { askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
 import { callAgain, toolInput, toolReturned } from './tool-calls.ts';

@@ -16,7 +16,7 @@ export interface Threshold {
 }
 
 /** What the run says, else the manifest, else 0.7. */
-export function thresholdOf(context: Pick<NodeContext, 'state' | 'node'>, manifest: number | undefined): Threshold {
+function thresholdOf(context: Pick<NodeContext, 'state' | 'node'>, manifest: number | undefined): Threshold {
   const asked = shareOf(optionsOf(context).escalationThreshold);
   if (asked !== undefined) return { threshold: asked, rule: 'run-option' };
   return manifest === undefined

@@ -7,7 +7,7 @@ import { failureOf, ModelError } from '../models/model-error.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
-import type { Invocation, LoopState, ModelCall } from './invocation.ts';
+import type { Invocation, LoopState, ModelCall } from './loop-state.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
 import { clientRow, operatorRow } from './rows.ts';

@@ -5,7 +5,7 @@ import type { Model } from '../models/model-port.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkBudget, turnBreach } from './budgets.ts';
-import { type Invocation, type LoopState, type ModelCall, openCalls } from './invocation.ts';
+import { type Invocation, type LoopState, type ModelCall, openCalls } from './loop-state.ts';
 import {
   askModel,
   callPrefix,

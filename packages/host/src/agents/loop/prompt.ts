@@ -3,7 +3,7 @@ import type { DrivenContext, NodeContext } from '../../engine/compiled.ts';
 import type { Draft } from '../../engine/state.ts';
 import { nodePrompts } from '../prompts/node-prompts.ts';
 import { type Agent, firstAgentId } from './agent.ts';
-import type { Invocation, LoopState } from './invocation.ts';
+import type { Invocation, LoopState } from './loop-state.ts';
 import { nodeTask } from './task.ts';
 import type { LoopWorld } from './world.ts';
 

@@ -6,8 +6,8 @@ import type { Turn } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
 import { type Breach, breachError, breachRow, toolBreach, turnBreach } from './budgets.ts';
 import { escalation } from './escalation.ts';
-import type { Invocation, LoopState } from './invocation.ts';
 import { type Statements, statementsOf } from './loop-calls.ts';
+import type { Invocation, LoopState } from './loop-state.ts';
 import { type Decided, type HandedOn, loopToolCalled } from './loop-tools.ts';
 import { askModel } from './model-calls.ts';
 import {

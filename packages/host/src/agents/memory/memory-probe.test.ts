@@ -124,35 +124,40 @@ test.each([
 /** Every append of the run that can go wrong. */
 const places = Array.from({ length: 8 }, (_, place) => place);
 
+/** The run as its first holder leaves it, with the appends that `fault` lets through, and as the next one finishes it. */
+async function troubled(fault: (place: number) => 'pass' | 'fail' | 'lose-answer') {
+  const at = world();
+  let place = 0;
+  const over = faulty(at.store, ({ create }: Append) => (create === undefined ? fault(place++) : 'pass'));
+  const definition = probing({ memoryAction: 'write-then-read' });
+  const first = at.node(over);
+  await first.register('t', definition);
+  const { runId } = await first.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: {} });
+  const second = at.node();
+  await second.open();
+  let isOver = false;
+  void at.ended(runId).then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    at.clock.advance(30_001);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await second.close();
+  const rows = await at.rows(runId);
+  expect(rows.at(-1)?.type).toBe('run.completed');
+  expect(rows.filter(({ type }) => type === 'cairn.memory.kept')).toHaveLength(1);
+  expect(rows.filter(({ type }) => type === 'memory.written')).toHaveLength(1);
+  const query = { tenant: 't', memoryRef: 'conformance/notes', now: 0, limit: 10 };
+  expect(await at.store.records.remembered(query)).toHaveLength(1);
+}
+
 test.each(places.flatMap((place) => [[place, 'fail'] as const, [place, 'lose-answer'] as const]))(
   'when append %i goes wrong (%s), the entry is still written once and told once',
-  async (place, fault) => {
-    const at = world();
-    let count = -1;
-    const over = faulty(at.store, (append: Append) => {
-      if (append.create !== undefined) return 'pass';
-      count += 1;
-      return count === place ? fault : 'pass';
-    });
-    const engine = at.node(over);
-    const definition = probing({ memoryAction: 'write-then-read' });
-    await engine.register('t', definition);
-    const { runId } = await engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: {} });
-    const ended = at.ended(runId);
-    let isOver = false;
-    void ended.then(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      at.clock.advance(30_001);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await engine.close();
-    const rows = await at.rows(runId);
-    expect(rows.at(-1)?.type).toBe('run.completed');
-    expect(rows.filter(({ type }) => type === 'cairn.memory.kept')).toHaveLength(1);
-    expect(rows.filter(({ type }) => type === 'memory.written')).toHaveLength(1);
-    const query = { tenant: 't', memoryRef: 'conformance/notes', now: 0, limit: 10 };
-    expect(await at.store.records.remembered(query)).toHaveLength(1);
-  },
+  (place, fault) => troubled((at) => (at === place ? fault : 'pass')),
+);
+
+test.each(places.flatMap((place) => [[place, 'pass'] as const, [place, 'lose-answer'] as const]))(
+  'when the holder is lost after append %i (%s), the next one writes the entry once and tells of it once',
+  (place, last) => troubled((at) => (at === place ? last : at < place ? 'pass' : 'fail')),
 );

@@ -6,7 +6,7 @@ import type { Model, ModelCall, ModelPart } from './model-port.ts';
 import type { FinishReason, ModelToolCall, ModelUsage } from './turn.ts';
 
 export interface StreamLimits {
-  /** Longest silence of a model, before its first part and between two. */
+  /** Longest silence of a model that does not say how long it may be silent. */
   readonly idleMs: number;
   /** Text, reasoning and arguments of one answer together; what is recorded of a call has an end, too. */
   readonly maxCharacters: number;
@@ -34,7 +34,7 @@ export interface CollectOptions {
 
 export async function collectTurn({ model, call, writer, clock, limits }: CollectOptions): Promise<Collected> {
   const ended = new AbortController();
-  const watch = new Watch(call.signal, ended, clock, limits.idleMs);
+  const watch = new Watch(call.signal, ended, clock, model.maxSilenceMs ?? limits.idleMs);
   const answer = new Answer(limits);
   try {
     const parts = model.stream({ ...call, signal: ended.signal })[Symbol.asyncIterator]();

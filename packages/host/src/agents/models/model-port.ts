@@ -55,8 +55,12 @@ export interface Model {
   readonly prices: ModelPrices | null;
   /** Its deltas come out of a script: each is a row of its own. Those of others are merged while there is no room for rows. */
   readonly isScripted: boolean;
+  /** Longest silence, before its first part and between two; left out: that of all. */
+  readonly maxSilenceMs?: number | undefined;
   /** The last piece of text is left for the chunk that closes the block. */
-  readonly keepsTail?: boolean;
+  readonly keepsTail?: boolean | undefined;
+  /** All it will say, where that is known: if no secret is in it, no piece is held back for what might follow. */
+  readonly wholeText?: string | undefined;
   /** Options beside the usual ones that change the answer, for the key of the cache. */
   readonly providerOptions?: Readonly<Record<string, Json>>;
   /** Parts that came together are given together. Throws a `ModelError`. */

@@ -239,6 +239,16 @@ test.each<[string, Model['stream'], JsonObject]>([
   expect(await errorOf(world(model(stream)))).toMatchObject(expected);
 });
 
+test('a stream that is left before its end is told to end', async () => {
+  const signals: AbortSignal[] = [];
+  const endless = model(async function* ({ signal }) {
+    signals.push(signal);
+    for (;;) yield [{ type: 'text-delta', text: 'x'.repeat(10_000) }];
+  });
+  await errorOf(world(endless));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
 test('what comes after the finish is not taken', async () => {
   const turn = await turnOf(
     world(
@@ -264,8 +274,7 @@ test('a silent model is given up, its stream aborted, and late words do no harm'
     });
     throw new Error('too late');
   });
-  const limits = { idleMs: 1000, maxCharacters: 100, maxToolCalls: 1 };
-  const outcome = performed(world(silent, { limits }));
+  const outcome = performed(world({ ...silent, maxSilenceMs: 1000 }));
   await new Promise((resolve) => setImmediate(resolve));
   clock.advanceTo(clock.now() + 999);
   expect(aborted).toBeUndefined();
@@ -314,6 +323,18 @@ test('a secret that a model says in pieces is in neither rows nor turn', async (
   const turn = await turnOf(world(model(stream), { redactor }));
   expect(turn.text).toBe('the key is [REDACTED:k], keep it');
   expect(rows.map(({ payload }) => payload.chunk).join('') + turn.tail).toBe(turn.text);
+});
+
+test('tokens of a mock come one by one, also where one could begin a secret, unless they are one together', async () => {
+  const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
+  const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
+  const of = world(model(saying()), { models: book, redactor });
+  const mock = (...tokens: string[]) => request({ mock: { id: 'stream-text', config: { tokens } } });
+  const turn = await turnOf(of, mock('s', 'sk', '-01', 'end'));
+  expect([...rows.map(({ payload }) => payload.chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);
+  rows = [];
+  const secret = await turnOf(of, mock('is sk-01', '23456789', 'abcdef', '!'));
+  expect(rows.map(({ payload }) => payload.chunk).join('') + secret.tail).toBe('is [REDACTED:k]!');
 });
 
 test('a script is performed delta by delta, and its mistakes are told', async () => {

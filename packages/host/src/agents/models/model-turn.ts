@@ -23,7 +23,7 @@ export interface ModelWorld {
   readonly conversations: Conversations;
   readonly credentials: Credentials;
   /** Null: nothing is secret. */
-  readonly redactor: Pick<Redactor, 'stream'> | null;
+  readonly redactor: Pick<Redactor, 'stream' | 'text'> | null;
   readonly clock: Clock;
   readonly sha256: Sha256;
   /** Default: `streamLimits`. */
@@ -48,7 +48,8 @@ async function perform(request: ModelRequest, context: CallContext, world: Model
       const { code, message, retryable } = error;
       return { error: { class: refusals[code] ?? 'unknown', code, message, retryable } };
     }
-    return { error: failureOf(error) };
+    const { redactor } = world;
+    return { error: failureOf(error, redactor === null ? undefined : (text) => redactor.text(text)) };
   }
 }
 
@@ -69,7 +70,7 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     verbosity: request.verbosity,
     isScripted: model.isScripted,
     keepsTail: model.keepsTail ?? false,
-    redact: redactor === null ? null : () => redactor.stream(),
+    redact: redactor === null || isKnownClean(model, redactor) ? null : () => redactor.stream(),
   });
   const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
@@ -88,6 +89,9 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     specification: 'v4',
   };
 }
+
+const isKnownClean = ({ wholeText }: Model, redactor: Pick<Redactor, 'text'>): boolean =>
+  wholeText !== undefined && redactor.text(wholeText) === wholeText;
 
 /** A model that cannot do what the request needs is not called. */
 function refuseIncapable(model: Model, request: ModelRequest, context: CallContext): void {

@@ -34,6 +34,7 @@ function providerOf(name: string, config: ProviderConfig, { fetch }: ProvidersWo
       contextTokens: known.contextTokens ?? null,
       prices: known.prices ?? null,
       isScripted: false,
+      maxSilenceMs: config.maxSilenceMs,
       // The key is revealed for the call and kept by nobody; building the model around it costs microseconds.
       stream: (call) =>
         streamOf({ provider: name, load: () => load(modelId, call.credential ?? config.apiKey?.reveal()) }, call),

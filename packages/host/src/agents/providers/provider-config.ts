@@ -21,5 +21,6 @@ export interface ProviderConfig {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: Revealed | undefined;
   readonly headers: Readonly<Record<string, Revealed>>;
+  readonly maxSilenceMs?: number | undefined;
   readonly models: Readonly<Record<string, KnownModel>>;
 }

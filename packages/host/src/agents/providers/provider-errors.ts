@@ -1,6 +1,5 @@
 /** What providers and their packages throw, as errors of our classes: what they say is quoted and cut, what was sent to them is left out. */
 import { APICallError } from '@ai-sdk/provider';
-import { quoted } from '@cairn/protocol';
 import { ModelError } from '../models/model-error.ts';
 import type { ModelErrorClass } from '../models/turn.ts';
 
@@ -11,16 +10,16 @@ export function providerError(error: unknown, provider: string): ModelError {
   if (ours !== undefined) return ours;
   const refused = chain.find((cause) => APICallError.isInstance(cause) && (cause.statusCode ?? 0) >= 400);
   if (refused !== undefined) return answered(refused as APICallError, provider);
-  const said = quoted(error instanceof Error ? error.message : String(error), 300);
+  const said = error instanceof Error ? error.message : String(error);
   const unreadable = chain.some((cause) => garbage.test(String((cause as { name?: unknown }).name)));
   if (unreadable)
-    return new ModelError('bad_stream', { message: `${provider} sent what is no answer: ${said}.`, cause: error });
+    return new ModelError('bad_stream', { message: `${provider} sent what is no answer`, said, cause: error });
   const reason = reasonIn(chain);
   if (reason !== null || chain.some((cause) => APICallError.isInstance(cause) || cause instanceof TypeError)) {
-    const message = `${provider} could not be reached, or the connection broke (${reason ?? said}).`;
-    return new ModelError('network', { message, cause: error });
+    const message = `${provider} could not be reached, or the connection broke`;
+    return new ModelError('network', { message, said: reason ?? said, cause: error });
   }
-  return new ModelError('unknown', { message: `${provider} failed: ${said}.`, retryable: true, cause: error });
+  return new ModelError('unknown', { message: `${provider} failed`, said, retryable: true, cause: error });
 }
 
 /** Names under which its packages say that an answer could not be read. */
@@ -31,7 +30,8 @@ function answered(error: APICallError, provider: string): ModelError {
   const body = `${error.message} ${error.responseBody ?? ''}`;
   const kind = classOf(status, body);
   return new ModelError(kind, {
-    message: `${provider} answered ${status}: ${quoted(error.message, 300)}.`,
+    message: `${provider} answered ${status}`,
+    said: error.message,
     ...(/insufficient_quota|billing/i.test(body) ? { retryable: false } : {}),
     retryAfterMs: retryAfter(error.responseHeaders ?? {}),
     cause: error,

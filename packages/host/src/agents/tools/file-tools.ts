@@ -35,7 +35,7 @@ const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\\p{C}]{1,128}`;
 const wellFormed = new RegExp(`^${segment}(?:/${segment}){0,15}$`, 'u');
 
 /** A path below the folder of the run, in its one spelling. */
-export const filePath = z
+const filePath = z
   .string()
   .max(512)
   .regex(wellFormed, 'must be a path such as notes/plan.md: relative, without "..", "\\" or control characters')

@@ -8,7 +8,6 @@ export interface ProgressWorld {
 
 /** At most four rows a second for each call. */
 const EVERY_MS = 250;
-const MAX_MESSAGE = 500;
 
 export class Progress {
   readonly #world: ProgressWorld;
@@ -25,7 +24,7 @@ export class Progress {
   /** What is no number changes nothing but the message. */
   tell(share: number, message: string | undefined): void {
     if (typeof share === 'number' && share > this.#share) this.#share = Math.min(share, 1);
-    this.#message = typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : undefined;
+    this.#message = typeof message === 'string' ? message : undefined;
     this.#isHeld = true;
     const rest = this.#writtenAt + EVERY_MS - this.#world.now();
     if (rest <= 0) this.#write();

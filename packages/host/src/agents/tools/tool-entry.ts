@@ -36,7 +36,7 @@ export interface Entry {
 }
 
 /** Largest result, as JSON: its event holds it under two names, and holds 512 KiB. */
-export const MAX_RESULT_BYTES = 240_000;
+const MAX_RESULT_BYTES = 240_000;
 /** A step's result is a row of its own, and all of a call's go into memory when it is entered again. */
 const MAX_STEP_BYTES = 120_000;
 /** ctx calls of one call: each is a row, and all of them are kept while it is open. */
@@ -44,6 +44,9 @@ const MAX_RECORDS = 1000;
 const MAX_STEP_NAME = 200;
 
 type Settled = { readonly outcome: Json } | { readonly error: ToolError };
+
+/** Cut once secrets are out of it: one that is cut in two is not found. */
+const MAX_PROGRESS_MESSAGE = 500;
 
 export class ToolEntry implements HostToolContext {
   readonly runId: RunId;
@@ -151,7 +154,7 @@ export class ToolEntry implements HostToolContext {
   };
 
   #writeProgress(progress: number, message: string | undefined): void {
-    const words = message === undefined ? {} : { message: this.#clean(message) };
+    const words = message === undefined ? {} : { message: this.#clean(message).slice(0, MAX_PROGRESS_MESSAGE) };
     const payload = { callId: this.callId, toolName: this.#tool.id, agentId: this.agentId, progress, ...words };
     this.#call.emit([{ type: 'cairn.tool.progress', audience: 'client', payload }])?.catch(() => undefined);
   }

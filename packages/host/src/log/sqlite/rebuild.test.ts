@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { DROPPED, KEPT } from '../remembered.ts';
+import { DROPPED, KEPT } from '../remembered-changes.ts';
 import { asked, creation, resolved, row, runA, runB, started } from '../samples.contract.ts';
 import { folders, open } from './folders.contract.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { InterruptRecord, Row, RunRecord } from '../port.ts';
-import { isOfMemory, rememberedChanges } from '../remembered.ts';
+import { isOfMemory, rememberedChanges } from '../remembered-changes.ts';
 import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
 import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
 import type { GroupCommit } from './group-commit.ts';

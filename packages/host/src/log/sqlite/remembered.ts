@@ -1,7 +1,8 @@
 /** What agents remember, in SQLite: written with the rows that say so, and found by its words through FTS5. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import type { Remembered, RememberedChange, RememberedEntry, RememberedQuery } from '../remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery } from '../remembered.ts';
+import type { RememberedChange } from '../remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
 
 /**

@@ -2,6 +2,7 @@
 import { modelClasses } from '@cairn/protocol';
 import { z } from 'zod';
 import { modelCapabilities } from '../../agents/models/model-port.ts';
+import { providerKinds } from '../../agents/providers/provider-config.ts';
 import { address, headers, label, name } from './fields.ts';
 
 /** It is there without being configured, and plays the rehearsals of agents. */
@@ -36,10 +37,16 @@ const modelSchema = z.strictObject({
 });
 
 const providerSchema = z.strictObject({
-  kind: z.enum(['openai', 'anthropic', 'google', 'openai-compatible']).describe('Which interface it speaks.'),
+  kind: z.enum(providerKinds).describe('Which interface it speaks.'),
   baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
   apiKey: z.strictObject({ secret: label }).optional().describe('The key, as the name of one of the `secrets`.'),
   headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
+  maxSilenceMs: z
+    .int()
+    .min(1000)
+    .max(300_000)
+    .default(120_000)
+    .describe('How long a model may be silent, before its first word and between two, until the call is given up.'),
   models: z
     .record(z.string().min(1).max(256), modelSchema)
     .default({})
@@ -100,6 +107,3 @@ export const credentialsSchema = z.record(
     tenants: z.array(name).min(1).optional().describe('Whose runs may use it. Default: those of every tenant.'),
   }),
 );
-
-export type ModelsConfig = z.infer<typeof modelsSchema>;
-export type CredentialsConfig = z.infer<typeof credentialsSchema>;

@@ -85,7 +85,7 @@ export function mockPart(wish: MockWish): MockPart {
   }
 }
 
-type MockPart = Pick<ScriptedModelOptions, 'script' | 'model' | 'keepsTail'>;
+type MockPart = Pick<ScriptedModelOptions, 'script' | 'model' | 'keepsTail' | 'wholeText'>;
 
 function streamText({
   tokens,
@@ -96,7 +96,8 @@ function streamText({
 }: ConfigOf<'stream-text'>): MockPart {
   const said: Action[] = tokens.flatMap((token) => [...paced(delayMsPerToken), { say: [token] }]);
   const counted = stated ?? { inputTokens: 0, outputTokens: tokens.length };
-  return { script: { turns: [[...said, { usage: counted }, { finish: finishReason }]] }, model, keepsTail: true };
+  const script = { turns: [[...said, { usage: counted }, { finish: finishReason }]] };
+  return { script, model, keepsTail: true, wholeText: tokens.join('') };
 }
 
 function toolCallTurns({ toolCalls, delayMsPerToken }: ConfigOf<'tool-calls'>): Script['turns'] {

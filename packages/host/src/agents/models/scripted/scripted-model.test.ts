@@ -135,3 +135,12 @@ test('states the usage and the end it is given, and estimates what it is not', a
   const estimated = (await parts(script([{ say: ['12345678'] }]))).at(-1);
   expect(estimated?.type === 'finish' && estimated.usage.outputTokens).toBe(2);
 });
+
+test.each<[Json, string]>([
+  ['<UNTRUSTED tool="a:b">{"found":{"n":2}}</UNTRUSTED>', '2'],
+  ['<UNTRUSTED tool="a:b">plain words</UNTRUSTED>', ''],
+  ['<UNTRUSTED tool="a:b">cut off', ''],
+])('of a result that is marked as untrusted, %j, its parts can be filled in as well', async (output, said) => {
+  const messages = [{ role: 'tool' as const, callId: 'c', name: 't', output, isError: false }];
+  expect(texts(await parts(script([{ say: ['{{last.found.n}}'] }]), { messages }))).toEqual([said]);
+});

@@ -21,6 +21,8 @@ export interface ScriptedModelOptions {
   readonly keepsTail?: boolean;
   /** Nothing is filled in: texts are said as they are. */
   readonly isVerbatim?: boolean;
+  /** All that the script says, where that is known. */
+  readonly wholeText?: string;
 }
 
 /** Deltas that follow each other without a delay are given together, up to so many. */
@@ -36,6 +38,7 @@ export function scriptedModel(options: ScriptedModelOptions): Model {
     prices: { input: 0, output: 0 },
     isScripted: true,
     keepsTail,
+    wholeText: options.wholeText,
     stream: (call) => perform(turnOf(script, call.turnIndex), call, { clock, isVerbatim }),
   };
 }

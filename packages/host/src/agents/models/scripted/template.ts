@@ -18,7 +18,18 @@ const wholeBlank = /^\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}$/;
 
 export function blanksOf({ task, messages }: Pick<ModelCall, 'task' | 'messages'>): Blanks {
   const last = messages.findLast((message) => message.role === 'tool');
-  return { task, input: objectIn(task), last: last?.role === 'tool' ? last.output : null };
+  return { task, input: objectIn(task), last: last?.role === 'tool' ? bare(last.output) : null };
+}
+
+/** What was marked as other people's words, as it came: a script takes no orders from it. */
+function bare(output: Json): Json {
+  const marked = typeof output === 'string' ? /^<UNTRUSTED [^>]*>([\s\S]*)<\/UNTRUSTED>$/.exec(output)?.[1] : undefined;
+  if (marked === undefined) return output;
+  try {
+    return JSON.parse(marked) as Json;
+  } catch {
+    return marked;
+  }
 }
 
 /** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. Null leaves it alone. */

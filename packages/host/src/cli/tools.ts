@@ -1,0 +1,76 @@
+/** `cairn tools`: what agents can be let call, and what is known of each. */
+import { isCairnError, type JsonObject, TerminalError, type ToolDescriptor } from '@cairn/protocol';
+import { nearest } from '../server/nearest.ts';
+import { exit } from './exit.ts';
+import { type HostFlags, withHost } from './find-host.ts';
+import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { table } from './render/table.ts';
+import type { Terminal } from './terminal.ts';
+
+export function tools(terminal: Terminal, toolId: string | undefined, flags: HostFlags): Promise<number> {
+  return withHost(terminal, flags, async (client) => {
+    const style = styleOf(terminal.colours.out);
+    if (toolId === undefined) {
+      const found = await client.tools.list();
+      if (flags.json === true) terminal.print(jsonLine({ tools: found }));
+      else if (found.length === 0) terminal.tell('No tool may be called here. See "tools" in the configuration.');
+      else {
+        const options = { header: HEADER, style, columns: terminal.columns };
+        for (const line of table(found.map(row), options)) terminal.print(line);
+      }
+      return exit.ok;
+    }
+    try {
+      const tool = await client.tools.get(toolId);
+      if (flags.json === true) terminal.print(jsonLine(tool));
+      else for (const line of page(tool, style, terminal.columns)) terminal.print(line);
+      return exit.ok;
+    } catch (error) {
+      if (!isCairnError(error, 'not_found')) throw error;
+      const ids = (await client.tools.list({ view: 'compact' })).map((tool) => tool.toolId);
+      const named = ids.filter((id) => id.endsWith(`:${toolId}`));
+      const close = named.length === 1 ? named[0] : nearest(toolId, ids);
+      const hint = close == null ? 'cairn tools lists those there are.' : `Did you mean ${close}?`;
+      throw new TerminalError('not_found', { message: error.message, hint, cause: error });
+    }
+  });
+}
+
+const HEADER = ['TOOL', 'SAFETY', 'DESCRIPTION'];
+
+const row = ({ toolId, safetyTier, description }: ToolDescriptor): readonly string[] => [
+  safe(toolId),
+  safe(safetyTier),
+  oneLine(description ?? ''),
+];
+
+function page(tool: ToolDescriptor, style: Style, columns: number | null): readonly string[] {
+  const { toolId, title, description, safetyTier, egress, auth, inputSchema } = tool;
+  const facts: [string, string][] = [['safety', safe(safetyTier)]];
+  if (egress !== undefined) facts.push(['reaches', egress === 'none' ? 'nothing outside' : safe(egress)]);
+  if (auth?.scopes !== undefined && auth.scopes.length > 0) facts.push(['needs', auth.scopes.map(safe).join(', ')]);
+  const named = facts.map(([name, value]) => [style.dim(name), value]);
+  const inputs = inputRows(inputSchema, style);
+  return [
+    `${style.bold(safe(toolId))}${title === undefined ? '' : `  ${safe(title)}`}`,
+    ...(description === undefined ? [] : [`  ${safe(description)}`]),
+    '',
+    ...table(named, { style, columns, indent: '  ' }),
+    ...(inputs.length === 0 ? [] : ['', style.dim('arguments'), ...table(inputs, { style, columns, indent: '  ' })]),
+  ];
+}
+
+/** One line for each argument that the schema names. */
+function inputRows(schema: JsonObject | undefined, style: Style): readonly (readonly string[])[] {
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  return Object.entries((schema?.properties ?? {}) as JsonObject).map(([name, property]) => {
+    const { type, description } = (property ?? {}) as JsonObject;
+    const isNeeded = required.includes(name);
+    return [
+      safe(name),
+      oneLine(type ?? '', 30),
+      isNeeded ? 'required' : style.dim('optional'),
+      oneLine(description ?? ''),
+    ];
+  });
+}
