@@ -48,9 +48,18 @@ export function closeDriven(context: NodeContext, call: OpenCall, result: CallRe
   return withCause(driver.returned(withInner(context), call, result), cause);
 }
 
-/** Whether the node waits for a call of which nobody knows how far it has come. */
-export function hasOpenWrite(state: Readonly<RunState>, nodeId: string): boolean {
-  if (state.inner[nodeId] === undefined) return false;
+/** What a driven node closes before it is ended from outside; nothing for others. */
+export function stoppedRows(state: RunState, workflow: Workflow, nodeId: string, cause: number): readonly Draft[] {
+  if (state.inner[nodeId] === undefined) return [];
+  const context = drivenContext(state, workflow, nodeId);
+  return withCause(context.compiled.type.driver?.stopped?.(context) ?? [], cause);
+}
+
+/** Whether the node has changed something outside, or waits for a call of which nobody knows how far it has come. */
+export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: CompiledNode): boolean {
+  const inner = state.inner[nodeId];
+  if (inner === undefined) return false;
+  if (type.driver?.hasWritten?.(inner) === true) return true;
   return Object.values(state.calls).some((call) => call.nodeId === nodeId && call.safety === 'write');
 }
 
