@@ -81,7 +81,7 @@ const serving: readonly Section[] = [
   {
     verb: 'dev',
     prose:
-      'A host to try things with. Data and key live in `.cairn` and stay there; while it runs, the other verbs find it from this folder and from below it. It brings two workflows, `hello` and `review`.',
+      'A host to try things with. Data and key live in `.cairn` and stay there; while it runs, the other verbs find it from this folder and from below it. It brings two workflows, `hello` and `review`, and three packs of agents with workflows of their own: `research-crew`, `support-triage` and `code-review`.',
     steps: [{ command: 'cairn dev' }],
   },
   {
@@ -106,11 +106,12 @@ const running: readonly Section[] = [
   {
     verb: 'run',
     prose:
-      "Starts a run and sees it through: progress on stderr, outputs on stdout, the outcome as exit code. Values are read by the type of the workflow's variables; `--input-file` takes a JSON object. When the run asks a person and somebody sits at the terminal, it asks right there; where nobody does, as in a script, it ends with 5 and says how to answer. Ctrl-C stops watching, not the run.",
+      "Starts a run and sees it through: progress on stderr, outputs on stdout, the outcome as exit code. Values are read by the type of the workflow's variables; `--input-file` takes a JSON object. When the run asks a person and somebody sits at the terminal, it asks right there; where nobody does, as in a script, it ends with 5 and says how to answer. Ctrl-C stops watching, not the run. What agents do is told as they do it: who acts, what they think (`┊`) and say, the tools they call and what came back, decisions, and what it used in the end.",
     steps: [
       { command: 'cairn run hello --input name=Ada', names: 'hello' },
       { command: 'cairn run review', says: ['accept'] },
       { command: 'cairn run review', names: 'review' },
+      { command: 'cairn run support-triage', says: ['approve'], names: 'triage' },
       { command: 'cairn run division --input total=90 --input people=0 --tag sharing', names: 'failed' },
       { command: 'cairn run division --input total=ninety' },
       { command: 'cairn run helo' },
@@ -129,7 +130,7 @@ const running: readonly Section[] = [
   {
     verb: 'show',
     prose:
-      'One run: what it is, its nodes, what it asks, how it ended. With `--at` it is the run as it was after that event, because a run is nothing but its events.',
+      'One run: what it is, its nodes, what it asks, how it ended, what its agents did. With `--at` it is the run as it was after that event, because a run is nothing but its events.',
     steps: [
       { command: 'cairn show {hello}' },
       { command: 'cairn show {hello} --at 4' },
@@ -140,11 +141,12 @@ const running: readonly Section[] = [
   {
     verb: 'tail',
     prose:
-      'The events of a run, live until it ends, from any event on. `--types` takes types and their beginnings (`node` is every `node.…`). A connection that breaks is taken up again where it was, without a gap.',
+      'The events of a run, live until it ends, from any event on. `--types` takes types and their beginnings (`node` is every `node.…`). What agents do is told as `run` tells it; with `--types` or `--json` their events are shown as they are. A connection that breaks is taken up again where it was, without a gap.',
     steps: [
       { command: 'cairn tail {hello}' },
       { command: 'cairn tail {hello} --from 5 --types node' },
       { command: 'cairn tail {hello} --types run.completed --json' },
+      { command: 'cairn tail {triage}', head: 12 },
     ],
   },
   {
@@ -184,6 +186,24 @@ const running: readonly Section[] = [
 ];
 
 const agents: readonly Section[] = [
+  {
+    verb: 'agents',
+    prose:
+      'Who can be asked to work: the agents of installed packs and of the host itself. One can be run as a workflow is.',
+    steps: [{ command: 'cairn agents' }, { command: 'cairn agents community.cairn.support-triage.triage' }],
+  },
+  {
+    verb: 'tools',
+    prose:
+      'What agents can be let call. Each agent has only what is on the list of its manifest, and a run only what its starter allows. [More about tools](tools.md).',
+    steps: [{ command: 'cairn tools' }, { command: 'cairn tools openwop:fs.write' }],
+  },
+  {
+    verb: 'calibration',
+    prose:
+      'How sure agents were of decisions, against what people said of them. [More about calibration](calibration.md).',
+    steps: [{ command: 'cairn calibration' }],
+  },
   {
     verb: 'pack',
     subVerbs: ['init', 'lint', 'sign', 'verify', 'add', 'list', 'remove'],

@@ -1,5 +1,6 @@
 /** The public surface of `@cairn/host`: everything exported here, and nothing else. */
 export { type AgentOptions, type DefinedAgent, defineAgent } from './agents/define-agent.ts';
+export type { PromptTemplate } from './agents/prompts/prompt-template.ts';
 export { defineTool, type ToolOptions } from './agents/tools/define-tool.ts';
 export type { AskQuestion, SignInRequest, Tool, ToolContext } from './agents/tools/tool.ts';
 export { type DefinedStep, defineStep, type StepOptions } from './engine/define-step.ts';

@@ -1,7 +1,6 @@
 /** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentShelf } from '../engine/ports.ts';
-import type { AgentPin } from '../engine/state.ts';
+import type { AgentPin, AgentShelf } from '../engine/ports.ts';
 import type { Records } from '../log/port.ts';
 import type { AgentRegistry } from './registry.ts';
 

@@ -69,6 +69,7 @@ function page(agent: AgentInventoryEntry, style: Style, columns: number | null):
       { style, columns, indent: '  ' },
     ),
     '',
-    `run it with: cairn run ${safe(agentId)} --input message=…`,
+    // What its task has to look like is no part of the inventory.
+    `run it with: cairn run ${safe(agentId)} --input ${agent.hasHandoffSchemas ? 'NAME=…' : 'message=…'}`,
   ];
 }

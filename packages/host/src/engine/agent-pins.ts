@@ -1,7 +1,6 @@
 /** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
 import { isCairnError, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentShelf } from './ports.ts';
-import type { AgentPin } from './state.ts';
+import type { AgentPin, AgentShelf } from './ports.ts';
 import type { Workflow } from './workflow.ts';
 
 export type Pins = Readonly<Record<string, AgentPin>>;

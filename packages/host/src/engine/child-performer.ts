@@ -36,7 +36,7 @@ export interface ChildWorld {
   readonly orphaned: (child: RunId, parent: RunId) => void;
 }
 
-export const CHILD_PERFORMER = 'cairn.child';
+const CHILD_PERFORMER = 'cairn.child';
 
 export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): Performer {
   return {

@@ -1,16 +1,9 @@
 /** Runs that nodes of other runs start: how they are known, how their parents learn of their end, and what ends with whom. */
-import type { Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
+import type { Json, JsonObject, RunId, RunView } from '@cairn/protocol';
 import type { RunHead, Store } from '../log/port.ts';
 import { cancelRequested, type Fact } from './facts.ts';
 import type { RunLoader } from './run-loader.ts';
-import type { Draft, RunError, RunState } from './state.ts';
-
-/** How a run ended, as the node that started it is told. */
-export interface ChildEnd {
-  readonly status: RunStatus;
-  readonly variables: JsonObject;
-  readonly error?: RunError;
-}
+import type { ChildEnd, Draft, RunError, RunState } from './state.ts';
 
 /** The row by which a parent knows that a run it started has ended; nothing when it knows, or waits no more. */
 export function childEnded(state: RunState, child: RunView): readonly Draft[] {
@@ -42,7 +35,7 @@ export function hasChildren({ children }: Pick<RunState, 'children'>): boolean {
 }
 
 /** A fact nobody waits for. */
-export const internalFact = (propose: Fact['propose']): Fact => ({
+const internalFact = (propose: Fact['propose']): Fact => ({
   internal: true,
   propose,
   recorded: () => undefined,

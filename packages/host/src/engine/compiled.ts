@@ -10,10 +10,9 @@ import type {
 } from '@cairn/protocol';
 import type { Condition } from './conditions.ts';
 import type { Expression, Scope } from './expressions.ts';
-import type { StepResult } from './flights.ts';
 import type { RetryPolicy } from './node-settings.ts';
 import type { StepSafety } from './ports.ts';
-import type { Answer, Draft, Effect, OpenCall, RunError, RunState, Timer } from './state.ts';
+import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from './state.ts';
 
 export interface CompiledEdge {
   readonly id: string;
@@ -134,6 +133,10 @@ export interface NodeDriver<Inner extends object = object> {
   returned(context: DrivenContext<Inner>, call: OpenCall, result: CallResult): readonly Draft[];
   /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */
   again(context: DrivenContext<Inner>, call: OpenCall): readonly Draft[];
+  /** The rows that close what it has open, when the node is ended from outside: out of time, or with its run. */
+  stopped?(context: DrivenContext<Inner>): readonly Draft[];
+  /** Whether the attempt has changed something outside, which another one would change again. */
+  hasWritten?(inner: Inner): boolean;
 }
 
 /** Drafts without a cause get the event that led here. */

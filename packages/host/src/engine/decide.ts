@@ -1,6 +1,6 @@
 /** What follows from what is known: the next few rows of a run, or none until something happens outside. */
 import type { JsonObject } from '@cairn/protocol';
-import { askAgain, driveNodes, hasOpenWrite } from './driven.ts';
+import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
 import { mayGoOn, nextFact, pauseRun } from './pause.ts';
 import { verdictDecision } from './recover.ts';
@@ -19,8 +19,8 @@ const AT_ONCE = 32;
 export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.ended || state.nextSeq === 0) return nothing;
   if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
-  if (state.cancel !== null) return cancel(state, state.cancel);
-  if (state.failure !== null) return failRun(state, state.failure);
+  if (state.cancel !== null) return cancel(state, workflow, state.cancel);
+  if (state.failure !== null) return failRun(state, workflow, state.failure);
   if (state.ending !== null) return endRun(state, workflow, state.ending);
   const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
@@ -41,17 +41,24 @@ const taskStatus = (status: string, cause: number): Draft => ({
 });
 
 /** Stops what is still going on, some nodes at a time; then the row that ends the run. */
-function stopNodes(state: RunState, cause: number, reason: string, last?: () => Draft): Decision {
+function stopNodes(
+  state: RunState,
+  workflow: Workflow,
+  { cause, reason }: { readonly cause: number; readonly reason: string },
+  last?: () => Draft,
+): Decision {
   const drafts: Draft[] = [];
   for (const nodeId in state.active) {
-    if (drafts.length === AT_ONCE) return rows(...drafts);
+    if (drafts.length >= AT_ONCE) return rows(...drafts);
+    drafts.push(...stoppedRows(state, workflow, nodeId, cause));
     drafts.push({ type: 'node.cancelled', nodeId, cause, audience: 'client', payload: { nodeId, reason } });
   }
   return rows(...drafts, ...(last === undefined ? [] : [last()]));
 }
 
-function cancel(state: RunState, { seq, reason, by, parentRunId }: NonNullable<RunState['cancel']>): Decision {
-  return stopNodes(state, seq, 'run-cancelled', () => ({
+function cancel(state: RunState, workflow: Workflow, asked: NonNullable<RunState['cancel']>): Decision {
+  const { seq, reason, by, parentRunId } = asked;
+  return stopNodes(state, workflow, { cause: seq, reason: 'run-cancelled' }, () => ({
     type: 'run.cancelled',
     cause: seq,
     audience: 'client',
@@ -64,8 +71,9 @@ function cancel(state: RunState, { seq, reason, by, parentRunId }: NonNullable<R
   }));
 }
 
-function failRun(state: RunState, { seq, nodeId, error }: NonNullable<RunState['failure']>): Decision {
-  return stopNodes(state, seq, 'run-failed', () => ({
+function failRun(state: RunState, workflow: Workflow, failure: NonNullable<RunState['failure']>): Decision {
+  const { seq, nodeId, error } = failure;
+  return stopNodes(state, workflow, { cause: seq, reason: 'run-failed' }, () => ({
     type: 'run.failed',
     cause: seq,
     audience: 'client',
@@ -97,7 +105,7 @@ function completedRow(state: RunState, workflow: Workflow, cause: number): Draft
 /** A node has said that the run is over: what is still going on is stopped. */
 function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunState['ending']>): Decision {
   if (state.activeCount === 0) return rows(taskStatus('completed', seq), completedRow(state, workflow, seq));
-  return stopNodes(state, seq, 'run-terminated');
+  return stopNodes(state, workflow, { cause: seq, reason: 'run-terminated' });
 }
 
 function skip(state: RunState): Decision {
@@ -144,7 +152,11 @@ function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: numb
     case 'retry':
       return startAgain(state, { ...context, attempt: context.attempt + 1 }, seq);
     case 'node-timeout':
-      return rows(...unanswered(state, node.id, seq), ...failNode(context, timedOut(context.state, node), seq));
+      return rows(
+        ...unanswered(state, node.id, seq),
+        ...stoppedRows(state, workflow, node.id, seq),
+        ...failNode(context, timedOut(context.state, node), seq),
+      );
     case 'interrupt-expiry':
       return rows(...expiryDrafts(state, node.id, timer.timerId.slice('expiry:'.length), seq));
     case 'delay': {
@@ -170,7 +182,7 @@ function durationBreached(state: RunState, cause: number): Draft {
 /** Nobody knows how far a step that writes has come: it is not tried again by itself. */
 function timedOut(state: Readonly<RunState>, node: CompiledNode): RunError {
   const hasCalled = node.type.safety === 'write' && (state.active[node.id]?.callAttempts ?? 0) > 0;
-  const writes = hasCalled || hasOpenWrite(state, node.id);
+  const writes = hasCalled || hasWritten(state, node);
   return {
     code: 'node_timeout',
     message: `Node ${node.id} took longer than its limit of ${node.timeoutMs} ms.`,

@@ -1,9 +1,7 @@
 /** Driven nodes: asks their drivers what follows, and turns that into rows and calls. */
 import type { JsonObject } from '@cairn/protocol';
 import type { CallResult, DrivenContext, NodeContext, NodeDriver } from './compiled.ts';
-import type { Fact } from './facts.ts';
 import { activeContext, perform, withCause } from './node-decisions.ts';
-import type { Emission } from './ports.ts';
 import type { Decision, Draft, OpenCall, RunState } from './state.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';
 
@@ -48,9 +46,18 @@ export function closeDriven(context: NodeContext, call: OpenCall, result: CallRe
   return withCause(driver.returned(withInner(context), call, result), cause);
 }
 
-/** Whether the node waits for a call of which nobody knows how far it has come. */
-export function hasOpenWrite(state: Readonly<RunState>, nodeId: string): boolean {
-  if (state.inner[nodeId] === undefined) return false;
+/** What a driven node closes before it is ended from outside; nothing for others. */
+export function stoppedRows(state: RunState, workflow: Workflow, nodeId: string, cause: number): readonly Draft[] {
+  if (state.inner[nodeId] === undefined) return [];
+  const context = drivenContext(state, workflow, nodeId);
+  return withCause(context.compiled.type.driver?.stopped?.(context) ?? [], cause);
+}
+
+/** Whether the node has changed something outside, or waits for a call of which nobody knows how far it has come. */
+export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: CompiledNode): boolean {
+  const inner = state.inner[nodeId];
+  if (inner === undefined) return false;
+  if (type.driver?.hasWritten?.(inner) === true) return true;
   return Object.values(state.calls).some((call) => call.nodeId === nodeId && call.safety === 'write');
 }
 
@@ -61,7 +68,7 @@ export function drivenInput(state: RunState, workflow: Workflow, call: OpenCall)
 }
 
 /** A driven node's call counts only for the attempt the run waits for, and while no human was asked about it. */
-const isAwaited = (state: RunState, call: OpenCall | undefined, attempt: number): call is OpenCall =>
+export const isAwaited = (state: RunState, call: OpenCall | undefined, attempt: number): call is OpenCall =>
   call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;
 
 /** The result of a call, as its node has it recorded; null for the call of a step. */
@@ -75,19 +82,4 @@ export function drivenResult(
   if (call === undefined || node?.type.driver === undefined) return null;
   if (!isAwaited(state, call, attempt)) return [];
   return closeDriven({ ...activeContext(state, node, workflow.agents), now }, call, result, call.requestedSeq);
-}
-
-/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. */
-export function emitted(callId: string, attempt: number, rows: readonly Emission[], settled: () => void): Fact {
-  return {
-    internal: true,
-    propose(state) {
-      const call = state.calls[callId];
-      if (!isAwaited(state, call, attempt)) return [];
-      const { nodeId, requestedSeq } = call;
-      return rows.map(({ type, audience, payload }) => ({ type, nodeId, cause: requestedSeq, audience, payload }));
-    },
-    recorded: settled,
-    refused: settled,
-  };
 }

@@ -1,9 +1,9 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
 import type { JsonObject, RunId } from '@cairn/protocol';
 import type { Settlement } from '../log/port.ts';
-import { drivenResult } from './driven.ts';
-import type { StepResult } from './flights.ts';
-import type { Draft, OpenCall, RunState, Timer } from './state.ts';
+import { drivenResult, isAwaited } from './driven.ts';
+import type { Emission } from './ports.ts';
+import type { Draft, OpenCall, RunState, StepResult, Timer } from './state.ts';
 import type { Workflow } from './workflow.ts';
 
 /** `propose` is asked again whenever another node wrote first. */
@@ -91,5 +91,20 @@ export function timerFired(timer: Timer): Draft {
     cause: timer.setSeq,
     audience: 'operator',
     payload: { timerId: timer.timerId, purpose: timer.purpose, ...node },
+  };
+}
+
+/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. */
+export function emitted(callId: string, attempt: number, rows: readonly Emission[], settled: () => void): Fact {
+  return {
+    internal: true,
+    propose(state) {
+      const call = state.calls[callId];
+      if (!isAwaited(state, call, attempt)) return [];
+      const { nodeId, requestedSeq } = call;
+      return rows.map(({ type, audience, payload }) => ({ type, nodeId, cause: requestedSeq, audience, payload }));
+    },
+    recorded: settled,
+    refused: settled,
   };
 }

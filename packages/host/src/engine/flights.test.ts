@@ -1,9 +1,9 @@
 import { contextId, runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../redaction/redactor.ts';
-import { Flights, type StepResult } from './flights.ts';
+import { Flights } from './flights.ts';
 import type { Redactor, Step, StepContext } from './ports.ts';
-import type { OpenCall } from './state.ts';
+import type { OpenCall, StepResult } from './state.ts';
 
 const call: OpenCall = {
   callId: 'a#0',

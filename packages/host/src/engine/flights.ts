@@ -1,13 +1,9 @@
 /** Performs effects: calls a step's function, and turns whatever it does into a result that can be recorded. */
 import { type ContextId, isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
-import { emitted } from './driven.ts';
-import type { Fact } from './facts.ts';
+import { emitted, type Fact } from './facts.ts';
 import { plainJsonCopy } from './json-copy.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from './ports.ts';
-import type { OpenCall, RunError } from './state.ts';
-
-/** How a step ended. */
-export type StepResult = { readonly outcome: Json } | { readonly error: RunError };
+import type { OpenCall, RunError, StepResult } from './state.ts';
 
 export interface FlightWorld {
   readonly tenant: string;

@@ -1,6 +1,5 @@
 /** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
-import type { Audience, ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
-import type { AgentPin } from './state.ts';
+import type { AgentRef, Audience, ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 
 export interface Clock {
   /** Milliseconds since the epoch; may jump in either direction. */
@@ -68,6 +67,12 @@ export interface Performer {
   /** `OpenCall.step` of the calls it performs. */
   readonly typeId: string;
   run(input: JsonObject, context: CallContext): Promise<Json>;
+}
+
+/** An agent as a run began with it: its definition by content, and who it is on the wire. */
+export interface AgentPin {
+  readonly hash: string;
+  readonly ref: AgentRef;
 }
 
 /** Where the agents of a tenant are found. */

@@ -1,6 +1,6 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
-import type { AgentRef, Audience, DrainPolicy, Json, JsonObject, RunId, RunView } from '@cairn/protocol';
-import type { StepSafety } from './ports.ts';
+import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
+import type { AgentPin, StepSafety } from './ports.ts';
 
 /** How an edge was left by its source, until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -29,6 +29,9 @@ export interface ActiveNode {
   /** Ids of the timers that end with the node or its attempt. */
   timers: string[];
 }
+
+/** How a step ended. */
+export type StepResult = { readonly outcome: Json } | { readonly error: RunError };
 
 /** An effect that was asked for and has no recorded result. */
 export interface OpenCall {
@@ -97,16 +100,17 @@ export interface Pause {
   readonly pausedAt: number | null;
 }
 
-/** An agent as a run began with it: its definition by content, and who it is on the wire. */
-export interface AgentPin {
-  readonly hash: string;
-  readonly ref: AgentRef;
-}
-
 export interface Orchestration {
   readonly agentId: string;
   readonly turns: number;
   readonly pending: { readonly seq: number; readonly decision: JsonObject } | null;
+}
+
+/** How a run ended, as the node that started it is told. */
+export interface ChildEnd {
+  readonly status: RunStatus;
+  readonly variables: JsonObject;
+  readonly error?: RunError;
 }
 
 /** A run that a node has started. */

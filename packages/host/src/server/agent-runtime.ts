@@ -11,6 +11,7 @@ import { mockProviderIds } from '../agents/models/scripted/mock-providers.ts';
 import { SCRIPTED } from '../agents/models/scripted/scripted-model.ts';
 import { createSupervisor } from '../agents/orchestration/supervisor.ts';
 import { PromptLibrary } from '../agents/prompts/prompt-library.ts';
+import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import { dispatch } from '../engine/nodes/dispatch.ts';
 import type { AgentShelf, Redactor } from '../engine/ports.ts';
@@ -32,16 +33,19 @@ export interface AgentParts {
   readonly shelf: AgentShelf;
   readonly redactor: Redactor | null;
   /** Those of `defineTool`. */
-  readonly tools: readonly Tool[];
+  readonly tools?: readonly Tool[];
+  /** Templates that agent nodes may refer to. */
+  readonly prompts?: readonly PromptTemplate[];
 }
 
-export function createAgentRuntime(config: HostConfig, { store, shelf, redactor, tools }: AgentParts): AgentRuntime {
+export function createAgentRuntime(config: HostConfig, parts: AgentParts): AgentRuntime {
+  const { store, shelf, redactor, tools = [], prompts: given = [] } = parts;
   const { now } = systemClock;
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, shelf, now, sha256, probes: config.conformance ? { secret } : null });
   const toolbox = createToolbox(config, { tools, memory: memory.port, redactor });
   const models = hostModels(config, systemClock);
-  const prompts = new PromptLibrary(config.conformance ? conformancePrompts : []);
+  const prompts = new PromptLibrary([...given, ...(config.conformance ? conformancePrompts : [])]);
   const { credentials, book } = models;
   const loop: LoopWorld = {
     sha256,

@@ -1,6 +1,7 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
 import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { DefinedAgent } from '../agents/define-agent.ts';
+import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { createAgentShelf } from '../agents/shelf.ts';
 import type { Tool } from '../agents/tools/tool.ts';
@@ -33,6 +34,8 @@ export interface HostOptions {
   readonly agents?: readonly DefinedAgent[];
   /** Tools of `defineTool` that agents may call, if their manifests list them. */
   readonly tools?: readonly Tool[];
+  /** Templates that agent nodes may refer to. */
+  readonly prompts?: readonly PromptTemplate[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
   readonly workflows?: readonly WorkflowDefinition[];
   /** Take packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
@@ -98,7 +101,7 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     await registry.defineOwn(options.agents ?? [], hostVersion());
     const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
     const shelf = createAgentShelf(registry, store.records);
-    const runtime = createAgentRuntime(config, { store, shelf, redactor, tools: options.tools ?? [] });
+    const runtime = createAgentRuntime(config, { ...options, store, shelf, redactor });
     const { tools, models, ...kinds } = runtime;
     const running = engineOf(config, { store, steps: options.steps ?? [], ...kinds, report, redactor });
     engine = running;

@@ -4,6 +4,7 @@ import { evolveLoop } from './invocation.ts';
 import { freshLoop, type LoopState } from './loop-state.ts';
 import { askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
+import { stoppedLoop } from './stopped.ts';
 import { callAgain, toolInput, toolReturned } from './tool-calls.ts';
 import type { LoopWorld } from './world.ts';
 
@@ -23,5 +24,7 @@ export function createAgentDriver(world: LoopWorld): NodeDriver<LoopState> {
         : [toolReturned(context, call, result, world)],
     again: (context, call) =>
       call.step === MODEL_PERFORMER ? askModelAgain(context, call) : [callAgain(context.node.id, call)],
+    stopped: stoppedLoop,
+    hasWritten: ({ writes }) => writes > 0,
   };
 }

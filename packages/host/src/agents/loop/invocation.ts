@@ -148,9 +148,9 @@ function closeTurn(invocation: Invocation): void {
   invocation.held = null;
 }
 
-function modelReturned(invocation: Invocation, { callId, attempt, turn, error }: JsonObject): void {
+function modelReturned(invocation: Invocation, { turn, error }: JsonObject): void {
   const { request } = invocation;
-  if (request === null || request.callId !== callId || request.attempt !== attempt) return;
+  if (request === null) return;
   if (turn === undefined) {
     request.failure = error as unknown as ModelFailure;
     request.failures += 1;

@@ -169,3 +169,48 @@ describe('a holder that is lost', () => {
     expect(run.says().status).toBe('completed');
   });
 });
+
+describe('a node that is ended from outside', () => {
+  const closed = (run: AgentRun) => {
+    const started = run.all('agent.invocation.started').map(({ invocationId }) => invocationId);
+    expect(run.all('agent.invocation.completed').map(({ invocationId }) => invocationId)).toEqual(started);
+    expect(run.all('agent.toolReturned')).toHaveLength(run.all('agent.toolCalled').length);
+    return run.last('agent.invocation.completed').outcome;
+  };
+
+  test('with its run closes the turn of the model and the bracket', () => {
+    const run = new AgentRun().cancels();
+    expect(run.status).toBe('cancelled');
+    expect(closed(run)).toBe('failed');
+    expect(run.last('cairn.model.abandoned')).toMatchObject({ callId: 'a#0.0/m0', attempt: 1, reason: 'stopped' });
+    expect(run.story().slice(-2)).toEqual(['agent.invocation.completed', 'node.cancelled']);
+  });
+
+  test('out of time closes its calls, also those that wait for somebody', () => {
+    const run = new AgentRun({ settings: { timeoutMs: 1_000 } }).calls(
+      ['openwop_look', {}, 'x'],
+      ['openwop_save', {}, 'y'],
+    );
+    run.tool('openwop:look', suspended(ask('Which?'))).passes(1_000);
+    expect(run.error).toMatchObject({ code: 'node_timeout', retryable: false });
+    expect(closed(run)).toBe('failed');
+    expect(run.all('agent.toolReturned').map(({ callId, error }) => [callId, (error as JsonObject).code])).toEqual([
+      ['a#0.0/t0.0', 'tool_canceled'],
+      ['a#0.0/t0.1', 'tool_canceled'],
+    ]);
+    expect(run.state.calls).toEqual({});
+  });
+
+  test('out of time after it has changed something is not tried again by itself', () => {
+    const settings = { timeoutMs: 1_000, retry: { maxAttempts: 2, backoffMs: 1 } };
+    const wrote = new AgentRun({ settings }).calls(['openwop_save']).result('openwop:save').passes(1_000);
+    expect(wrote.error).toMatchObject({ code: 'node_timeout', retryable: false });
+    const looked = new AgentRun({ settings }).calls(['openwop_look']).result('openwop:look').passes(1_000);
+    expect(looked.last('node.retried')).toMatchObject({ attempt: 1 });
+  });
+
+  test('before it has begun anything has nothing to close', () => {
+    const run = new AgentRun({ configurable: { 'ai.provider': 'nowhere' } });
+    expect(run.types()).not.toContain('agent.invocation.completed');
+  });
+});

@@ -1,8 +1,7 @@
 /** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
 import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
 import { quoted, TerminalError } from '@cairn/protocol';
-import type { AgentShelf } from '../../engine/ports.ts';
-import type { AgentPin } from '../../engine/state.ts';
+import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/port.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';

@@ -1,7 +1,6 @@
 /** How the memory that lasts is called on the wire: agents that have one carry its name wherever a run tells of them. */
 import type { AgentManifest, JsonObject } from '@cairn/protocol';
-import type { AgentShelf } from '../../engine/ports.ts';
-import type { AgentPin } from '../../engine/state.ts';
+import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
 
 /** The agent's own: the same in every run of a tenant, and another one's for every other tenant. */
 export const longTermRef = (agentId: string): string => agentId;

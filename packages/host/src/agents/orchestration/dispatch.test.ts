@@ -1,82 +1,8 @@
-import { hash } from 'node:crypto';
-import type { Json, JsonObject, OrchestratorDecision, RunId, WorkflowDefinition } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
-import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { defineWorkflow } from '../../engine/define-workflow.ts';
-import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { Step } from '../../engine/ports.ts';
-import { createEngine } from '../../engine/runtime.ts';
-import { memoryStore } from '../../log/memory.ts';
-import { benchWorld } from '../loop/agent-bench.contract.ts';
-import { createSupervisor } from './supervisor.ts';
-
-const worker = (id: string, nodes: Parameters<typeof defineWorkflow>[0]['nodes'], made?: string) =>
-  defineWorkflow({
-    id,
-    version: '1',
-    nodes,
-    variables: made === undefined ? {} : { made: { type: 'string', defaultValue: made } },
-  });
-
-const noop = (id: string, made?: string) => worker(id, { a: { type: 'core.noop' } }, made);
-
-/** A supervisor with this plan, and a dispatch node that leads back to it. */
-const crew = (
-  plan: readonly OrchestratorDecision[],
-  config: JsonObject = {},
-  more: Partial<WorkflowDefinition> = {},
-) => ({
-  ...defineWorkflow({
-    id: 'conformance-crew',
-    version: '1',
-    nodes: {
-      boss: { type: 'core.orchestrator.supervisor', config: { mockDispatchPlan: plan as unknown as Json } },
-      dispatch: { type: 'core.dispatch', config },
-    },
-    edges: [
-      { from: 'boss', to: 'dispatch' },
-      { from: 'dispatch', to: 'boss' },
-    ],
-  }),
-  ...more,
-});
-
-const send = (...nextWorkerIds: string[]): OrchestratorDecision => ({ kind: 'next-worker', nextWorkerIds });
-const over: OrchestratorDecision = { kind: 'terminate', reason: 'goal-reached' };
-
-async function world(
-  definition: WorkflowDefinition,
-  workers: readonly WorkflowDefinition[],
-  steps: readonly Step[] = [],
-) {
-  const store = memoryStore();
-  let ids = 0;
-  const clock = new VirtualClock(1_000_000);
-  const engine = createEngine({
-    store,
-    clock,
-    uniqueId: () => String(++ids),
-    sha256: (text, encoding) => hash('sha256', text, encoding),
-    owner: 'a',
-    steps,
-    nodeTypes: [createSupervisor(benchWorld()), dispatch],
-    limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
-    report: () => undefined,
-  });
-  for (const one of [definition, ...workers]) await engine.register('t', one);
-  const rows = (runId: RunId) => store.log.read({ runId, after: -1, limit: 10_000 });
-  const of = async (runId: RunId, type: string) =>
-    (await rows(runId)).filter((row) => row.type === type).map((row) => JSON.parse(row.payload) as JsonObject);
-  const until = async (runId: RunId, type: string) => {
-    while (!(await rows(runId)).some((row) => row.type === type)) await new Promise((next) => setImmediate(next));
-  };
-  const start = async (configurable?: JsonObject) =>
-    (await engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: { configurable } })).runId;
-  return { engine, clock, rows, of, until, start };
-}
-
-const child = (runId: RunId, index: number) => `${runId}.${index}` as RunId;
+import { child, crew, noop, over, send, worker, world } from './crew-bench.contract.ts';
 
 test('a supervisor decides, a dispatch carries it out, and the chain of its events is caused one by the other', async () => {
   const { start, until, rows, of } = await world(
@@ -259,82 +185,6 @@ describe('workers side by side', () => {
   });
 });
 
-describe('a decision that is too unsure', () => {
-  const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;
-
-  test('is held before anything is done about it, and carried out once a person accepts', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
-    const runId = await start();
-    await until(runId, 'node.suspended');
-    expect((await engine.snapshot('t', runId)).status).toBe('waiting-approval');
-    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toMatchObject([
-      { confidence: 0.3, floor: 0.5, escalationKind: 'escalate', workerId: 'kid', originalDecision: unsure },
-    ]);
-    expect(await of(runId, 'core.workflowChain.event')).toEqual([]);
-    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { action: 'accept' } });
-    await until(runId, 'run.completed');
-    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toHaveLength(1);
-  });
-
-  test('may be edited by the person who looks at it', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('other')]);
-    const runId = await start();
-    await until(runId, 'node.suspended');
-    const value = { action: 'edit-accept', editedArtifactData: send('other') as unknown as JsonObject };
-    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value });
-    await until(runId, 'run.completed');
-    expect((await of(runId, 'node.dispatched'))[0]).toMatchObject({ childWorkflowId: 'other' });
-  });
-
-  test('fails the run when it is rejected', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
-    const runId = await start();
-    await until(runId, 'node.suspended');
-    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { action: 'reject' } });
-    await until(runId, 'run.failed');
-    expect(await of(runId, 'core.workflowChain.event')).toEqual([]);
-  });
-
-  test('is carried out at the floor itself', async () => {
-    const { start, until, of } = await world(
-      crew([{ ...send('kid'), confidence: 0.5 } as OrchestratorDecision, over]),
-      [noop('kid')],
-    );
-    const runId = await start();
-    await until(runId, 'run.completed');
-    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toEqual([]);
-  });
-});
-
-test('a supervisor whose agent is not sure enough decides nothing until a person has looked', async () => {
-  const definition = crew([]);
-  const config = { mockConfidence: 0.5, mockPendingDecision: over as unknown as Json };
-  const boss = { ...definition.nodes[0], config } as (typeof definition.nodes)[number];
-  const { start, until, of, engine } = await world({ ...definition, nodes: [boss, ...definition.nodes.slice(1)] }, []);
-  const runId = await start();
-  await until(runId, 'node.suspended');
-  expect(await of(runId, 'runOrchestrator.decided')).toEqual([]);
-  expect((await of(runId, 'node.suspended'))[0]).toMatchObject({
-    reason: 'low-confidence',
-    threshold: 0.7,
-    observed: 0.5,
-  });
-  await engine.answer({ tenant: 't', runId, nodeId: 'boss', value: { action: 'approve' } });
-  await until(runId, 'run.completed');
-  expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(1);
-});
-
-test('a question of the supervisor is asked, and its answer is what the dispatch puts out', async () => {
-  const { start, until, of, engine } = await world(crew([{ kind: 'ask-user', prompt: 'Which colour?' }, over]), []);
-  const runId = await start();
-  await until(runId, 'node.suspended');
-  expect((await of(runId, 'clarification.requested'))[0]).toMatchObject({ questions: [{ question: 'Which colour?' }] });
-  await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { answers: { answer: 'blue' } } });
-  await until(runId, 'run.completed');
-  const outputs = (await of(runId, 'node.completed')).find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
-  expect(outputs).toEqual({ answer: 'blue' });
-});
-
 describe('limits', () => {
   test('on dispatches end a loop that goes on', async () => {
     const { start, until, of } = await world(crew([send('kid'), send('kid'), send('kid')], { iterationCap: 2 }), [
@@ -363,40 +213,6 @@ test('a dispatch without a decision fails by its own name', async () => {
   expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'no_pending_decision' });
 });
 
-test('a decision of another supervisor than the first is refused', async () => {
-  const two = defineWorkflow({
-    id: 'conformance-two',
-    version: '1',
-    nodes: {
-      first: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
-      second: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
-    },
-  });
-  const { start, until, of } = await world(two, []);
-  const runId = await start();
-  await until(runId, 'run.failed');
-  expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'validation_error' });
-  expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(1);
-});
-
-test('a termination ends what goes on elsewhere', async () => {
-  const held = heldStep('long');
-  const definition = defineWorkflow({
-    id: 'conformance-aside',
-    version: '1',
-    nodes: {
-      boss: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [over as unknown as Json] } },
-      dispatch: { type: 'core.dispatch' },
-      aside: { type: 'local.step.long' },
-    },
-    edges: [{ from: 'boss', to: 'dispatch' }],
-  });
-  const { start, until, of } = await world(definition, [], [held.step]);
-  const runId = await start();
-  await until(runId, 'run.completed');
-  expect(await of(runId, 'node.cancelled')).toMatchObject([{ nodeId: 'aside', reason: 'run-terminated' }]);
-});
-
 test.each([
   [{ fanOutPolicy: 'wide' }, 'fanOutPolicy must be one of'],
   [{ iterationCap: 0 }, 'iterationCap'],
@@ -405,8 +221,4 @@ test.each([
   [{ perWorkerInputMappings: { kid: { a: 1 } } }, 'perWorkerInputMappings.kid must map'],
 ])('a dispatch configured with %j is refused at registration', async (config, why) => {
   await expect(world(crew([], config as JsonObject), [])).rejects.toThrow(why);
-});
-
-test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
-  await expect(world({ ...crew([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/compiled.ts';
 import type { Draft, RunError } from '../../engine/state.ts';
 import { createAgentDriver } from '../loop/driver.ts';
-import type { LoopState } from '../loop/invocation.ts';
+import type { LoopState } from '../loop/loop-state.ts';
 import { clientRow } from '../loop/rows.ts';
 import type { LoopWorld } from '../loop/world.ts';
 import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
@@ -14,10 +14,10 @@ const { $schema: _, ...decisionSchema } = z.toJSONSchema(orchestratorDecision) a
 
 type Inner = LoopState | object;
 
-export const TYPE_ID = 'core.orchestrator.supervisor';
+const TYPE_ID = 'core.orchestrator.supervisor';
 
 /** Who supervises when the node names nobody. */
-export const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
+const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
 export function createSupervisor(world: LoopWorld): NodeType {
   const agent = createAgentDriver(world) as NodeDriver;

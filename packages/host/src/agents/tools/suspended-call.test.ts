@@ -153,7 +153,11 @@ test('steps side by side are recorded before a question ends the call, so that n
       done.push('quick');
       return 2;
     });
-    return Promise.all([slow, ask({ prompt: 'And?' }), quick]);
+    const after = slow.then((value) => {
+      done.push('after slow');
+      return value;
+    });
+    return Promise.all([after, ask({ prompt: 'And?' }), quick]);
   });
   const called = desk.call(tool);
   let isOver = false;
@@ -164,8 +168,11 @@ test('steps side by side are recorded before a question ends the call, so that n
   expect([done, isOver]).toEqual([['quick'], false]);
   release();
   desk.answer(await called, 'yes');
-  expect(await desk.call(tool)).toEqual({ kind: 'result', value: [1, 'yes', 2] });
+  await settled();
+  // Nothing that follows the step is done by an entry that has ended.
   expect(done).toEqual(['quick', 'slow']);
+  expect(await desk.call(tool)).toEqual({ kind: 'result', value: [1, 'yes', 2] });
+  expect(done).toEqual(['quick', 'slow', 'after slow']);
 });
 
 test('a step whose row will never be durable gives nothing to its function', async () => {
@@ -215,6 +222,23 @@ test.each<[string, readonly string[], string]>([
   const before = desk.rows.length;
   expect(await desk.call(toolOf(steps(...calls)))).toEqual(failure('tool_diverged', message));
   expect([desk.rows.length, desk.waiting]).toEqual([before, 0]);
+});
+
+test('progress of a part that is only gone through again is not told again', async () => {
+  const desk = toolDesk();
+  const tool = toolOf(async (_input, { ask, progress, step }) => {
+    progress(0.1, 'begin');
+    await step('look', () => 1);
+    desk.pass(1_000);
+    progress(0.5, 'asking');
+    await ask({ prompt: 'Go on?' });
+    desk.pass(1_000);
+    progress(0.9, 'going on');
+  });
+  desk.answer(await desk.call(tool), 'yes');
+  await desk.call(tool);
+  const told = desk.rows.filter(({ type }) => type === 'cairn.tool.progress').map(({ payload }) => payload.message);
+  expect(told).toEqual(['begin', 'asking', 'going on']);
 });
 
 test('a question with a name may change its words', async () => {

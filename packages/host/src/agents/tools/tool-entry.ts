@@ -61,6 +61,8 @@ export class ToolEntry implements HostToolContext {
   readonly #tool: Tool;
   readonly #call: CallContext;
   readonly #records: ReadonlyMap<number, ToolRecord>;
+  /** How many ctx calls lead to where an earlier entry came. */
+  readonly #known: number;
   readonly #progress: Progress;
   #stop: AbortController | null = null;
   /** Steps under way: they are recorded before a question ends the entry, for they would be done twice. */
@@ -83,6 +85,7 @@ export class ToolEntry implements HostToolContext {
     this.#tool = tool;
     this.#call = call;
     this.#records = new Map(records.map((record) => [record.ordinal, record]));
+    this.#known = records.reduce((known, { ordinal }) => Math.max(known, ordinal + 1), 0);
     this.#progress = new Progress({ ...world, write: (share, message) => this.#writeProgress(share, message) });
   }
 
@@ -149,8 +152,9 @@ export class ToolEntry implements HostToolContext {
     return failed('tool_failed', `The result of ${id} breaks its own schema: ${this.#clean(problems.join('; '))}.`);
   }
 
+  /** Where the function only comes to where it was before, its progress is known already. */
   readonly progress = (share: number, message?: string): void => {
-    if (this.#phase === 'running') this.#progress.tell(share, message);
+    if (this.#phase === 'running' && this.#nextOrdinal >= this.#known) this.#progress.tell(share, message);
   };
 
   #writeProgress(progress: number, message: string | undefined): void {

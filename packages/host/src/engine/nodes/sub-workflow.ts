@@ -1,9 +1,8 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
 import type { Json, JsonObject, RunId } from '@cairn/protocol';
 import type { ChildRequest } from '../child-performer.ts';
-import type { ChildEnd } from '../child-runs.ts';
 import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
-import type { RunError } from '../state.ts';
+import type { ChildEnd, RunError } from '../state.ts';
 import {
   childRequested,
   childStarted,

@@ -1,0 +1,36 @@
+/** What an agent node leaves open when it is ended from outside, closed: nobody has to guess what became of it. */
+import type { DrivenContext } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/state.ts';
+import { type Invocation, type LoopState, openCalls } from './loop-state.ts';
+import { invocationCompletedRow, operatorRow, toolReturnedRow } from './rows.ts';
+
+/** Needs nothing but what the rows have told: also a run in which something broke can be ended. */
+export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopState>): readonly Draft[] {
+  if (invocation === null) return [];
+  const { id: invocationId, agentId } = invocation;
+  return [
+    ...abandonedTurn(node.id, invocation),
+    ...abandonedCalls(node.id, invocation),
+    invocationCompletedRow(node.id, { invocationId, agentId, outcome: 'failed' }),
+  ];
+}
+
+function abandonedTurn(nodeId: string, { stage, request }: Invocation): Draft[] {
+  if (stage !== 'model' || request === null || request.failure !== null) return [];
+  const { callId, attempt } = request;
+  return [operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'stopped' })];
+}
+
+const unknownEnd = {
+  error: {
+    code: 'tool_canceled',
+    message: 'The node ended before the call did; what it has done by then is not known.',
+    retryable: false,
+  },
+  status: 'error',
+} as const;
+
+const abandonedCalls = (nodeId: string, invocation: Invocation): Draft[] =>
+  openCalls(invocation).map(({ toolId, callId, attempt, calledSeq }) =>
+    toolReturnedRow(nodeId, { agentId: invocation.agentId, toolId, callId, attempt, calledSeq }, unknownEnd),
+  );

@@ -1,0 +1,119 @@
+import type { Json, JsonObject, OrchestratorDecision } from '@cairn/protocol';
+import { describe, expect, test } from 'vitest';
+import { heldStep } from '../../../test/kit/engine-bench.ts';
+import { defineWorkflow } from '../../engine/define-workflow.ts';
+import { crew, noop, over, send, world } from './crew-bench.contract.ts';
+
+describe('a decision that is too unsure', () => {
+  const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;
+
+  test('is held before anything is done about it, and carried out once a person accepts', async () => {
+    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
+    const runId = await start();
+    await until(runId, 'node.suspended');
+    expect((await engine.snapshot('t', runId)).status).toBe('waiting-approval');
+    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toMatchObject([
+      { confidence: 0.3, floor: 0.5, escalationKind: 'escalate', workerId: 'kid', originalDecision: unsure },
+    ]);
+    expect(await of(runId, 'core.workflowChain.event')).toEqual([]);
+    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { action: 'accept' } });
+    await until(runId, 'run.completed');
+    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toHaveLength(1);
+  });
+
+  test('may be edited by the person who looks at it', async () => {
+    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('other')]);
+    const runId = await start();
+    await until(runId, 'node.suspended');
+    const value = { action: 'edit-accept', editedArtifactData: send('other') as unknown as JsonObject };
+    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value });
+    await until(runId, 'run.completed');
+    expect((await of(runId, 'node.dispatched'))[0]).toMatchObject({ childWorkflowId: 'other' });
+  });
+
+  test('fails the run when it is rejected', async () => {
+    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
+    const runId = await start();
+    await until(runId, 'node.suspended');
+    await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { action: 'reject' } });
+    await until(runId, 'run.failed');
+    expect(await of(runId, 'core.workflowChain.event')).toEqual([]);
+  });
+
+  test('is carried out at the floor itself', async () => {
+    const { start, until, of } = await world(
+      crew([{ ...send('kid'), confidence: 0.5 } as OrchestratorDecision, over]),
+      [noop('kid')],
+    );
+    const runId = await start();
+    await until(runId, 'run.completed');
+    expect(await of(runId, 'core.workflowChain.confidence-escalated')).toEqual([]);
+  });
+});
+
+test('a supervisor whose agent is not sure enough decides nothing until a person has looked', async () => {
+  const definition = crew([]);
+  const config = { mockConfidence: 0.5, mockPendingDecision: over as unknown as Json };
+  const boss = { ...definition.nodes[0], config } as (typeof definition.nodes)[number];
+  const { start, until, of, engine } = await world({ ...definition, nodes: [boss, ...definition.nodes.slice(1)] }, []);
+  const runId = await start();
+  await until(runId, 'node.suspended');
+  expect(await of(runId, 'runOrchestrator.decided')).toEqual([]);
+  expect((await of(runId, 'node.suspended'))[0]).toMatchObject({
+    reason: 'low-confidence',
+    threshold: 0.7,
+    observed: 0.5,
+  });
+  await engine.answer({ tenant: 't', runId, nodeId: 'boss', value: { action: 'approve' } });
+  await until(runId, 'run.completed');
+  expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(1);
+});
+
+test('a question of the supervisor is asked, and its answer is what the dispatch puts out', async () => {
+  const { start, until, of, engine } = await world(crew([{ kind: 'ask-user', prompt: 'Which colour?' }, over]), []);
+  const runId = await start();
+  await until(runId, 'node.suspended');
+  expect((await of(runId, 'clarification.requested'))[0]).toMatchObject({ questions: [{ question: 'Which colour?' }] });
+  await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { answers: { answer: 'blue' } } });
+  await until(runId, 'run.completed');
+  const outputs = (await of(runId, 'node.completed')).find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
+  expect(outputs).toEqual({ answer: 'blue' });
+});
+
+test('a decision of another supervisor than the first is refused', async () => {
+  const two = defineWorkflow({
+    id: 'conformance-two',
+    version: '1',
+    nodes: {
+      first: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
+      second: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
+    },
+  });
+  const { start, until, of } = await world(two, []);
+  const runId = await start();
+  await until(runId, 'run.failed');
+  expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'validation_error' });
+  expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(1);
+});
+
+test('a termination ends what goes on elsewhere', async () => {
+  const held = heldStep('long');
+  const definition = defineWorkflow({
+    id: 'conformance-aside',
+    version: '1',
+    nodes: {
+      boss: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [over as unknown as Json] } },
+      dispatch: { type: 'core.dispatch' },
+      aside: { type: 'local.step.long' },
+    },
+    edges: [{ from: 'boss', to: 'dispatch' }],
+  });
+  const { start, until, of } = await world(definition, [], [held.step]);
+  const runId = await start();
+  await until(runId, 'run.completed');
+  expect(await of(runId, 'node.cancelled')).toMatchObject([{ nodeId: 'aside', reason: 'run-terminated' }]);
+});
+
+test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
+  await expect(world({ ...crew([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
+});
