@@ -39,6 +39,9 @@ const insufficient: Scenario = {
     expect(view.payloads('model.capability.insufficient')).toMatchObject([
       { nodeId: 'insufficient-node', missingCapabilities: ['nonexistent-capability-9b3f'] },
     ]);
+    // Hosts that do not say so must not write such rows.
+    const { body } = await host.call('GET', '/.well-known/openwop');
+    expect(body.modelCapabilities).toEqual({ supported: true });
   },
 };
 

@@ -47,7 +47,8 @@ const running = ({ reasoning, memory }: AgentFacts) => ({
 
 /** What agents bring with them: prompts, tools, memory, and what their models cost. */
 const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
-  prompts: { supported: true, observability: 'hashed' as const },
+  prompts: { supported: true, observability: 'hashed' as const, variableSources: ['input', 'variable', 'context'] },
+  modelCapabilities: { supported: true },
   providerUsage: { supported: true, ...(costEstimates ? { costEstimates } : {}) },
   toolHooks: {
     supported: true,

@@ -98,7 +98,13 @@ test('with a star only public https addresses are called', async () => {
 test('a redirect is followed only where the list leads', async () => {
   const inside = await receiver((_request, response) => void response.end('internal'));
   const origin = await receiver((request, response) => {
-    const to = { '/own': '/end', '/away': `${inside}/secret`, '/file': 'file:///etc/passwd', '/loop': '/loop' };
+    const to = {
+      '/own': '/end',
+      '/away': `${inside}/secret`,
+      '/file': 'file:///etc/passwd',
+      '/public': 'https://b.example/',
+      '/loop': '/loop',
+    };
     const location = to[request.url as keyof typeof to];
     if (location === undefined) response.end('end');
     else response.writeHead(302, { location }).end();
@@ -108,6 +114,8 @@ test('a redirect is followed only where the list leads', async () => {
   expect([followed.url, Buffer.from(followed.body).toString()]).toEqual([`${origin}/end`, 'end']);
   await expect(fetch(`${origin}/away`)).rejects.toMatchObject(rejected);
   await expect(fetch(`${origin}/file`)).rejects.toMatchObject(rejected);
+  // Nobody even asks where such a name leads.
+  await expect(fetch(`${origin}/public`)).rejects.toMatchObject(rejected);
   await expect(fetch(`${origin}/loop`)).rejects.toMatchObject({ code: 'http_network_error' });
   // The star of the list does not let a redirect into the private network either.
   const open = fetching([origin, '*'], async () => ['10.0.0.7']);
@@ -130,9 +138,25 @@ test('the time limit is for all of it, redirects too', async () => {
     hops += 1;
     if (hops < 3) response.writeHead(302, { location: `/${hops}` }).end();
   });
-  const slow = fetching([origin])(`${origin}/`, { timeoutMs: 200 });
-  await expect(slow).rejects.toMatchObject({ code: 'http_timeout', retryable: true });
-  expect(hops).toBe(3);
+  const spans: number[] = [];
+  let clock = 0;
+  const port = createToolFetch([origin], {
+    resolve: nowhere,
+    timers: {
+      after(ms, wake) {
+        spans.push(ms);
+        return systemTimers.after(Math.min(ms, 50), wake);
+      },
+    },
+    now: () => {
+      clock += 100;
+      return clock;
+    },
+  });
+  const { signal } = new AbortController();
+  const request = { url: `${origin}/`, method: 'GET', headers: {}, maxBytes: 10, timeoutMs: 1_000, signal } as const;
+  await expect(port?.fetch(request)).rejects.toMatchObject({ code: 'http_timeout', retryable: true });
+  expect([hops, spans]).toEqual([3, [900, 800, 700]]);
 });
 
 test('who no longer waits for the answer hangs up', async () => {

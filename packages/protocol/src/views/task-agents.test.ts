@@ -113,6 +113,13 @@ test('a decision is a thought that can be acted on', () => {
   });
 });
 
+test('a decision that is very long is cut in the thought, which says so', () => {
+  const decision = { text: '"'.repeat(100_000) };
+  const face = lastFace(['agent.decided', { nodeId: 'a', agentId, decision }]);
+  expect(face).toMatchObject({ metadata: { actionable: true, truncated: true } });
+  expect(String(face?.content)).toHaveLength(65_537);
+});
+
 test('a tool call starts, goes on and ends; asked for again it is still the same call', () => {
   const faces = facesOf(
     ...begun,

@@ -78,18 +78,23 @@ function thought(view: RunView, event: FoldEvent): JsonObject | null {
   };
 }
 
+/** Data as text inside text takes more room than it has in its row, where all of it is. */
+const MAX_DECISION_UNITS = 65_536;
+
 /** A decision that counts, not a musing: those who may have to confirm it can tell. */
 function decision(view: RunView, event: FoldEvent): JsonObject {
   const { agentId, decision: decided, confidence } = payloadAs<'agent.decided'>(event.payload);
+  const content = typeof decided === 'string' ? decided : JSON.stringify(decided ?? null);
+  const isCut = content.length > MAX_DECISION_UNITS;
   return {
     kind: 'thought-stream',
     thoughtId: `${view.runId}:${event.seq}`,
     thoughtType: 'decision',
     verbosity: 'normal',
-    content: typeof decided === 'string' ? decided : JSON.stringify(decided),
+    content: isCut ? `${content.slice(0, MAX_DECISION_UNITS)}…` : content,
     index: view.thoughts - 1,
     agentId,
-    metadata: { ...(confidence !== undefined && { confidence }), actionable: true },
+    metadata: { ...(confidence !== undefined && { confidence }), actionable: true, ...(isCut && { truncated: true }) },
   };
 }
 

@@ -13,7 +13,7 @@ import {
   readHandoff,
 } from './loop-tools.ts';
 import { taskProblems } from './task.ts';
-import { isRepeated, type Refused, refusal } from './tool-calls.ts';
+import { malformed, type Refused, refusal } from './tool-calls.ts';
 
 /** What a turn states, the first of each kind, and those of its calls to the loop that do not count. */
 export interface Statements {
@@ -28,7 +28,7 @@ export function statementsOf(context: NodeContext, turn: Turn, agent: Agent): St
   const refused: Refused[] = [];
   for (const [index, call] of turn.toolCalls.entries()) {
     const toolId = loopToolCalled(call.name);
-    if (toolId === null || isRepeated(turn, index)) continue;
+    if (toolId === null || malformed(turn, index) !== null) continue;
     const isDecision = toolId === loopTools.decide;
     const isTaken = (isDecision ? decided : handedOn) !== null;
     const read = isTaken ? 'only one of these in a turn counts' : readCall(context, agent, call, isDecision);

@@ -246,6 +246,34 @@ describe('a model that misbehaves', () => {
     expect(results).toMatchObject([{ callId: 'same' }, { callId: 'same#1', isError: true }]);
   });
 
+  test.each([
+    ['arguments that no row can hold', 'openwop_look', { n: 'x'.repeat(300_000) }, 'openwop:look'],
+    ['a decision that no row can hold', 'openwop_decide', { decision: '€'.repeat(100_000) }, 'openwop:decide'],
+    ['a name that is none', '', {}, 'unnamed'],
+    ['a name without an end', 'x'.repeat(100_000), {}, 'x'.repeat(128)],
+  ])('%s are refused where they are said', (_what, name, input, toolId) => {
+    const run = new AgentRun({ cast: { solo: { manifest: { confidence: {} } } } }).calls([name, input]);
+    expect(run.last('agent.toolReturned')).toMatchObject({ toolId, error: { code: 'tool_invalid_arguments' } });
+    for (const event of run.events) {
+      if (event.type.startsWith('agent.')) expect(JSON.stringify(event.payload).length).toBeLessThan(10_000);
+    }
+    expect(run.says().status).toBe('completed');
+  });
+
+  test('a turn that no row can hold counts as none, and fails the node', () => {
+    const run = new AgentRun().says({ text: '€'.repeat(200_000) });
+    expect(run.last('cairn.model.returned')).toMatchObject({ error: { code: 'event_too_large' } });
+    expect(run.error.code).toBe('event_too_large');
+    expect(run.last('agent.invocation.completed').outcome).toBe('failed');
+  });
+
+  test('a result that no row can hold fails the node, not the host', () => {
+    const run = new AgentRun({ cast: { solo: { returnSchema: {} } } }).says({
+      text: JSON.stringify('x'.repeat(300_000)),
+    });
+    expect(run.error.code).toBe('event_too_large');
+  });
+
   test('a refusal ends the invocation as refused and fails the node', () => {
     const run = new AgentRun().says({ text: 'I will not.', finish: 'content_filter' });
     expect(run.last('agent.invocation.completed').outcome).toBe('refused');

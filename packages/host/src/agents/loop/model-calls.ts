@@ -12,6 +12,7 @@ import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
 import { clientRow, operatorRow } from './rows.ts';
 import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
+import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import type { LoopWorld } from './world.ts';
 
 type Context = DrivenContext<LoopState>;
@@ -122,7 +123,7 @@ export function toolsShown(context: Context, agent: Agent, world: LoopWorld): re
 
 /** The row that records what came of a turn. */
 export function modelReturned(context: Context, { callId, attempt }: OpenCall, result: CallResult): Draft {
-  const outcome = 'outcome' in result ? (result.outcome as unknown as ModelOutcome) : { error: thrown(result) };
+  const outcome = 'outcome' in result ? recordable(result.outcome) : { error: thrown(result) };
   const nodeId = context.node.id;
   return operatorRow('cairn.model.returned', nodeId, {
     nodeId,
@@ -130,6 +131,13 @@ export function modelReturned(context: Context, { callId, attempt }: OpenCall, r
     attempt,
     ...(outcome as unknown as JsonObject),
   });
+}
+
+/** A turn that no row can hold was none. */
+function recordable(outcome: Json): ModelOutcome {
+  if (!exceeds(outcome, MAX_ROW_BYTES)) return outcome as unknown as ModelOutcome;
+  const message = `The model's turn has more than ${MAX_ROW_BYTES} bytes of JSON, which is more than an event can hold.`;
+  return { error: { class: 'bad_stream', code: 'event_too_large', message, retryable: false } };
 }
 
 /** A performer gives failures as outcomes; what it throws is not classified. */

@@ -1,5 +1,5 @@
 /** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { type Json, type JsonObject, quoted } from '@cairn/protocol';
 import type { CallResult, DrivenContext } from '../../engine/compiled.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/state.ts';
 import { askDrafts } from '../../engine/waiting.ts';
@@ -9,9 +9,11 @@ import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion
 import type { Agent } from './agent.ts';
 import { QUESTION_ID } from './call-fold.ts';
 import { type Invocation, type LoopState, openCalls, type ToolCall } from './loop-state.ts';
+import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
 import { operatorRow, type ToolEnd, toolCalledRow, toolReturnedRow } from './rows.ts';
 import { principalOf } from './settings.ts';
+import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
 import type { LoopWorld } from './world.ts';
 
 type Context = DrivenContext<LoopState>;
@@ -59,10 +61,26 @@ export function judgeCall(law: ToolLaw, call: ModelToolCall, index: number): All
 const problemsOf = (checked: { ok: true } | { ok: false; problems: readonly string[] }): readonly string[] =>
   checked.ok ? [] : checked.problems;
 
-/** An id a model gives twice in a turn: whose result is whose could not be told. Some give none at all. */
-export function isRepeated({ toolCalls }: Turn, index: number): boolean {
-  const id = toolCalls[index]?.id;
-  return id !== '' && toolCalls.findIndex((call) => call.id === id) < index;
+/** Names of tools are shorter; what a model makes up need not be. */
+const MAX_NAME = 128;
+
+/** What no tool could take a call for, whatever it is: told in words, or null. */
+export function malformed({ toolCalls }: Turn, index: number): string | null {
+  const { id, name, input } = toolCalls[index] as ModelToolCall;
+  // Whose result is whose could not be told. Some models give no id at all.
+  if (id !== '' && toolCalls.findIndex((call) => call.id === id) < index) {
+    return `The call id ${quoted(id, 80)} was used before in this turn.`;
+  }
+  if (name === '' || name.length > MAX_NAME) return `No tool is called ${quoted(name, 80)}.`;
+  if (exceeds(input, MAX_ARGUMENT_BYTES)) return `The arguments have more than ${MAX_ARGUMENT_BYTES} bytes of JSON.`;
+  return null;
+}
+
+/** The call as it is told: what is too large for its row is left out. */
+export function malformedCall(law: ToolLaw, { name, input }: ModelToolCall, index: number, why: string): Refused {
+  const toolId = loopToolCalled(name) ?? law.book.called(name)?.id ?? (name.slice(0, MAX_NAME) || 'unnamed');
+  const shown = exceeds(input, MAX_ARGUMENT_BYTES) ? null : input;
+  return { index, toolId, input: shown, end: refusal('tool_invalid_arguments', why) };
 }
 
 /** The rows of a turn's calls, in the order of the model; those that are refused return at once. `before` rows of the decision come first. */

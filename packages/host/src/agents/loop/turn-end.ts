@@ -21,8 +21,9 @@ import {
   usageRow,
 } from './rows.ts';
 import { verbosityOf } from './settings.ts';
+import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import { inWords, parsedResult } from './task.ts';
-import { type Allowed, callRows, isRepeated, judgeCall, type Refused, refusal } from './tool-calls.ts';
+import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
 import type { LoopWorld } from './world.ts';
 
@@ -80,17 +81,9 @@ function callsOf({ context, agent, world }: Here, turn: Turn, { refused }: State
   const law = world.toolLaw(context.state.view, agent.allowlist);
   const calls: (Allowed | Refused)[] = [...refused];
   for (const [index, call] of turn.toolCalls.entries()) {
-    if (isRepeated(turn, index)) {
-      const end = refusal(
-        'tool_invalid_arguments',
-        `The call id ${JSON.stringify(call.id)} was used before in this turn.`,
-      );
-      calls.push({
-        index,
-        toolId: loopToolCalled(call.name) ?? law.book.called(call.name)?.id ?? call.name,
-        input: call.input,
-        end,
-      });
+    const wrong = malformed(turn, index);
+    if (wrong !== null) {
+      calls.push(malformedCall(law, call, index, wrong));
     } else if (loopToolCalled(call.name) === null) {
       calls.push(judgeCall(law, call, index));
     }
@@ -213,6 +206,7 @@ function finish(here: Here, { decision, stated, rows, outcome = 'completed' }: F
     ...(confidence === undefined ? {} : { confidence }),
     agentId,
   };
+  if (exceeds(outputs, MAX_ROW_BYTES)) return endBadly(here, tooMuch(context.node.id));
   return { kind: 'complete', outputs, drafts: [...here.rows, ...rows, completed], agentId };
 }
 
@@ -271,6 +265,12 @@ const brokenOff = (nodeId: string, { provider, model }: Turn): RunError => ({
   message: `${provider}/${model} broke off its answer to node ${nodeId}.`,
   details: { provider, model },
   retryable: true,
+});
+
+const tooMuch = (nodeId: string): RunError => ({
+  code: 'event_too_large',
+  message: `What the agent of node ${nodeId} gave has more than ${MAX_ROW_BYTES} bytes of JSON, which is more than an event can hold.`,
+  retryable: false,
 });
 
 const rejected = (nodeId: string, verdict: Extract<Verdict, { action: 'reject' }>): RunError => ({

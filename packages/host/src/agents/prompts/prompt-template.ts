@@ -19,7 +19,7 @@ const promptVariable = z.strictObject({
   description: z.string().max(500).optional(),
 });
 
-export const MAX_TEMPLATE_UNITS = 65_536;
+const MAX_TEMPLATE_UNITS = 65_536;
 
 /** Only what composing needs; what else a published template says is for people and editors. */
 const promptTemplate = z.strictObject({
