@@ -4,6 +4,8 @@ import { defineStep } from '../packages/host/src/engine/define-step.ts';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import type { Commit } from '../packages/host/src/log/port.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
+import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
+import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
@@ -35,16 +37,20 @@ const step = defineStep({
 
 function hostCommands() {
   let running: { readonly store: SqliteStore; readonly engine: Engine } | undefined;
+  let agentRun: Promise<AgentTimes> | undefined;
   return {
     serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
       const store = await openMeasuredStore(folder);
       const host = await createHost({
         store,
         steps: [step],
-        workflows,
+        agents: benchAgents,
+        tools: [benchTool],
+        workflows: [...workflows, ...agentWorkflows],
         config: {
           port: 0,
           keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }],
+          tools: { allow: [benchTool.id] },
           limits: { maxNodeExecutions: 1_000_000, maxOpenStreamsPerKey: 4_000 },
         },
       });
@@ -78,6 +84,22 @@ function hostCommands() {
           await Promise.all(Array.from({ length: BURST_APPENDS }, () => append(BURST_ROWS)));
         }
       }),
+
+    /** Starts a run of an agent; `agentTimes` waits for its end. */
+    startAgent: async ({ workflowId }: { readonly workflowId: string }) => {
+      const { engine, store } = running!;
+      const { runId, times } = await startAgentRun(engine, store, TENANT, workflowId);
+      agentRun = times;
+      return { runId };
+    },
+
+    agentTimes: () => agentRun!,
+
+    bareTurns: async (): Promise<BareTurns> => {
+      // Once more than it counts: the first is for the compilers, as the runs of the host before this were.
+      await bareTurns();
+      return bareTurns();
+    },
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(running!.engine, running!.store, workflowId),

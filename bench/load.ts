@@ -4,6 +4,7 @@ import { TerminalError } from '@cairn/protocol';
 import { cpuMs, serveCommands } from './child.ts';
 import { HttpConnection, type Reply, requestText } from './http-connection.ts';
 import { percentile } from './statistics.ts';
+import { machineMs } from './stream-pace.ts';
 import { type Target, watchRun } from './watched-run.ts';
 
 interface RunLoad {
@@ -73,8 +74,9 @@ const commands = {
     const begin = performance.now();
     expectStatus(await connection.send(request, counter.take), 200, path);
     const ms = performance.now() - begin;
+    const endedAt = machineMs();
     connection.close();
-    return { events: counter.count(), ms, clientCores: (cpuMs() - cpu) / ms };
+    return { events: counter.count(), ms, endedAt, clientCores: (cpuMs() - cpu) / ms };
   },
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
+import { agentGroup } from './agent-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
 import { type FigureLine, figureLine } from './figure.ts';
 import { logGroup } from './log-figures.ts';
@@ -13,7 +14,7 @@ import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
 
-const groups: readonly Group[] = [logGroup, runGroup, longRunGroup, suspendedGroup, streamGroup];
+const groups: readonly Group[] = [logGroup, runGroup, longRunGroup, suspendedGroup, streamGroup, agentGroup];
 
 const help = `npm run bench [-- name...] [--quick] [--json]
 

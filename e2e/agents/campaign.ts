@@ -84,6 +84,9 @@ export async function crewCampaign(options: CrewCampaign): Promise<CrewReport> {
   };
 }
 
+const isWrite = (row: RunEventDoc | undefined): boolean =>
+  row?.type === 'agent.toolCalled' && (row.payload as JsonObject).safety === 'write';
+
 class Scene {
   readonly host: HostProcess;
   readonly breaches: Breach[] = [];
@@ -140,25 +143,33 @@ class Scene {
   /** All rows of a run to its end, through the deaths of the host. */
   async #followed(wire: Wire, runId: string): Promise<readonly RunEventDoc[]> {
     const rows: RunEventDoc[] = [];
-    let next = this.#random.between(0, ROWS_BETWEEN);
+    let isTime = this.#nextMoment(0);
     for (;;) {
       for await (const { data } of wire.stream(runId, rows.length - 1)) {
         const row = JSON.parse(data) as RunEventDoc;
         rows.push(row);
         if (isTerminalType(row.type)) return rows;
         if (row.type === 'interrupt.requested') await this.#answer(wire, runId, row.payload as JsonObject);
-        if (rows.length <= next || this.deaths.length >= this.#options.kills) continue;
-        next = rows.length + this.#random.between(0, ROWS_BETWEEN);
-        await this.#die(row.type);
+        if (!isTime(rows) || this.deaths.length >= this.#options.kills) continue;
+        isTime = this.#nextMoment(rows.length);
+        await this.#die(row);
         break;
       }
       await wire.rest();
     }
   }
 
+  /** Any row of those that follow; now and then the next call of a tool that writes, of which there are few. */
+  #nextMoment(seen: number): (rows: readonly RunEventDoc[]) => boolean {
+    const at = seen + this.#random.between(0, ROWS_BETWEEN);
+    if (this.#random.chance(0.75)) return (rows) => rows.length > at;
+    return (rows) => isWrite(rows.at(-1));
+  }
+
   /** Right after a row was seen, or a moment later: in the middle of what it led to. */
-  async #die(type: string): Promise<void> {
-    if (this.#random.chance(0.5)) await pause(this.#random.between(0, 30));
+  async #die(row: RunEventDoc): Promise<void> {
+    const { type } = row;
+    if (!isWrite(row) && this.#random.chance(0.5)) await pause(this.#random.between(0, 30));
     await this.host.kill();
     this.deaths.push(type);
     this.#options.progress?.(`kill ${this.deaths.length}/${this.#options.kills} after ${type}`);

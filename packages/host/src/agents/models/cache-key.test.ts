@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Json } from '@cairn/protocol';
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { llmCacheKey, type SemanticRequest } from './cache-key.ts';
 
@@ -54,4 +57,34 @@ test('options of a provider count under its name', () => {
     return '';
   });
   expect((JSON.parse(seen) as { providerOptions: unknown }).providerOptions).toEqual({ 'vendor.local.effort': 'high' });
+});
+
+test('of any request it is the canonical JSON of the whole, also of messages that came before', () => {
+  const text = fc.string({ unit: 'binary' }).filter((given) => given.isWellFormed());
+  const value = fc.jsonValue({ stringUnit: 'grapheme' }) as fc.Arbitrary<Json>;
+  const message = fc.dictionary(text, value) as fc.Arbitrary<Json>;
+  const request = fc.record(
+    {
+      messages: fc.array(message),
+      tools: fc.array(fc.record({ name: text })),
+      temperature: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      seed: fc.integer(),
+      stop: value,
+      responseFormat: value,
+    },
+    { requiredKeys: ['messages'] },
+  );
+  fc.assert(
+    fc.property(request, fc.array(message), (first, more) => {
+      for (const whole of [first, { ...first, messages: [...first.messages, ...more] }]) {
+        const seen: string[] = [];
+        llmCacheKey({ ...base, request: whole as SemanticRequest['request'] }, (given) => {
+          seen.push(given);
+          return '';
+        });
+        expect(seen).toEqual([canonicalize(JSON.parse(seen[0] ?? ''))]);
+        expect(JSON.parse(seen[0] ?? '').request.messages).toEqual(JSON.parse(JSON.stringify(whole.messages)));
+      }
+    }),
+  );
 });

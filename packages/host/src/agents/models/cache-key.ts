@@ -26,18 +26,42 @@ export interface SemanticRequest {
 /** Recipe `spec-rfc-0041`: 64 lowercase hex digits. */
 export function llmCacheKey(semantic: SemanticRequest, sha256: Sha256): string {
   const { provider, model, request, providerOptions = {} } = semantic;
-  const { messages, tools } = request;
+  const { messages, tools, ...rest } = request;
   const options = Object.entries(providerOptions).map(
     ([option, value]) => [`vendor.${provider}.${option}`, value] as const,
   );
+  const parts: Record<string, string> = { messages: `[${messages.map(messageText).join(',')}]` };
+  for (const [name, value] of Object.entries(rest)) parts[name] = canonical(value);
+  if (tools !== undefined) parts.tools = canonical(tools.toSorted(byName));
   const keyed = {
-    recipe: 'openwop-semantic-request-v2',
-    provider,
-    model,
-    request: { ...request, messages, ...(tools === undefined ? {} : { tools: tools.toSorted(byName) }) },
-    ...(options.length === 0 ? {} : { providerOptions: Object.fromEntries(options) }),
+    recipe: canonical('openwop-semantic-request-v2'),
+    provider: canonical(provider),
+    model: canonical(model),
+    request: objectText(parts),
+    ...(options.length === 0 ? {} : { providerOptions: canonical(Object.fromEntries(options)) }),
   };
-  return sha256(canonicalize(keyed) ?? '', 'hex');
+  return sha256(objectText(keyed), 'hex');
+}
+
+const canonical = (value: Json): string => canonicalize(value) ?? '';
+
+/** The canonical JSON of an object whose values are canonical JSON already; its names are plain words. */
+const objectText = (parts: Readonly<Record<string, string>>): string =>
+  `{${Object.keys(parts)
+    .toSorted()
+    .map((name) => `"${name}":${parts[name]}`)
+    .join(',')}}`;
+
+/** What was said in earlier turns comes again with each turn, as the same objects, which nobody changes. */
+const texts = new WeakMap<object, string>();
+
+function messageText(message: Json): string {
+  if (typeof message !== 'object' || message === null) return canonical(message);
+  const known = texts.get(message);
+  if (known !== undefined) return known;
+  const text = canonical(message);
+  texts.set(message, text);
+  return text;
 }
 
 /** UTF-16 code units, which is how strings compare here. */

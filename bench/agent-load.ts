@@ -1,0 +1,126 @@
+/** The agents that are measured, as scripts; and the same scripts played by nothing but the scripted model. */
+import type { WorkflowDefinition } from '@cairn/protocol';
+import { z } from 'zod';
+import { readScript } from '../packages/host/src/agents/models/scripted/script.ts';
+import { scriptedModel } from '../packages/host/src/agents/models/scripted/scripted-model.ts';
+import type { ModelMessage } from '../packages/host/src/agents/models/turn.ts';
+import { defineAgent, defineTool } from '../packages/host/src/index.ts';
+import { systemClock } from '../packages/host/src/server/compose.ts';
+
+/** Turns of one run of the loop that is timed; the last one only answers. */
+export const TURNS = 150;
+/** Lets the reader of the stream connect before the first delta. */
+const HEAD_START_MS = 400;
+
+const TOOL = 'bench:note';
+
+/** Answers at once. */
+export const benchTool = defineTool({
+  id: TOOL,
+  description: 'Notes a text.',
+  input: z.object({ text: z.string() }),
+  safety: 'idempotent',
+  run: () => ({ noted: true }),
+});
+
+type Turn = readonly Readonly<Record<string, unknown>>[];
+
+const turnScript: { readonly turns: readonly Turn[] } = {
+  turns: Array.from({ length: TURNS }, (_, turn) =>
+    turn === TURNS - 1
+      ? [{ say: 'All is noted.' }]
+      : [{ say: 'This is noted next.' }, { call: { tool: TOOL, input: { text: 'a line of notes' } } }],
+  ),
+};
+
+/** As long as a token, and two turns of them: one turn is limited to 400,000 characters. */
+const streamScript = (deltas: number): { readonly turns: readonly Turn[] } => {
+  const half = { stream: { deltas: deltas / 2, size: 5 } };
+  return { turns: [[{ delay: HEAD_START_MS }, half, { call: { tool: TOOL, input: { text: 'half' } } }], [half]] };
+};
+
+const agent = (name: string, script: object, tools: readonly string[] = []) =>
+  defineAgent({
+    id: `host:${name}`,
+    persona: name,
+    instructions: 'You do as the script says.',
+    tools,
+    rehearsal: JSON.parse(JSON.stringify(script)),
+  });
+
+export const streamLoads = { quick: 20_000, full: 150_000 } as const;
+
+export const benchAgents = [
+  agent('bench-turns', turnScript, [TOOL]),
+  ...Object.values(streamLoads).map((deltas) => agent(`bench-stream-${deltas}`, streamScript(deltas), [TOOL])),
+];
+
+export const agentWorkflows: readonly WorkflowDefinition[] = benchAgents.map(({ agentId }) => ({
+  id: agentId.replace('host:', ''),
+  name: agentId,
+  version: '1',
+  nodes: [
+    {
+      id: 'agent',
+      typeId: 'cairn.agent',
+      name: 'Agent',
+      position: { x: 0, y: 0 },
+      config: { limits: { maxTurns: TURNS } },
+      inputs: { message: { type: 'static', value: 'Go.' } },
+      agent: { agentId },
+    },
+  ],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: { timeout: 0 },
+}));
+
+export interface BareTurns {
+  /** Of each turn: from asking the model to its last part. */
+  readonly turnMs: readonly number[];
+  /** Of each call of the tool's own function. */
+  readonly toolMs: readonly number[];
+}
+
+/** The loop without a host: asks the scripted model, calls the function, keeps the transcript in memory, and forgets it all. */
+export async function bareTurns(): Promise<BareTurns> {
+  const read = readScript(turnScript);
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  const model = scriptedModel({ script: read.script, clock: systemClock });
+  const tools = [{ toolId: TOOL, name: 'bench_note', description: '', inputSchema: benchTool.inputSchema }];
+  const messages: ModelMessage[] = [{ role: 'user', text: 'Go.' }];
+  const { signal } = new AbortController();
+  const turnMs: number[] = [];
+  const toolMs: number[] = [];
+  for (let turnIndex = 0; turnIndex < TURNS; turnIndex++) {
+    const began = performance.now();
+    let text = '';
+    const toolCalls = [];
+    for await (const parts of model.stream({
+      system: 'You do as the script says.',
+      messages,
+      task: 'Go.',
+      tools,
+      turnIndex,
+      attempt: 1,
+      signal,
+    })) {
+      for (const part of parts) {
+        if (part.type === 'tool-call') toolCalls.push(part.call);
+        else if (part.type === 'text-delta') text += part.text;
+      }
+    }
+    turnMs.push(performance.now() - began);
+    messages.push({ role: 'assistant', text, toolCalls });
+    for (const { id, name, input } of toolCalls) {
+      const called = performance.now();
+      const checked = benchTool.check(input);
+      if (!checked.ok) throw new Error(checked.problems.join('; '));
+      messages.push({ role: 'tool', callId: id, name, output: { noted: true }, isError: false });
+      toolMs.push(performance.now() - called);
+    }
+  }
+  return { turnMs, toolMs };
+}

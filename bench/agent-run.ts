@@ -1,0 +1,75 @@
+/** One run of an agent in the host that is measured: when its rows became durable, told by the log itself. */
+import type { RunId } from '@cairn/protocol';
+import type { Engine } from '../packages/host/src/engine/engine.ts';
+import type { Commit } from '../packages/host/src/log/port.ts';
+import type { SqliteStore } from './measured-store.ts';
+import { machineMs } from './stream-pace.ts';
+
+export interface AgentTimes {
+  readonly events: number;
+  /** Those an ordinary client sees. */
+  readonly clientEvents: number;
+  /** On the machine's clock: when the first delta was durable. */
+  readonly firstDeltaAt: number;
+  /** From the row that asks for a turn to the rows that its result led to, each durable. */
+  readonly turnMs: readonly number[];
+  /** From the row that calls a tool to its result, each durable. */
+  readonly toolMs: readonly number[];
+}
+
+/** Starts a run and gives its id at once, and its times once it has ended. */
+export async function startAgentRun(
+  engine: Engine,
+  { log }: SqliteStore,
+  tenant: string,
+  workflowId: string,
+): Promise<{ readonly runId: RunId; readonly times: Promise<AgentTimes> }> {
+  const watch = new Watch();
+  const stop = log.follow((commit) => watch.take(commit));
+  const { runId } = await engine.start({ tenant, workflowId, inputs: {}, options: {} });
+  const times = watch.ended.promise.finally(stop);
+  times.catch(() => undefined);
+  return { runId, times };
+}
+
+/** The host runs nothing else while it watches, so that every commit is of the run. */
+class Watch {
+  readonly ended = Promise.withResolvers<AgentTimes>();
+  #events = 0;
+  #clientEvents = 0;
+  #firstDeltaAt = Number.NaN;
+  #askedAt = Number.NaN;
+  #calledAt = Number.NaN;
+  readonly #turnMs: number[] = [];
+  readonly #toolMs: number[] = [];
+
+  take({ rows }: Commit): void {
+    const now = machineMs();
+    for (const { type, audience, payload } of rows) {
+      this.#events += 1;
+      if (audience === 'client') this.#clientEvents += 1;
+      if (type === 'output.chunk') {
+        if (Number.isNaN(this.#firstDeltaAt)) this.#firstDeltaAt = now;
+      } else this.#note(type, payload, now);
+    }
+  }
+
+  #note(type: string, payload: string, now: number): void {
+    if (type === 'cairn.model.requested') this.#askedAt = now;
+    else if (type === 'cairn.model.returned') this.#turnMs.push(now - this.#askedAt);
+    else if (type === 'agent.toolCalled') this.#calledAt = now;
+    else if (type === 'agent.toolReturned') this.#toolMs.push(now - this.#calledAt);
+    else if (type === 'run.completed') this.ended.resolve(this.#times());
+    else if (type === 'run.failed') this.ended.reject(new Error(payload));
+  }
+
+  #times(): AgentTimes {
+    return {
+      events: this.#events,
+      clientEvents: this.#clientEvents,
+      firstDeltaAt: this.#firstDeltaAt,
+      turnMs: this.#turnMs,
+      toolMs: this.#toolMs,
+    };
+  }
+}
