@@ -19,7 +19,10 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
   const read = await readConfig({
     env: terminal.env,
     flags,
-    defaults: { data: folder, keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes] }] },
+    defaults: {
+      data: folder,
+      keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes], toolScopes: ['tool:*'] }],
+    },
   });
   const config = { ...read, packs: { ...read.packs, folders: [...read.packs.folders, demoPacks] } };
   const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true }, () =>
