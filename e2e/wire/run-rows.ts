@@ -108,6 +108,12 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 403, error: 'mock_provider_forbidden' },
   },
   {
+    at: '3.3',
+    says: "somebody else's credential, or one that there is none of, is refused",
+    ask: { to: create, body: { ...done, configurable: { 'ai.credentialRef': 'nobody-has-it' } } },
+    answer: { status: 403, error: 'credential_forbidden' },
+  },
+  {
     at: '2.6',
     says: 'a live key may not choose the version of the engine',
     ask: { to: create, body: done, headers: { 'x-force-engine-version': '1' } },

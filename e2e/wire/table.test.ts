@@ -93,6 +93,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'resolveInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
   'resolveInterrupt conflict': 'packages/host/src/server/token-interrupts.test.ts',
   'installPack unsupported_model_class': 'packages/host/src/agents/packs/check-pack.test.ts',
+  // Stand-ins for models are for hosts in conformance mode.
+  'createRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 
