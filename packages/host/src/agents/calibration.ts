@@ -89,8 +89,7 @@ export class CalibrationFold {
     if (!(confidence >= 0 && confidence <= 1)) return null;
     const tallies = this.#agents.get(agentId) ?? new Array<Tally | undefined>(BUCKETS).fill(undefined);
     this.#agents.set(agentId, tallies);
-    // 0.3 * 10 may come out a hair below 3.
-    const place = Math.min(BUCKETS - 1, Math.floor(confidence * BUCKETS + 1e-9));
+    const place = Math.min(BUCKETS - 1, Math.floor(confidence * BUCKETS));
     const tally = tallies[place] ?? { stated: 0, held: 0, approved: 0, edited: 0, rejected: 0, expired: 0 };
     tallies[place] = tally;
     return tally;
