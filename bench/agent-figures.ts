@@ -62,7 +62,9 @@ async function eventsRound(field: Field): Promise<EventsRound> {
   const { read, times } = result;
   // Short of an event the figure is worth nothing; merged deltas would be fewer.
   const isWhole = read.events === times.clientEvents && times.events > deltas;
-  const value = isWhole ? (times.events / (read.endedAt - times.firstDeltaAt)) * 1000 : Number.NaN;
+  // What was durable when the clock began does not count.
+  const counted = times.events - times.eventsThen;
+  const value = isWhole ? (counted / (read.endedAt - times.firstDeltasAt)) * 1000 : Number.NaN;
   const limit = await bareRate(field, deltas);
   plan.progress(
     `  events: ${Math.round(value)}/s of ${times.events}, ${((cost.cpuMs / times.events) * 1000).toFixed(1)} us CPU an event, ${cost.commits} commits, client ${read.clientCores.toFixed(2)} cores; bare ${Math.round(limit)}/s`,

@@ -9,8 +9,9 @@ export interface AgentTimes {
   readonly events: number;
   /** Those an ordinary client sees. */
   readonly clientEvents: number;
-  /** On the machine's clock: when the first delta was durable. */
-  readonly firstDeltaAt: number;
+  /** On the machine's clock: when the first deltas were durable, and how many events there were then. */
+  readonly firstDeltasAt: number;
+  readonly eventsThen: number;
   /** From the row that asks for a turn to the rows that its result led to, each durable. */
   readonly turnMs: readonly number[];
   /** From the row that calls a tool to its result, each durable. */
@@ -37,7 +38,8 @@ class Watch {
   readonly ended = Promise.withResolvers<AgentTimes>();
   #events = 0;
   #clientEvents = 0;
-  #firstDeltaAt = Number.NaN;
+  #firstDeltasAt = Number.NaN;
+  #eventsThen = 0;
   #askedAt = Number.NaN;
   #calledAt = Number.NaN;
   readonly #turnMs: number[] = [];
@@ -48,10 +50,11 @@ class Watch {
     for (const { type, audience, payload } of rows) {
       this.#events += 1;
       if (audience === 'client') this.#clientEvents += 1;
-      if (type === 'output.chunk') {
-        if (Number.isNaN(this.#firstDeltaAt)) this.#firstDeltaAt = now;
-      } else this.#note(type, payload, now);
+      if (type !== 'output.chunk') this.#note(type, payload, now);
     }
+    if (this.#eventsThen > 0 || !rows.some(({ type }) => type === 'output.chunk')) return;
+    this.#firstDeltasAt = now;
+    this.#eventsThen = this.#events;
   }
 
   #note(type: string, payload: string, now: number): void {
@@ -67,7 +70,8 @@ class Watch {
     return {
       events: this.#events,
       clientEvents: this.#clientEvents,
-      firstDeltaAt: this.#firstDeltaAt,
+      firstDeltasAt: this.#firstDeltasAt,
+      eventsThen: this.#eventsThen,
       turnMs: this.#turnMs,
       toolMs: this.#toolMs,
     };
