@@ -1,0 +1,116 @@
+/** The packs that `cairn dev` brings: sound, complete, and each runs on its own script. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import { lintPack } from '../agents/packs/check-pack.ts';
+import { readPackFolder } from '../agents/packs/folder.ts';
+import { memoryStore } from '../log/memory.ts';
+import { scopes } from '../server/auth.ts';
+import { createHost } from '../server/create-host.ts';
+import { demoPacks } from './demo-packs.ts';
+import { type Ended, type Typed, typed } from './noted-terminal.contract.ts';
+
+const key = 'a-key-for-the-demo-packs';
+const packs = readdirSync(demoPacks, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+async function served(): Promise<(args: readonly string[], how?: Typed) => Promise<Ended>> {
+  const data = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const host = await createHost({
+    config: {
+      port: 0,
+      data,
+      keys: [{ key, tenant: 'dev', principal: 'ada', scopes: [...scopes] }],
+      packs: { folders: [demoPacks] },
+    },
+    allowUnsignedPacks: true,
+    store: memoryStore(),
+    report: () => undefined,
+  });
+  onTestFinished(() => host.close());
+  return (args, how) => typed(args, { ...how, env: { CAIRN_URL: host.url ?? '', CAIRN_KEY: key } });
+}
+
+test.each(packs.map(({ name }) => name))(
+  '%s is sound, and every agent of it has a prompt and a script',
+  async (name) => {
+    const files = await readPackFolder(join(demoPacks, name));
+    const { manifest } = lintPack(files);
+    const agentIds = (manifest.agents ?? []).map(({ agentId }) => agentId);
+    for (const agentId of agentIds) {
+      const last = agentId.split('.').at(-1) ?? '';
+      expect([...files.keys()]).toEqual(expect.arrayContaining([`prompts/${last}.md`, `rehearsals/${last}.json`]));
+    }
+    const workflows = [...files.keys()].filter((path) => path.startsWith('workflows/'));
+    const nodes = workflows.flatMap((path) => (JSON.parse(String(files.get(path))) as WorkflowDefinition).nodes);
+    expect(nodes.length).toBeGreaterThan(0);
+    for (const { agent } of nodes) expect(agentIds).toContain(agent?.agentId);
+  },
+);
+
+test('the research crew works on the topic it is given, and leaves a brief', async () => {
+  const cairn = await served();
+  const { code, out, err } = await cairn(['run', 'research-crew', '--input', 'topic=sea "walls"']);
+  expect(code).toBe(0);
+  expect((JSON.parse(out) as JsonObject).content).toContain('# sea "walls"');
+  const told = [/● Planner/, /hands over to Researcher/, /● Researcher/, /→ openwop:fs\.write {2}path=notes\.md/];
+  let from = 0;
+  for (const line of [...told, /● Writer/, /path=brief\.md/, /\d+ turns, \d+ tool calls/, /✓ completed/]) {
+    const at = err.slice(from).search(line);
+    expect([line, at]).toEqual([line, expect.any(Number)]);
+    expect(at).toBeGreaterThanOrEqual(0);
+    from += at;
+  }
+  expect(err).not.toContain('✗');
+});
+
+test('on a narrow screen no line of the crew is wider than the screen, and no word is lost', async () => {
+  const cairn = await served();
+  const { err } = await cairn(['run', 'research-crew', '--input', 'topic=tides'], { columns: 40, colours: true });
+  const { stripVTControlCharacters } = await import('node:util');
+  const plain = stripVTControlCharacters(err);
+  const told = plain.split('\n').filter((line) => line.startsWith('    '));
+  expect(told.length).toBeGreaterThan(40);
+  for (const line of told) expect(line.length).toBeLessThanOrEqual(40);
+  expect(plain.replace(/\s+┊?\s*/g, ' ')).toContain('Three questions that can be looked up are enough.');
+});
+
+test('the triage is unsure, a person decides, and the answer goes by what they said', async () => {
+  const cairn = await served();
+  const waiting = await cairn(['run', 'support-triage']);
+  expect(waiting.code).toBe(5);
+  expect(waiting.err).toContain('triage is unsure of its decision (approve, edit, reject)');
+  expect(waiting.err).toContain('confidence 0.55, and 0.75 is needed');
+  const runId = /cairn answer (\S+) approve/.exec(waiting.err)?.[1] ?? '';
+  const edited = { action: 'edit', decision: { queue: 'billing', priority: 'normal', reason: 'It is about credits.' } };
+  expect((await cairn(['answer', runId, '--value', JSON.stringify(edited)])).code).toBe(0);
+  await cairn(['tail', runId]);
+  expect((await cairn(['show', runId])).out).toContain('queue billing with the priority normal');
+});
+
+test('the review is data in the shape of its schema', async () => {
+  const cairn = await served();
+  const { code, out } = await cairn(['run', 'code-review', '--input', 'title=Count pages']);
+  expect(code).toBe(0);
+  const { result } = JSON.parse(out) as { readonly result: JsonObject };
+  expect(result).toMatchObject({
+    verdict: 'request-changes',
+    findings: [{ severity: 'major' }, { severity: 'minor' }],
+  });
+  expect(result.summary).toContain('Count pages');
+});
+
+test('a task of another shape is refused before any agent sees it', async () => {
+  const cairn = await served();
+  const { code, err } = await cairn(['run', 'research-crew', '--input', 'topic=']);
+  expect(code).toBe(1);
+  expect(err).toContain('handoff_task_schema_violation');
+  expect(err).not.toContain('Planner');
+});
+
+test('the page of the packs leads to each of them', () => {
+  const page = readFileSync(join(demoPacks, 'README.md'), 'utf8');
+  for (const { name } of packs) expect(page).toContain(`(${name}/README.md)`);
+});
