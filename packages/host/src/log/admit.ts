@@ -36,7 +36,7 @@ export interface Surroundings {
 export interface Admitted {
   readonly slot: RunSlot;
   readonly rows: readonly Row[];
-  /** Interrupts that opened or closed. */
+  /** Interrupts that opened, changed or closed. */
   readonly interrupts: readonly InterruptRecord[];
 }
 
@@ -194,7 +194,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cur
     hash = chainHash(hash, stored.rowHash);
     stored.hash = hash;
     rows.push(stored);
-    const next = foldRunIndex(index, row);
+    const next = foldRunIndex(index, row, seq);
     if (next.open !== index.open) {
       // Row by row, so that a question asked and withdrawn in one append still leaves its record.
       changes ??= new Map();

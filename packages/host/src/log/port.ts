@@ -85,6 +85,12 @@ export interface RunRecord {
   readonly importedAt: number | null;
 }
 
+/** A decision of one of several who have to decide. */
+export interface Vote {
+  readonly principal: string;
+  readonly action: string;
+}
+
 /** One row of the inbox: an interrupt and whether it still waits. Rebuildable. */
 export interface InterruptRecord {
   readonly runId: RunId;
@@ -93,6 +99,10 @@ export interface InterruptRecord {
   readonly kind: string;
   readonly open: boolean;
   readonly requestedAt: number;
+  /** seq of the row that asked it. */
+  readonly seq: number;
+  /** Cast so far; none once it is closed. */
+  readonly votes: readonly Vote[];
 }
 
 /** The outcome of a request, and who has it in hand; null when nobody took it, because whatever comes second is refused. */

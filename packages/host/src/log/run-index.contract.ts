@@ -126,10 +126,25 @@ function inbox(store: () => Store): void {
     await store().log.append({ runId: runA, answers: 'i1', rows: [resolved('i1', 3_000)] });
     const common = { runId: runA, nodeId: 'gate' };
     expect(await store().log.interrupts(runA)).toEqual([
-      { ...common, interruptId: 'i1', kind: 'approval', open: false, requestedAt: 1_000 },
-      { ...common, interruptId: 'i2', kind: 'clarification', open: true, requestedAt: 2_000 },
+      { ...common, interruptId: 'i1', kind: 'approval', open: false, requestedAt: 1_000, seq: 1, votes: [] },
+      { ...common, interruptId: 'i2', kind: 'clarification', open: true, requestedAt: 2_000, seq: 2, votes: [] },
     ]);
     expect(await store().log.interrupts(runB)).toEqual([]);
+  });
+
+  it('keeps the votes on a question while it waits, and none for a stranger, a timeout or a closed one', async () => {
+    const vote = (interruptId: string, decidedBy?: string) =>
+      row('approval.received', { nodeId: 'gate', payload: JSON.stringify({ interruptId, decidedBy, action: 'accept' }) });
+    await store().log.append(creation(runA, { rows: [started(), asked('i1'), vote('i1', 'ada')] }));
+    await store().log.append({ runId: runA, rows: [vote('i1', 'bob'), vote('i1'), vote('other', 'eve')] });
+    const votes = ['ada', 'bob'].map((principal) => ({ principal, action: 'accept' }));
+    expect(await store().log.interrupts(runA)).toMatchObject([{ interruptId: 'i1', seq: 1, votes }]);
+    expect((await store().log.pending({ tenant: 't', limit: 9 })).interrupts).toMatchObject([{ seq: 1, votes }]);
+    expect(await store().log.rebuild()).toEqual({ runs: 1, repaired: 0 });
+    expect(await store().log.interrupts(runA)).toMatchObject([{ votes }]);
+    await store().log.append({ runId: runA, answers: 'i1', rows: [resolved('i1'), vote('i1', 'eve')] });
+    expect(await store().log.interrupts(runA)).toMatchObject([{ open: false, votes: [] }]);
+    expect(await store().log.rebuild()).toEqual({ runs: 1, repaired: 0 });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
-import type { InterruptRecord, NewRow, NewRun, Row, RunRecord } from './port.ts';
+import type { InterruptRecord, NewRow, NewRun, Row, RunRecord, Vote } from './port.ts';
 
 /** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
 export interface RunIndex {
@@ -13,6 +13,8 @@ export interface RunIndex {
 type Identity = NewRun & { readonly importedAt?: number | undefined };
 
 type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
+
+const noVotes: readonly Vote[] = [];
 
 /** Interrupts that are told, not asked: nobody answers them. */
 const toldKinds: ReadonlySet<string> = new Set(['conversation.start', 'conversation.close']);
@@ -53,8 +55,8 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Run
   return { record, open: nothingOpen };
 }
 
-/** The index after one more row. Payloads are parsed only for the few types that the index shows. */
-export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
+/** The index after the row at `seq`. Payloads are parsed only for the few types that the index shows. */
+export function foldRunIndex(index: RunIndex, row: IndexedRow, seq: number): RunIndex {
   switch (row.type) {
     case 'run.started':
       return index.record.status === 'pending' ? changed(index, started(JSON.parse(row.payload) as JsonObject)) : index;
@@ -70,7 +72,9 @@ export function foldRunIndex(index: RunIndex, row: IndexedRow): RunIndex {
     case 'node.cancelled':
       return index.open.size === 0 ? index : nodeEnded(index, row.nodeId);
     case 'interrupt.requested':
-      return asked(index, row);
+      return asked(index, row, seq);
+    case 'approval.received':
+      return index.open.size === 0 ? index : voted(index, row);
     case 'interrupt.resolved':
       return answered(index, row);
     case 'run.completed':
@@ -101,7 +105,7 @@ export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
   let index: RunIndex | undefined;
   for (const row of rows) {
     const before = index ?? newRunIndex(runId, identity, row.at);
-    index = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined });
+    index = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined }, row.seq);
     noteInterrupts(interrupts, before, index);
   }
   return { ...(index ?? newRunIndex(runId, identity, stored.createdAt)), interrupts };
@@ -117,11 +121,11 @@ const sameFields = <Record extends object>(a: Record, b: Record | undefined): bo
   b !== undefined &&
   (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
 
-/** Adds what one row opened or closed. */
+/** Adds what one row opened, changed or closed. */
 export function noteInterrupts(changes: Map<string, InterruptRecord>, before: RunIndex, after: RunIndex): void {
   if (before.open === after.open) return;
-  for (const [id, record] of before.open) if (!after.open.has(id)) changes.set(id, { ...record, open: false });
-  for (const [id, record] of after.open) if (!before.open.has(id)) changes.set(id, record);
+  for (const [id, record] of before.open) if (!after.open.has(id)) changes.set(id, { ...record, open: false, votes: noVotes });
+  for (const [id, record] of after.open) if (before.open.get(id) !== record) changes.set(id, record);
 }
 
 function changed(index: RunIndex, fields: Partial<RunRecord>): RunIndex {
@@ -140,7 +144,7 @@ function started(payload: JsonObject): Partial<RunRecord> {
   };
 }
 
-function asked(index: RunIndex, row: IndexedRow): RunIndex {
+function asked(index: RunIndex, row: IndexedRow, seq: number): RunIndex {
   const payload = JSON.parse(row.payload) as JsonObject;
   const interruptId = textOr(payload.interruptId) ?? textOr(payload.key);
   const kind = textOr(payload.kind);
@@ -154,6 +158,8 @@ function asked(index: RunIndex, row: IndexedRow): RunIndex {
     kind,
     open: true,
     requestedAt: row.at,
+    seq,
+    votes: noVotes,
   });
   return settled({ record: index.record, open });
 }
@@ -164,6 +170,16 @@ function answered(index: RunIndex, row: IndexedRow): RunIndex {
   const open = new Map(index.open);
   open.delete(interruptId);
   return settled({ record: index.record, open });
+}
+
+/** A vote that settles its gate comes after the gate closed, and is not kept. */
+function voted(index: RunIndex, row: IndexedRow): RunIndex {
+  const payload = JSON.parse(row.payload) as JsonObject;
+  const principal = textOr(payload.decidedBy);
+  const asked = index.open.get(textOr(payload.interruptId) ?? '');
+  if (asked === undefined || principal === null) return index;
+  const votes = [...asked.votes, { principal, action: textOr(payload.action) ?? '' }];
+  return { record: index.record, open: new Map(index.open).set(asked.interruptId, { ...asked, votes }) };
 }
 
 function ended(index: RunIndex, row: IndexedRow): RunIndex {

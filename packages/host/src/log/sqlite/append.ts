@@ -170,8 +170,9 @@ export class Appender implements Surroundings {
     this.#statements.insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
   }
 
-  #interrupt(run: number, { interruptId, nodeId, kind, open, requestedAt }: InterruptRecord): void {
-    this.#statements.keepInterrupt.run(run, interruptId, nodeId, kind, open ? 1 : 0, requestedAt);
+  #interrupt(run: number, { interruptId, nodeId, kind, open, requestedAt, seq, votes }: InterruptRecord): void {
+    const state = open ? 1 : 0;
+    this.#statements.keepInterrupt.run(run, interruptId, nodeId, kind, state, requestedAt, seq, JSON.stringify(votes));
   }
 
   #wake(runId: RunId, at: number): void {
@@ -240,8 +241,9 @@ const prepare = (db: DatabaseSync): Statements => ({
   createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
   addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
   keepInterrupt: db.prepare(
-    `INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run, id) DO UPDATE SET open = excluded.open`,
+    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
+       seq = excluded.seq, votes = excluded.votes`,
   ),
   asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
   outcome: outcomeReader(db),

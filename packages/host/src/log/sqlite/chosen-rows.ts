@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Changes, ChosenRows, EventLog, PendingPage, PendingQuery, Row } from '../port.ts';
 import { parseListCursor } from '../refusals.ts';
-import { EVENT_COLUMNS, interruptOf, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, rowOf } from './columns.ts';
 
 type Columns = readonly unknown[];
 
@@ -31,8 +31,7 @@ export class ChosenReader {
     );
     this.#end = arrays('SELECT coalesce(max(cursor), 0) FROM events');
     this.#pending = arrays(
-      `SELECT interrupts.place, runs.id, runs.workflow,
-         interrupts.id, interrupts.node, interrupts.kind, interrupts.open, interrupts.requested_at
+      `SELECT interrupts.place, runs.id, runs.workflow, ${INTERRUPT_COLUMNS}
        FROM interrupts CROSS JOIN runs ON runs.key = interrupts.run
        WHERE interrupts.open = 1 AND interrupts.place > ? AND interrupts.place <= ?
          AND runs.tenant = ? AND runs.imported_at IS NULL ORDER BY interrupts.place LIMIT ?`,

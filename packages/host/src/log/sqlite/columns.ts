@@ -1,6 +1,6 @@
 /** The order of columns in every read, and how an array of them becomes a record. Arrays read 1.3 times as fast as objects. */
 import type { Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
-import type { InterruptRecord, Row, RunRecord } from '../port.ts';
+import type { InterruptRecord, Row, RunRecord, Vote } from '../port.ts';
 
 /** Columns of a run. The key is first. */
 export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
@@ -51,9 +51,23 @@ export function recordOf(columns: readonly unknown[]): RunRecord {
   };
 }
 
+type InterruptColumns = readonly [
+  interruptId: string,
+  nodeId: string,
+  kind: string,
+  open: number,
+  requestedAt: number,
+  seq: number,
+  votes: string,
+];
+
+/** Columns of an interrupt. */
+export const INTERRUPT_COLUMNS = `interrupts.id, interrupts.node, interrupts.kind, interrupts.open,
+  interrupts.requested_at, interrupts.seq, interrupts.votes`;
+
 export function interruptOf(runId: RunId, columns: readonly unknown[]): InterruptRecord {
-  const [interruptId, nodeId, kind, open, requestedAt] = columns as [string, string, string, number, number];
-  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt };
+  const [interruptId, nodeId, kind, open, requestedAt, seq, votes] = columns as InterruptColumns;
+  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes: JSON.parse(votes) as Vote[] };
 }
 
 export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash';

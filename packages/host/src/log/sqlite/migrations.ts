@@ -215,6 +215,24 @@ const migrations: readonly Migration[] = [
       CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
     `,
   },
+  {
+    name: 'where interrupts were asked, and the votes on them',
+    sql: `
+      ALTER TABLE interrupts ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE interrupts ADD COLUMN votes TEXT NOT NULL DEFAULT '[]';
+      UPDATE interrupts SET seq = asked.seq FROM (
+        SELECT run, seq, coalesce(payload ->> '$.interruptId', payload ->> '$.key') AS id
+        FROM events WHERE type = 'interrupt.requested' ORDER BY cursor DESC
+      ) AS asked WHERE asked.run = interrupts.run AND asked.id = interrupts.id;
+      UPDATE interrupts SET votes = cast_.votes FROM (
+        SELECT run, id, json_group_array(json_object('principal', principal, 'action', action)) AS votes FROM (
+          SELECT run, payload ->> '$.interruptId' AS id, payload ->> '$.decidedBy' AS principal,
+            payload ->> '$.action' AS action
+          FROM events WHERE type = 'approval.received' AND payload ->> '$.decidedBy' IS NOT NULL ORDER BY cursor
+        ) GROUP BY run, id
+      ) AS cast_ WHERE cast_.run = interrupts.run AND cast_.id = interrupts.id AND interrupts.open = 1;
+    `,
+  },
 ];
 
 /** The version of a database; one that a later program wrote is refused. */

@@ -14,7 +14,7 @@ import type {
   RunRows,
 } from '../port.ts';
 import { ChosenReader } from './chosen-rows.ts';
-import { EVENT_COLUMNS, interruptOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
+import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';
 import { RunList } from './run-list.ts';
 import type { Slots } from './slots.ts';
@@ -45,7 +45,7 @@ export class Reader {
     this.#shownRun = arrays(db.prepare(`${shown} ${all}`));
     this.#shownClientRun = arrays(db.prepare(`${shown} ${client}`));
     this.#inbox = arrays(
-      db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? ORDER BY place'),
+      db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`),
     );
     this.#list = new RunList(db);
     this.#merge = new ContextMerge(db);

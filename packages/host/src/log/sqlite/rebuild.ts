@@ -4,7 +4,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import type { InterruptRecord, Row, RunRecord } from '../port.ts';
 import { isOfMemory, rememberedChanges } from '../remembered-changes.ts';
 import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
-import { EVENT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { arrays } from './read.ts';
 import { rememberedRepair } from './remembered.ts';
@@ -54,7 +54,7 @@ function* noting(rows: Iterable<Row>, ofMemory: Row[]): Iterable<Row> {
 /** What the tables say of a run, and the way to make them say something else. */
 function indexTables(db: DatabaseSync) {
   const run = arrays(db.prepare(`SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`));
-  const inbox = arrays(db.prepare('SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ?'));
+  const inbox = arrays(db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`));
   const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
@@ -65,7 +65,7 @@ function indexTables(db: DatabaseSync) {
   const addTag = db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)');
   const dropInbox = db.prepare('DELETE FROM interrupts WHERE run = ?');
   const addInterrupt = db.prepare(
-    'INSERT INTO interrupts (run, id, node, kind, open, requested_at) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
 
   return {
@@ -90,8 +90,8 @@ function indexTables(db: DatabaseSync) {
       dropTags.run(record.tenant, key);
       for (const tag of new Set(record.tags)) addTag.run(record.tenant, tag, key);
       dropInbox.run(key);
-      for (const { interruptId, nodeId, kind, open, requestedAt } of interrupts.values()) {
-        addInterrupt.run(key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt);
+      for (const { interruptId, nodeId, kind, open, requestedAt, seq, votes } of interrupts.values()) {
+        addInterrupt.run(key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq, JSON.stringify(votes));
       }
     },
   };

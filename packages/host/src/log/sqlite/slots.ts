@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { RunSlot } from '../admit.ts';
 import type { InterruptRecord, RunRecord } from '../port.ts';
-import { interruptOf, RUN_COLUMNS, recordOf } from './columns.ts';
+import { INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf } from './columns.ts';
 
 /** How many runs are kept; one that is not here costs three reads. */
 const CAPACITY = 10_000;
@@ -32,7 +32,7 @@ export class Slots {
     );
     this.#last = db.prepare('SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#open = db.prepare(
-      'SELECT id, node, kind, open, requested_at FROM interrupts WHERE run = ? AND open = 1 ORDER BY place',
+      `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`,
     );
     this.#saveRun = db.prepare(
       `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
