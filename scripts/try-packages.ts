@@ -1,4 +1,4 @@
-/** Tries the packages as they would be published: packs them, installs them beside nothing of the sources, runs one workflow. */
+/** Tries the packages as they would be published: packs them, installs them beside nothing of the sources, runs one workflow and the agents that come along. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,16 +55,17 @@ function install(folder: string): void {
   }
 }
 
-async function serve(folder: string, use: (url: string) => void): Promise<void> {
+const cairn = 'node_modules/@cairn/host/bin/cairn.mjs';
+
+function configure(folder: string): void {
   mkdirSync(join(folder, 'workflows'));
   writeFileSync(join(folder, 'workflows/trial.json'), JSON.stringify(workflow));
   const config = { port: 0, data: 'data', workflows: ['workflows'], keys: [{ key, tenant: 'trial' }] };
   writeFileSync(join(folder, 'cairn.json'), JSON.stringify(config));
-  const bin = join(folder, 'node_modules/@cairn/host/bin/cairn.mjs');
-  const host = spawn(process.execPath, [bin, 'start', '--config', 'cairn.json'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+}
+
+async function serve(folder: string, args: readonly string[], use: (url: string) => void): Promise<void> {
+  const host = spawn(process.execPath, [cairn, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => host.once('close', resolve));
   try {
     for await (const line of createInterface(host.stdout)) {
@@ -83,10 +84,15 @@ async function serve(folder: string, use: (url: string) => void): Promise<void> 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-packages-'));
 try {
   install(folder);
-  await serve(folder, (url) => {
+  configure(folder);
+  await serve(folder, ['start', '--config', 'cairn.json'], (url) => {
     execFileSync(process.execPath, ['--input-type=module', '-e', program, url], { cwd: folder, stdio: 'inherit' });
   });
-  process.stdout.write('The packed packages start a host, run a workflow and follow it to its end.\n');
+  await serve(folder, ['dev', '--port', '0'], () => {
+    const args = [cairn, 'run', 'research-crew', '--input', 'topic=trials'];
+    execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  });
+  process.stdout.write('The packed packages start a host, run a workflow, and run the agents that come with them.\n');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
