@@ -144,17 +144,17 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'cause-is-off-by-one',
     file: 'packages/host/src/engine/facts.ts',
-    find: `cause: call.requestedSeq,`,
-    replace: `cause: call.requestedSeq + 1,`,
+    find: `cause: open.requestedSeq,`,
+    replace: `cause: open.requestedSeq + 1,`,
     suite: simulation,
     why: 'A result names itself, or an unrelated event, as its cause.',
   },
   {
     name: 'paused-run-goes-on',
     file: 'packages/host/src/engine/decide.ts',
-    find: `  if (state.pause !== null) return pauseRun(state, state.pause);
+    find: `  if (state.pause !== null) return pauseRun(state, workflow, state.pause);
 `,
-    replace: `  if (state.pause?.pausedAt === null) return pauseRun(state, state.pause);
+    replace: `  if (state.pause?.pausedAt === null) return pauseRun(state, workflow, state.pause);
 `,
     suite: simulation,
     why: 'A run that an operator has paused starts its next node.',

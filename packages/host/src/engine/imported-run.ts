@@ -13,7 +13,7 @@ import {
 import type { RunRecord, Store } from '../log/port.ts';
 
 /** Bump when RunView changes shape. */
-const VIEW_FORMAT = 'run-view/1';
+const VIEW_FORMAT = 'run-view/2';
 
 const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
 

@@ -216,11 +216,16 @@ class Runtime implements Engine {
     const pins = await this.#pins.find(tenant, shared);
     const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
     const { parent, unset } = child ?? {};
-    const started = startedDraft({ workflow, request: { ...request, parent, unset }, limits, pins });
-    const drafts = [started, ...callbackDrafts(request.callbackUrl)];
     const id = child?.runId ?? runId(uniqueId());
     const context = request.contextId ?? contextId(uniqueId());
     if (request.contextId !== undefined && parent === undefined) await this.#ownContext(tenant, context);
+    const started = startedDraft({
+      workflow,
+      request: { ...request, contextId: context, parent, unset },
+      limits,
+      pins,
+    });
+    const drafts = [started, ...callbackDrafts(request.callbackUrl)];
     const { fact, done } = awaited(
       () => drafts,
       (state) => ({ runId: id, contextId: context, status: state.view.status }),
@@ -253,7 +258,7 @@ class Runtime implements Engine {
     const { runId: id, view } = state;
     for (const relative of relativesOf(state)) {
       const isAbove = relative === view.parentRunId;
-      this.#tell(relative, isAbove ? (other) => childEnded(other, view) : (other) => parentEnded(other, id));
+      this.#tell(relative, isAbove ? (other) => childEnded(other, state) : (other) => parentEnded(other, id));
     }
   }
 

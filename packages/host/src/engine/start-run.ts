@@ -1,6 +1,7 @@
 /** The first row of a run: checks what the request brings against the definition and pins all that the run depends on. */
 import {
   type ChannelDeclaration,
+  type ContextId,
   type Json,
   type JsonObject,
   type RunId,
@@ -9,6 +10,7 @@ import {
   type WorkflowVariable,
 } from '@cairn/protocol';
 import type { Pins } from './agent-pins.ts';
+import { type Budget, budgetProblems, rootBudget } from './budget.ts';
 import { type HostLimits, runLimits } from './limits.ts';
 import { compileSchema } from './schemas.ts';
 import type { Draft } from './state.ts';
@@ -22,10 +24,15 @@ export interface Parent {
   readonly depth: number;
   /** The run goes on when its parent ends. */
   readonly isDetached: boolean;
+  /** Who wanted it; null where no agent did. */
+  readonly agentId: string | null;
+  /** What its parent lends it. */
+  readonly budget: Budget;
 }
 
 export interface RunRequest {
   readonly tenant: string;
+  readonly contextId?: ContextId | undefined;
   readonly principal?: string | undefined;
   readonly toolScopes?: readonly string[] | undefined;
   readonly inputs: JsonObject;
@@ -54,8 +61,12 @@ export function startedDraft(start: {
 }): Draft {
   const { definition, hash } = start.workflow;
   const { tenant, principal, toolScopes = [], inputs, options, parent, trace, scopeId, unset = [] } = start.request;
+  const { contextId } = start.request;
   const configurable = (options.configurable ?? {}) as JsonObject;
-  refuse(definition, [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)]);
+  const problems = [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)];
+  refuse(definition, problems);
+  const budget = parent?.budget ?? rootBudget(configurable, start.limits);
+  refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
   const channels = channelDeclarations(definition);
   const payload: Record<string, Json> = {
     workflowId: definition.id,
@@ -67,6 +78,7 @@ export function startedDraft(start: {
     inputs,
     variables: seededVariables(definition, inputs, unset),
     limits: { ...runLimits(definition, configurable, start.limits) },
+    budget: { ...budget },
   };
   if (channels !== undefined) payload.channels = channels;
   if (start.pins != null) payload.agents = start.pins as unknown as JsonObject;
@@ -76,10 +88,13 @@ export function startedDraft(start: {
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
+  if (contextId !== undefined) payload.contextId = contextId;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (parent !== undefined) {
-    const { runId, nodeId, depth, isDetached } = parent;
-    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth }, isDetached ? { detached: true } : {});
+    const { runId, nodeId, agentId, depth, isDetached } = parent;
+    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth });
+    if (agentId !== null) payload.parentAgentId = agentId;
+    if (isDetached) payload.detached = true;
   }
   return { type: 'run.started', audience: 'client', payload };
 }
@@ -131,6 +146,7 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
       problems.push(`configurable.${name} must be a whole number of at least 1`);
     }
   }
+  problems.push(...budgetProblems(configurable));
   const tools = configurable['cairn.tools'];
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((line) => typeof line === 'string'))) {
     problems.push('configurable["cairn.tools"] must be a list of tools, such as ["openwop:time"]');
@@ -140,6 +156,15 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
     for (const problem of compileSchema(configurableSchema as JsonObject)(configurable)) {
       problems.push(`configurable: ${problem}`);
     }
+  }
+  return problems;
+}
+
+/** What stands in the way of single nodes. */
+function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObject; budget: Budget }): string[] {
+  const problems: string[] = [];
+  for (const { id, node, type } of nodes.values()) {
+    for (const problem of type.checkRun?.(node, { ...run, agents }) ?? []) problems.push(`node ${id}: ${problem}`);
   }
   return problems;
 }

@@ -24,6 +24,7 @@ const runStarted = z.looseObject({
   scopeId: z.string().optional(),
   /** Which tools that need a scope its starter may have called, each `tool:<name>`. */
   toolScopes: z.array(text).optional(),
+  contextId: text.optional(),
   /** Declared defaults overlaid by the inputs. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
@@ -32,6 +33,8 @@ const runStarted = z.looseObject({
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
   parentRunId: text.optional(),
   parentNodeId: text.optional(),
+  /** The agent that wanted the run. */
+  parentAgentId: text.optional(),
   /** Of the request that started the run, when it was in a trace. */
   traceparent: text.optional(),
   tracestate: text.optional(),

@@ -30,6 +30,7 @@ export interface RunView extends Agents {
   configurable: JsonObject | null;
   /** Scopes of tools that the starter held; null when none are known. */
   toolScopes: readonly string[] | null;
+  contextId: string | null;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   usage: UsageView;
@@ -64,6 +65,7 @@ export const newRunView = (runId: RunId): RunView => ({
   metadata: null,
   configurable: null,
   toolScopes: null,
+  contextId: null,
   inputs: null,
   outputs: null,
   interrupts: {},

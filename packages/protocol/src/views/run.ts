@@ -155,6 +155,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.metadata = started.metadata ?? null;
   view.configurable = started.configurable ?? null;
   view.toolScopes = started.toolScopes ?? null;
+  view.contextId = started.contextId ?? null;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables ?? started.inputs);

@@ -19,6 +19,7 @@ export function runSnapshot(view: RunView): RunSnapshot {
   return {
     runId: view.runId,
     workflowId: view.workflowId,
+    ...(view.contextId !== null && { contextId: view.contextId }),
     status: view.status,
     ...(view.owner !== null && { owner: view.owner }),
     ...(view.currentNodeId !== null && { currentNodeId: view.currentNodeId }),
