@@ -71,7 +71,8 @@ export function openInterrupt(
     nodeId: place.nodeId,
     kind: asked.kind,
     key: asked.key,
-    data: asked.data,
+    // A log from elsewhere may leave it out.
+    data: asked.data ?? {},
     resumeSchema: asked.resumeSchema ?? null,
     timeoutMs,
     requestedAt: place.at,
