@@ -166,12 +166,22 @@ export class RetryableError extends CairnError {
 
 /** True for an error of either family, of this copy of the package or another; with a code, only for that code. */
 export function isCairnError(error: unknown, code?: ErrorCode): error is CairnError {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    brand in error &&
-    (code === undefined || (error as unknown as CairnError).code === code)
-  );
+  if (typeof error !== 'object' || error === null) return false;
+  try {
+    return brand in error && (code === undefined || (error as unknown as CairnError).code === code);
+  } catch {
+    // A proxy that does not let itself be looked at.
+    return false;
+  }
+}
+
+/** What was thrown, as text: whatever it is, also what throws again when it is looked at. */
+export function thrownText(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return 'something that cannot be shown';
+  }
 }
 
 /** A promise the program makes to itself. Stays on in production: a broken one stops the run, not the host. */

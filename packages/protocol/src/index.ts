@@ -28,6 +28,16 @@ export {
   bundleRow,
 } from './bundle.ts';
 export { type AgentCalibration, type Calibration, calibration } from './calibration.ts';
+export {
+  type ConversationAnswer,
+  type ConversationTurn,
+  conversationAnswer,
+  conversationTurn,
+  MAX_PARTICIPANTS,
+  parseConversationAnswer,
+  participant,
+  type SentTurn,
+} from './conversation.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';
@@ -44,6 +54,7 @@ export {
   quoted,
   RetryableError,
   TerminalError,
+  thrownText,
 } from './errors.ts';
 export type { Audience, Cause, FoldEvent, RunEvent, RunEventDoc } from './event.ts';
 export { type TaskStatus, taskStatuses } from './events/cairn.ts';
@@ -72,6 +83,14 @@ export {
   type RunId,
   runId,
 } from './ids.ts';
+export {
+  type InboxChange,
+  type InboxEntry,
+  type InboxPage,
+  inboxChange,
+  inboxEntry,
+  inboxPage,
+} from './inbox.ts';
 export {
   type ApprovalAction,
   type ApprovalData,
@@ -191,6 +210,7 @@ export type { Channels, ChannelView } from './views/channels.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
+export { promptOf } from './views/prompt.ts';
 export { foldRun } from './views/run.ts';
 export { newRunView, type RunView } from './views/run-view.ts';
 export { EVENT_LOG_SCHEMA_VERSION, isoTime, runSnapshot } from './views/snapshot.ts';

@@ -51,13 +51,22 @@ describe('a step', () => {
     ],
     ['a function', () => 1, /is a function, which is not JSON/],
     [
+      'a member that throws what has no text',
+      {
+        get bad() {
+          throw Object.create(null);
+        },
+      },
+      /is not JSON: something that cannot be shown/,
+    ],
+    [
       'a member that throws',
       {
         get bad() {
           throw new Error('no');
         },
       },
-      /is not JSON: Error: no/,
+      /is not JSON: no/,
     ],
     ['more than fits in an event', 'x'.repeat(600_000), /Return a reference/],
   ])('that returns %s fails for good, and says why', async (_, returned, message) => {
@@ -74,6 +83,16 @@ describe('a step', () => {
       throw new TerminalError('forbidden', { message: 'Never.' });
     });
     expect(rejected).toEqual({ error: { code: 'forbidden', message: 'Never.', retryable: false } });
+  });
+
+  it.each<[string, unknown]>([
+    ['has no text', Object.create(null)],
+    ['does not let itself be looked at', closed()],
+  ])('that throws what %s fails all the same', async (_, thrown) => {
+    const result = await outcomeOf(async () => {
+      throw thrown;
+    });
+    expect(result).toMatchObject({ error: { code: 'node_execution_failed', message: expect.stringMatching(/shown/) } });
   });
 
   it('may answer without a promise', async () => {
@@ -131,6 +150,15 @@ describe('what a step brings', () => {
     const toJSON = () => {
       throw new Error(secret);
     };
-    expect(JSON.stringify(await outcomeOf(async () => ({ toJSON }), redactor))).toContain('Error: [REDACTED:key]');
+    expect(JSON.stringify(await outcomeOf(async () => ({ toJSON }), redactor))).toContain(
+      'is not JSON: [REDACTED:key]',
+    );
   });
 });
+
+function closed(): object {
+  const no = () => {
+    throw new Error('no');
+  };
+  return new Proxy({}, { get: no, has: no, getPrototypeOf: no });
+}

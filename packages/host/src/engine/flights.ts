@@ -1,5 +1,13 @@
 /** Performs effects: calls a step's function, and turns whatever it does into a result that can be recorded. */
-import { type ContextId, isCairnError, type Json, type JsonObject, quoted, type RunId } from '@cairn/protocol';
+import {
+  type ContextId,
+  isCairnError,
+  type Json,
+  type JsonObject,
+  quoted,
+  type RunId,
+  thrownText,
+} from '@cairn/protocol';
 import { emitted, type Fact } from './facts.ts';
 import { plainJsonCopy } from './json-copy.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from './ports.ts';
@@ -200,7 +208,7 @@ function recordable(step: Performer, outcome: unknown, redactor: Redactor | null
     const length = clean === parsed ? text.length : JSON.stringify(clean).length;
     return length > MAX_OUTCOME_LENGTH ? { error: tooLarge(step, length) } : { outcome: clean };
   } catch (error) {
-    const why = `is not JSON: ${String(error)}`;
+    const why = `is not JSON: ${thrownText(error)}`;
     return { error: unrecordable(step, redactor === null ? why : redactor.text(why)) };
   }
 }
@@ -226,13 +234,22 @@ function stepError(error: unknown, redactor: Redactor | null): RunError {
     return details === undefined ? known : { ...known, details };
   }
   // Redacted before it is cut, for a secret that is cut in two is not found.
-  const message = quoted(clean(error instanceof Error ? error.message : String(error)), 2000);
-  const code = (error as { code?: unknown } | null)?.code;
+  const message = quoted(clean(thrownText(error)), 2000);
+  const code = codeOf(error);
   return {
     code: 'node_execution_failed',
     message: typeof code === 'string' ? `${message} (${quoted(clean(code), 60)})` : message,
     retryable: true,
   };
+}
+
+/** As errors of the system have one; some of what is thrown does not let itself be looked at. */
+function codeOf(error: unknown): unknown {
+  try {
+    return (error as { code?: unknown } | null)?.code;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Only what JSON can carry. */

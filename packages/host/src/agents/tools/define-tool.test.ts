@@ -99,3 +99,15 @@ test('a result is held to a zod schema or to a JSON Schema, whichever was given'
     expect(tool.outputSchema).toMatchObject({ type: 'object' });
   }
 });
+
+test('a tool whose own word on its safety cannot be had is taken to write', () => {
+  const throws = defineTool({
+    ...options,
+    safety: () => {
+      throw new Error('broken');
+    },
+  });
+  const unheard = defineTool({ ...options, safety: () => 'harmless' as 'read' });
+  for (const tool of [throws, unheard]) expect(tool.safetyOf({ id: 'a' })).toBe('write');
+  expect(() => defineTool({ ...options, safety: 'harmless' as 'read' })).toThrow(/its safety is "harmless"/);
+});

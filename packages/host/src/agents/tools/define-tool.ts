@@ -43,6 +43,7 @@ const reservedScopes: readonly string[] = ['openwop', 'mcp', 'a2a', 'connector',
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** Longest span a timer can wait. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
+const safeties: readonly string[] = ['pure', 'read', 'idempotent', 'write'] satisfies StepSafety[];
 const toolScope = /^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export function defineTool<Input>(options: ToolOptions<Input>): Tool {
@@ -78,13 +79,16 @@ export function hostTool<Input>(options: HostToolOptions<Input>): Tool {
   };
 }
 
-function checkOptions<Input>({ id, description, timeoutMs, needs = [] }: HostToolOptions<Input>): void {
+function checkOptions<Input>({ id, description, safety, timeoutMs, needs = [] }: HostToolOptions<Input>): void {
   if (!toolIdPattern.test(id) || id.length > MAX_TOOL_ID) {
     throw unfit(id, `an id is <scope>:<tool>, at most ${MAX_TOOL_ID} characters`, 'Use an id such as acme.crm:lookup.');
   }
   if (description.trim() === '') throw unfit(id, 'it has no description', 'Say what it does: the model decides by it.');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw unfit(id, `timeoutMs is ${timeoutMs}`, `Give a whole number of milliseconds, at most ${MAX_TIMEOUT_MS}.`);
+  }
+  if (typeof safety === 'string' && !safeties.includes(safety)) {
+    throw unfit(id, `its safety is ${quoted(safety, 40)}`, `Say one of ${safeties.join(', ')}.`);
   }
   const wrong = needs.find((scope) => !toolScope.test(scope));
   if (wrong === undefined) return;
@@ -106,8 +110,9 @@ function checked<Input>(schema: z.ZodType<Input>, given: Json): CheckedInput {
 function parse<Input>(schema: z.ZodType<Input>, given: Json): z.ZodSafeParseResult<Input> | { refused: string } {
   try {
     return schema.safeParse(given);
-  } catch (error) {
-    return { refused: `the arguments cannot be checked: ${error instanceof Error ? error.message : String(error)}` };
+  } catch {
+    // What it threw is not told: nobody has taken secrets out of it.
+    return { refused: 'the schema of the tool cannot check it: it threw, or would have to wait' };
   }
 }
 
@@ -116,9 +121,15 @@ const issuesOf = (error: z.ZodError): readonly string[] =>
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => `${path.map(String).join('.') || 'the value'}: ${message}`.slice(0, 300));
 
-/** Arguments that do not fit are called with by nobody; should they be, a person decides. */
+/** Where the function does not say, or says nothing that there is, a person decides. */
 function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSafety): StepSafety {
-  return parsed.ok ? safety(parsed.input as Input) : 'write';
+  if (!parsed.ok) return 'write';
+  try {
+    const said = safety(parsed.input as Input);
+    return safeties.includes(said) ? said : 'write';
+  } catch {
+    return 'write';
+  }
 }
 
 function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
@@ -146,7 +157,8 @@ function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Outpu
   if (output === undefined) return { schema: undefined, problems: () => [] };
   if (output instanceof z.ZodType) {
     const problems = (result: Json): readonly string[] => {
-      const parsed = output.safeParse(result);
+      const parsed = parse(output, result);
+      if ('refused' in parsed) return [parsed.refused];
       return parsed.success ? [] : issuesOf(parsed.error);
     };
     return { schema: jsonSchemaOf(id, 'output', output), problems };

@@ -1,5 +1,5 @@
 /** What a tool gives, as JSON: copied part by part, so that a result without end is given up where it grows too large. */
-import type { Json } from '@cairn/protocol';
+import { type Json, thrownText } from '@cairn/protocol';
 
 export type JsonResult = { readonly json: Json } | { readonly problem: string };
 
@@ -16,7 +16,7 @@ export function jsonResult(value: unknown, maxBytes: number): JsonResult {
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message };
     // A getter or a toJSON of the tool's own threw.
-    return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `cannot be read: ${thrownText(error)}` };
   }
 }
 

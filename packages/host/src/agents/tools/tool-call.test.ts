@@ -73,6 +73,7 @@ test.each<[string, () => unknown, string, string]>([
   ['text', () => 'no', 'tool_failed', '"no"'],
   ['nothing', () => undefined, 'tool_failed', 'undefined'],
   ['an object without a text form', () => Object.create(null), 'tool_failed', 'cannot be shown'],
+  ['a proxy that is closed', closed, 'tool_failed', 'cannot be shown'],
   [
     'a terminal error',
     () => new TerminalError('not_found', { message: 'No customer 7.' }),
@@ -109,8 +110,37 @@ test.each<[string, unknown, string]>([
   ['a BigInt', { n: 1n }, 'bigint'],
   ['a function', () => 1, 'function'],
   ['a Map', new Map([[1, 2]]), 'Map'],
+  ['a proxy that is closed', closed(), 'cannot be shown'],
+  ['a member that throws what has no text', badMember(), 'cannot be read'],
 ])('a result of %s fails the call', async (_what, result, message) => {
   expect(await toolDesk().call(toolOf(() => result))).toEqual(failure('tool_failed', message));
+});
+
+function badMember(): object {
+  return {
+    get bad() {
+      throw Object.create(null);
+    },
+  };
+}
+
+function closed(): object {
+  const no = () => {
+    throw Object.create(null);
+  };
+  return new Proxy({}, { get: no, has: no, getPrototypeOf: no, ownKeys: no });
+}
+
+test.each<[string, z.ZodType]>([
+  [
+    'throws',
+    z.looseObject({}).refine(() => {
+      throw new Error('broken check');
+    }),
+  ],
+  ['has to wait', z.looseObject({}).refine(async () => true)],
+])('a result whose schema %s fails the call, and nothing else', async (_what, output) => {
+  expect(await toolDesk().call(toolOf(() => ({}), { output }))).toEqual(failure('tool_failed', 'cannot check it'));
 });
 
 test('a result that breaks the schema of the tool fails the call', async () => {

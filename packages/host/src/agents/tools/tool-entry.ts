@@ -130,7 +130,11 @@ export class ToolEntry implements HostToolContext {
       if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
     };
     try {
-      this.#tool.run(input, this).then((value) => this.#returned(value), threw);
+      // Whatever is wrong with its result is the call's trouble as well, and never the host's.
+      this.#tool
+        .run(input, this)
+        .then((value) => this.#returned(value))
+        .catch(threw);
     } catch (error) {
       threw(error);
     }

@@ -1,5 +1,13 @@
 /** Errors of tools, as they are recorded and as they are thrown again. */
-import { type ErrorCode, errorKinds, isCairnError, quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import {
+  type ErrorCode,
+  errorKinds,
+  isCairnError,
+  quoted,
+  RetryableError,
+  TerminalError,
+  thrownText,
+} from '@cairn/protocol';
 import type { Redactor } from '../../engine/ports.ts';
 import type { ToolError } from './tool.ts';
 
@@ -9,17 +17,8 @@ const MAX_MESSAGE = 2000;
 export function toolError(error: unknown, redactor: Redactor | null): ToolError {
   const clean = (text: string): string => (redactor === null ? text : redactor.text(text)).slice(0, MAX_MESSAGE);
   if (isCairnError(error)) return { code: error.code, message: clean(error.message), retryable: error.retryable };
-  const message = quoted(clean(messageOf(error)), MAX_MESSAGE);
+  const message = quoted(clean(thrownText(error)), MAX_MESSAGE);
   return { code: 'tool_failed', message: `The tool threw ${message}.`, retryable: false };
-}
-
-/** Whatever can be thrown, also what throws when it is turned into text. */
-function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error);
-  } catch {
-    return 'something that cannot be shown';
-  }
 }
 
 /** The error of a record: the same on every entry, the first one too. */
