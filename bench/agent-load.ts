@@ -8,7 +8,7 @@ import { defineAgent, defineTool } from '../packages/host/src/index.ts';
 import { systemClock } from '../packages/host/src/server/compose.ts';
 
 /** Turns of one run of the loop that is timed; the last one only answers. */
-export const TURNS = 150;
+const TURNS = 150;
 /** Lets the reader of the stream connect before the first delta. */
 const HEAD_START_MS = 400;
 

@@ -48,7 +48,7 @@ const node = (id: string, agentId: string): WorkflowDefinition => ({
   settings: {},
 });
 
-export const flows = [node('talks', 'host:talker'), node('is-refused', 'host:refused')];
+const flows = [node('talks', 'host:talker'), node('is-refused', 'host:refused')];
 
 const every = Object.values(written).join('\n');
 
@@ -89,10 +89,8 @@ function reply({ body, headers }: FakeRequest): FakeReply {
   return { chunks: turns[turn] ?? [chunk({}, 'stop'), usage] };
 }
 
-export async function leakyHost(data: string, isKnown: boolean, collector: string): Promise<LeakyHost> {
-  const provider = await fakeOpenAi(reply);
-  const seenByTools: unknown[] = [];
-  const notices: string[] = [];
+/** One that returns the secret, and one that throws it; what they are called with is noted. */
+function leakyTools(seen: unknown[]) {
   const input = z.looseObject({ what: z.string() });
   const tell = defineTool({
     id: 'acme:tell',
@@ -100,7 +98,7 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     input,
     safety: 'read',
     run: async (given, context) => {
-      seenByTools.push(given);
+      seen.push(given);
       // Cut in the middle of the secret where such messages are cut.
       context.progress(0.5, `halfway to ${'x'.repeat(480)}${SECRET}`);
       await context.step('look', () => ({ found: written }));
@@ -113,7 +111,7 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     input,
     safety: 'read',
     run: (given) => {
-      seenByTools.push(given);
+      seen.push(given);
       const cause = new Error(SECRET);
       throw new TerminalError('not_found', {
         message: `${every} is gone`,
@@ -123,6 +121,14 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
       });
     },
   });
+  return [tell, fail];
+}
+
+export async function leakyHost(data: string, isKnown: boolean, collector: string): Promise<LeakyHost> {
+  const provider = await fakeOpenAi(reply);
+  const seenByTools: unknown[] = [];
+  const notices: string[] = [];
+  const tools = leakyTools(seenByTools);
   const instructions = 'You say what you like.';
   const secrets = {
     ...(isKnown ? { canary: { value: SECRET } } : {}),
@@ -144,10 +150,10 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
       otel: { endpoint: collector, protocol: 'http/json' },
     },
     agents: [
-      defineAgent({ id: 'host:talker', persona: 'Talker', instructions, tools: [tell, fail] }),
+      defineAgent({ id: 'host:talker', persona: 'Talker', instructions, tools }),
       defineAgent({ id: 'host:refused', persona: 'Refused', instructions }),
     ],
-    tools: [tell, fail],
+    tools,
     workflows: flows,
     report: ({ error, ...notice }) => notices.push(`${JSON.stringify(notice)} ${shownError(error)}`),
   });
