@@ -171,6 +171,49 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',
   },
   {
+    name: 'wake-of-relatives-is-dropped',
+    file: 'packages/host/src/engine/mailbox-world.ts',
+    find: `    wakes: relativesOf(state).map((runId) => ({ runId, at: now })),
+`,
+    replace: '',
+    suite: simulation,
+    why: 'A host that dies as a child ends leaves its parent waiting for ever.',
+  },
+  {
+    name: 'end-of-a-child-is-written-anywhere',
+    file: 'packages/host/src/engine/runtime.ts',
+    find: `{ propose, look: () => ({}), once: undefined, isPositioned: true }`,
+    replace: `{ propose, look: () => ({}), once: undefined }`,
+    suite: simulation,
+    why: 'A parent is told twice how a child ended, by two nodes at once.',
+  },
+  {
+    name: 'children-of-a-node-that-ended-live-on',
+    file: 'packages/host/src/engine/evolve-facts.ts',
+    find: `  if (!state.strays.includes(child)) state.strays.push(child);
+`,
+    replace: '',
+    suite: { kind: 'vitest', path: 'packages/host/src/agents/orchestration/dispatch.test.ts' },
+    why: 'Workers nobody waits for any more go on and spend.',
+  },
+  {
+    name: 'interrupted-call-of-an-agent-is-forgotten',
+    file: 'packages/host/src/engine/evolve-facts.ts',
+    find: `    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
+`,
+    replace: '',
+    suite: simulation,
+    why: 'An agent whose turn was cut short by a pause never goes on.',
+  },
+  {
+    name: 'late-words-of-a-dead-attempt-count',
+    file: 'packages/host/src/engine/driven.ts',
+    find: `  call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;`,
+    replace: `  call !== undefined && call.asked === undefined && !state.ended;`,
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/driven.test.ts' },
+    why: 'What a provider still sends to an attempt that was given up is taken for the new one.',
+  },
+  {
     name: 'fold-forgets-skipped-nodes',
     file: 'packages/protocol/src/views/run.ts',
     find: `    case 'node.skipped':
