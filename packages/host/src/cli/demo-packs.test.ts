@@ -90,6 +90,21 @@ test('the triage is unsure, a person decides, and the answer goes by what they s
   expect((await cairn(['show', runId])).out).toContain('queue billing with the priority normal');
 });
 
+test('tail tells what agents did and how to answer; with --types or --json it shows their events as they are', async () => {
+  const cairn = await served();
+  const runId = (await cairn(['run', 'support-triage', '--detach'])).out;
+  await cairn(['run', 'support-triage'], { person: async () => 'reject' });
+  const { out } = await cairn(['tail', runId, '--no-follow']);
+  expect(out).toMatch(/^ +0 {2}\S+ {2}run\.started/m);
+  expect(out).toContain('◆ decides {"priority":"high"');
+  expect(out).toContain(`answer it with: cairn answer ${runId} approve`);
+  expect(out).not.toContain('agent.reasoning.delta');
+  const rows = (await cairn(['tail', runId, '--no-follow', '--types', 'agent'])).out.split('\n');
+  expect(rows.filter((row) => row.includes('agent.reasoning.delta')).length).toBeGreaterThan(10);
+  const [first = ''] = (await cairn(['tail', runId, '--no-follow', '--json', '--types', 'agent'])).out.split('\n');
+  expect(JSON.parse(first)).toMatchObject({ type: 'agent.invocation.started' });
+});
+
 test('the review is data in the shape of its schema', async () => {
   const cairn = await served();
   const { code, out } = await cairn(['run', 'code-review', '--input', 'title=Count pages']);
