@@ -112,6 +112,19 @@ describe('escalation', () => {
     expect(decides(unsure(), 0.1).answers('a', answer).outputs).toMatchObject({ decision: 'repair' });
   });
 
+  test('edited while it hands the work on, the colleague hears what was changed', () => {
+    const run = new AgentRun({
+      cast: { solo: { manifest: { confidence: {}, toolAllowlist: ['openwop:handoff'] } }, second: {} },
+    });
+    run.calls(
+      ['openwop_decide', { decision: 'refund', confidence: 0.1 }],
+      ['openwop_handoff', { agentId: agentId('second'), message: 'Pay it.' }],
+    );
+    run.answers('a', { action: 'edit', decision: 'repair' });
+    expect(run.request.agentId).toBe(agentId('second'));
+    expect(run.request.messages).toMatchObject([{ role: 'user', text: expect.stringMatching(/^Pay it\.\s+.*repair$/) }]);
+  });
+
   test('rejected, the agent hears why and goes on', () => {
     const run = decides(unsure(), 0.1).answers('a', { action: 'reject', feedback: 'Look at the date.' });
     expect(run.status).toBe('running');
@@ -305,6 +318,13 @@ describe('schemas', () => {
       expect(run.all('cairn.model.requested')).toHaveLength(2);
     },
   );
+
+  test('a result that is nested without end is off every schema', () => {
+    const run = new AgentRun({ cast: { solo: { returnSchema: {} } } }).says({
+      text: '['.repeat(9_000) + ']'.repeat(9_000),
+    });
+    expect(run.request.messages.at(-1)).toMatchObject({ text: expect.stringContaining('levels deep') });
+  });
 
   test('a decision off the schema is repaired as well', () => {
     const run = new AgentRun({ cast: { solo: { returnSchema, manifest: { confidence: {} } } } });

@@ -1,6 +1,7 @@
 /** How the rows of an agent node change what the loop knows of it. */
 import type { FoldEvent, JsonObject } from '@cairn/protocol';
 import type { ModelFailure, ModelToolCall, Turn } from '../models/turn.ts';
+import { modelName } from '../tools/tool-book.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './call-fold.ts';
 import { type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 import { handedText } from './task.ts';
@@ -138,7 +139,7 @@ function closeTurn(invocation: Invocation): void {
   const { turn, calls, messages, held } = invocation;
   if (turn === null) return;
   const byIndex = new Map(calls.map((call) => [call.index, call]));
-  for (const [index, { id, name }] of distinct(turn.toolCalls).entries()) {
+  for (const [index, { id, name }] of sayable(turn.toolCalls).entries()) {
     const call = byIndex.get(index);
     const told = call ?? { output: held === null ? 'This did not count.' : 'A person rejected this.', isError: true };
     messages.push({ role: 'tool', callId: id, name, output: told.output, isError: told.isError });
@@ -164,14 +165,27 @@ function modelReturned(invocation: Invocation, { turn, error }: JsonObject): voi
     role: 'assistant',
     text: answer.text,
     ...(answer.reasoning === '' ? {} : { reasoning: answer.reasoning }),
-    toolCalls: distinct(answer.toolCalls),
+    toolCalls: sayable(answer.toolCalls),
   });
 }
 
-/** A provider refuses a conversation in which two calls have one id, so that a repeated one gets another. */
-function distinct(calls: readonly ModelToolCall[]): readonly ModelToolCall[] {
-  const ids = calls.map(({ id }) => id);
-  return calls.map((call, i) =>
-    ids.indexOf(call.id) === i && call.id !== '' ? call : { ...call, id: `${call.id}#${i}` },
-  );
+/**
+ * The calls as providers take them back: they refuse a conversation in which two calls have one id, or in which one has a
+ * name that no tool could have.
+ */
+function sayable(calls: readonly ModelToolCall[]): readonly ModelToolCall[] {
+  const taken = new Set(calls.map(({ id }) => id));
+  const seen = new Set<string>();
+  return calls.map((call, i) => {
+    const name = modelName(call.name) || 'unnamed';
+    const isOwn = call.id !== '' && !seen.has(call.id);
+    const id = isOwn ? call.id : unusedId(`${call.id || 'call'}_${i}`, taken);
+    seen.add(id);
+    taken.add(id);
+    return id === call.id && name === call.name ? call : { ...call, id, name };
+  });
+}
+
+function unusedId(id: string, taken: ReadonlySet<string>): string {
+  return taken.has(id) ? unusedId(`${id}_`, taken) : id;
 }

@@ -242,8 +242,18 @@ describe('a model that misbehaves', () => {
     expect(run.last('agent.toolReturned')).toMatchObject({ toolId: 'openwop:save', status: 'error' });
     run.result('openwop:look');
     const [, said, ...results] = run.request.messages;
-    expect(said).toMatchObject({ toolCalls: [{ id: 'same' }, { id: 'same#1' }] });
-    expect(results).toMatchObject([{ callId: 'same' }, { callId: 'same#1', isError: true }]);
+    expect(said).toMatchObject({ toolCalls: [{ id: 'same' }, { id: 'same_1' }] });
+    expect(results).toMatchObject([{ callId: 'same' }, { callId: 'same_1', isError: true }]);
+  });
+
+  test('ids that are missing or look like those made up, and names no tool can have, go back as a provider takes them', () => {
+    const run = new AgentRun().calls(['openwop_look', {}, 'a'], ['rm -rf /', {}, 'a'], ['no.such', {}, 'a_1']);
+    run.result('openwop:look');
+    const [, said, ...results] = run.request.messages;
+    const calls = (said as { toolCalls: { id: string; name: string }[] }).toolCalls;
+    expect(calls.map(({ name }) => name)).toEqual(['openwop_look', 'rm_-rf__', 'no_such']);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+    expect(results.map((result) => (result as { callId: string }).callId)).toEqual(calls.map(({ id }) => id));
   });
 
   test.each([

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import { passedOn } from '../../engine/nodes/values.ts';
 import { compileSchema } from '../../engine/schemas.ts';
 import { taskText } from '../models/task-text.ts';
+import { hostileArguments } from '../tools/hostile-arguments.ts';
 import type { Agent } from './agent.ts';
 
 /** The task of a node: its inputs in words, or the prompt of a node that has none. */
@@ -31,6 +32,8 @@ export function parsedResult(text: string, schema: JsonObject): Parsed {
   } catch (error) {
     return { problems: [`the answer is not JSON: ${(error as Error).message}`] };
   }
+  const hostile = hostileArguments(value);
+  if (hostile !== null) return { problems: [hostile] };
   const problems = compileSchema(schema)(value);
   return problems.length === 0 ? { value } : { problems };
 }

@@ -150,9 +150,15 @@ export function actOnVerdict(
       : askNext(here, { note: rejection(verdict) });
   }
   const { decided, handedOn } = statementsOf(context, invocation.turn as Turn, agent);
-  if (handedOn !== null) return handOn(here, handedOn, []);
+  if (handedOn !== null) return handOn(here, edited(handedOn, verdict), []);
   const stated = decided as Decided;
   return finish(here, { decision: verdict.decision, stated, rows: [], outcome: 'escalated' });
+}
+
+/** What was decided goes on with the work, as the human has it. */
+function edited(handedOn: HandedOn, { action, decision }: Exclude<Verdict, { action: 'reject' }>): HandedOn {
+  if (action === 'approve') return handedOn;
+  return { ...handedOn, message: `${handedOn.message}\n\nA person changed the decision to: ${inWords(decision)}` };
 }
 
 const rejection = ({ feedback }: Extract<Verdict, { action: 'reject' }>): string =>

@@ -46,6 +46,7 @@ export async function collectTurn({ model, call, writer, clock, limits }: Collec
       if (room !== undefined) await watch.unhurried(room);
       if (answer.finished !== null) break;
     }
+    if (answer.finished.finish === 'tool_calls' && answer.toolCalls.length === 0) throw noCalls();
     const tail = await writer.close();
     return { ...answer.finished, toolCalls: answer.toolCalls, tail };
   } finally {
@@ -162,6 +163,9 @@ const unfinished = (): ModelError =>
   new ModelError('bad_stream', {
     message: 'The stream of the model ended without saying why: the answer is incomplete.',
   });
+
+const noCalls = (): ModelError =>
+  new ModelError('bad_stream', { message: 'The model ended its turn to call tools, and called none.' });
 
 const silent = (ms: number): ModelError =>
   new ModelError('timeout', { message: `The model was silent for ${ms} ms, and was given up.` });

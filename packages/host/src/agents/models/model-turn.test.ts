@@ -207,6 +207,11 @@ test('a model that lacks what is needed is not called, and the log says so', asy
 test.each<[string, Model['stream'], JsonObject]>([
   ['ends without a finish', saying({ type: 'text-delta', text: 'Hel' }), { class: 'bad_stream', retryable: true }],
   [
+    'ends to call tools and calls none',
+    saying({ type: 'finish', finish: 'tool_calls', usage: { inputTokens: 1, outputTokens: 1 } }),
+    { class: 'bad_stream', retryable: true },
+  ],
+  [
     'throws in the middle',
     async function* () {
       yield [{ type: 'text-delta', text: 'Hel' }];

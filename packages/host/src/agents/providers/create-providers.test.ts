@@ -157,6 +157,37 @@ test('arguments that are not JSON, or no object, are kept with the reason', asyn
   );
 });
 
+test('arguments that are nested without end are kept as text, and a reason never quotes them', async () => {
+  const nested = `{"a":${'['.repeat(4_000)}${']'.repeat(4_000)}}`;
+  const all = await parts(
+    chunks(
+      chunk(callFragment(0, { id: 'a', name: 'x', arguments: nested })),
+      chunk(callFragment(1, { id: 'b', name: 'y', arguments: `{"key": ${KEY}` })),
+      chunk({}, 'tool_calls'),
+    ),
+  );
+  const [deep, cut] = all.flatMap((part) => (part.type === 'tool-call' ? [part.call] : []));
+  expect(deep).toEqual({
+    id: 'a',
+    name: 'x',
+    input: nested,
+    invalid: expect.stringContaining('levels deep') as unknown,
+  });
+  expect(cut?.invalid).toBe('the arguments are not JSON');
+});
+
+test('what is no object goes back to the model inside of one', async () => {
+  const toolCalls = [{ id: 'a', name: 'x', input: '{"cut":', invalid: 'the arguments are not JSON' }];
+  await parts({
+    ...chunks(chunk({ content: 'x' }), chunk({}, 'stop')),
+    call: { messages: [{ role: 'assistant', text: '', toolCalls }] },
+  });
+  expect(server?.requests[0]?.body.messages).toMatchObject([
+    { role: 'system' },
+    { tool_calls: [{ function: { arguments: '{"unreadable":"{\\"cut\\":"}' } }] },
+  ]);
+});
+
 test('sends tools, calls and their results, a schema and the settings as the interface wants them', async () => {
   await parts({
     ...chunks(chunk({ content: '{}' }), chunk({}, 'stop')),
@@ -191,6 +222,14 @@ test('usage that a server does not count is estimated', async () => {
   const last = all.at(-1);
   expect(last?.type === 'finish' && last.usage.inputTokens).toBeGreaterThan(0);
   expect(last?.type === 'finish' && last.usage.outputTokens).toBe(3);
+});
+
+test.each([-5_000, 1.5, 1e300])('usage of %d tokens is none, and is estimated', async (tokens) => {
+  const usage = { prompt_tokens: tokens, completion_tokens: tokens, prompt_tokens_details: { cached_tokens: tokens } };
+  const all = await parts(chunks(chunk({ content: 'four chars' }), chunk({}, 'stop'), usageChunk(usage)));
+  const last = all.at(-1);
+  expect(last?.type === 'finish' && last.usage).toMatchObject({ inputTokens: 9, outputTokens: 3 });
+  expect(last).not.toHaveProperty('usage.cacheReadTokens');
 });
 
 test.each([

@@ -8,6 +8,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import type { Json } from '@cairn/protocol';
 import type { ModelCall } from '../models/model-port.ts';
 import type { ModelMessage } from '../models/turn.ts';
 
@@ -60,13 +61,17 @@ function messageOf(message: ModelMessage): readonly LanguageModelV4Message[] {
         type: 'tool-call' as const,
         toolCallId: id,
         toolName: name,
-        input,
+        input: argumentsOf(input),
         ...(meta === undefined ? {} : { providerOptions: meta as SharedV4ProviderOptions }),
       }));
       return [{ role: 'assistant', content: [...said, ...calls] }];
     }
   }
 }
+
+/** Some interfaces take objects only; what a model sent instead of one is shown to it inside of one. */
+const argumentsOf = (input: Json): Json =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { unreadable: input };
 
 function toolResult(message: ModelMessage & { readonly role: 'tool' }): LanguageModelV4ToolResultPart {
   const { callId, name, output, isError } = message;

@@ -5,6 +5,7 @@ import { ModelError } from '../models/model-error.ts';
 import type { ModelCall, ModelPart } from '../models/model-port.ts';
 import { estimatedTokens, messagesTokens } from '../models/tokens.ts';
 import type { FinishReason, ModelToolCall, ModelUsage } from '../models/turn.ts';
+import { hostileArguments } from '../tools/hostile-arguments.ts';
 import { callOptions } from './prompt.ts';
 import { providerError } from './provider-errors.ts';
 
@@ -62,14 +63,23 @@ function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart)
   const meta = providerMetadata === undefined ? {} : { meta: providerMetadata as JsonObject };
   const call = { id: toolCallId, name: toolName, ...meta };
   if (input.trim() === '') return { ...call, input: {} };
+  const parsed = parsedArguments(input);
+  if (parsed === undefined) return { ...call, input, invalid: 'the arguments are not JSON' };
+  // What is nested without end is not carried on as it is: whoever walks it by recursion would break.
+  const hostile = hostileArguments(parsed);
+  if (hostile !== null) return { ...call, input, invalid: hostile };
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  return isObject
+    ? { ...call, input: parsed }
+    : { ...call, input: parsed, invalid: 'the arguments are no JSON object' };
+}
+
+/** Undefined when they are not JSON. Where exactly is not told: the reason would quote a part of them, and with it of a secret. */
+function parsedArguments(text: string): Json | undefined {
   try {
-    const parsed = JSON.parse(input) as Json;
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-    return isObject
-      ? { ...call, input: parsed }
-      : { ...call, input: parsed, invalid: 'the arguments are no JSON object' };
-  } catch (error) {
-    return { ...call, input, invalid: `the arguments are not JSON: ${(error as Error).message}` };
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
   }
 }
 
@@ -90,13 +100,23 @@ function finishOf(unified: Unified): FinishReason {
   }
 }
 
-/** What a provider does not count is estimated: budgets must not depend on its politeness. */
+/** What a provider does not count, or counts in numbers that are none, is estimated: budgets must not depend on its politeness. */
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, call: ModelCall, characters: number): ModelUsage {
+  const input = counted(inputTokens.total) ?? estimatedTokens(call.system.length) + messagesTokens(call.messages);
+  const reasoning = counted(outputTokens.reasoning);
+  const cacheRead = counted(inputTokens.cacheRead);
+  const cacheWrite = counted(inputTokens.cacheWrite);
   return {
-    inputTokens: inputTokens.total ?? estimatedTokens(call.system.length) + messagesTokens(call.messages),
-    outputTokens: outputTokens.total ?? estimatedTokens(characters),
-    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning }),
-    ...(inputTokens.cacheRead === undefined ? {} : { cacheReadTokens: inputTokens.cacheRead }),
-    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
+    inputTokens: input,
+    outputTokens: counted(outputTokens.total) ?? estimatedTokens(characters),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...(cacheRead === undefined ? {} : { cacheReadTokens: cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWriteTokens: cacheWrite }),
   };
 }
+
+/** No request has more; what is more would be believed, and use up every budget at once. */
+const MOST_TOKENS = 1_000_000_000;
+
+const counted = (tokens: number | undefined): number | undefined =>
+  Number.isInteger(tokens) && (tokens as number) >= 0 && (tokens as number) <= MOST_TOKENS ? tokens : undefined;
