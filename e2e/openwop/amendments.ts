@@ -54,6 +54,7 @@ export const amendments: readonly Amendment[] = [
   identity('nodeId', text),
   identity('interruptId', text),
   identity('requestedAt', { type: 'string', format: 'date-time' }),
+  identity('agentId', text),
 ];
 
 /** Copies of the schemas with every amendment made; throws when one does not find what it changes. */

@@ -112,4 +112,6 @@ export const interruptRequested = z.looseObject({
   resumeSchema,
   timeoutMs,
   requestedAt: instant.optional(),
+  /** The agent that asks. */
+  agentId: text.optional(),
 });

@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { agentInventory, agentInventoryEntry } from './agent-inventory.ts';
 import { agentManifest } from './agent-manifest.ts';
 import { agentRef } from './agent-ref.ts';
+import { conversationAnswer, conversationTurn } from './conversation.ts';
 import { createRun, runCreated } from './create-run.ts';
 import { debugBundle } from './debug-bundle.ts';
 import { discovery } from './discovery.ts';
 import { errorEnvelope } from './error-envelope.ts';
 import { type EventType, eventPayloads } from './events/catalog.ts';
+import { inboxChange, inboxEntry, inboxPage } from './inbox.ts';
 import { interruptPayload } from './interrupts.ts';
 import {
   interruptCallback,
@@ -61,12 +63,17 @@ const shapes = {
   CallbackSecret: callbackSecret,
   CancelRun: cancelRun,
   ClarificationAnswer: clarificationAnswer,
+  ConversationAnswer: conversationAnswer,
+  ConversationTurn: conversationTurn,
   CreateRun: createRun,
   DebugBundle: debugBundle,
   Discovery: discovery,
   ErrorEnvelope: errorEnvelope,
   EventsAnswer: eventsAnswer,
   ExternalAnswer: externalAnswer,
+  InboxChange: inboxChange,
+  InboxEntry: inboxEntry,
+  InboxPage: inboxPage,
   InstalledPack: installedPack,
   InstallPack: installPack,
   InterruptAnswered: interruptAnswered,

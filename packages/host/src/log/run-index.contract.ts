@@ -134,7 +134,10 @@ function inbox(store: () => Store): void {
 
   it('keeps the votes on a question while it waits, and none for a stranger, a timeout or a closed one', async () => {
     const vote = (interruptId: string, decidedBy?: string) =>
-      row('approval.received', { nodeId: 'gate', payload: JSON.stringify({ interruptId, decidedBy, action: 'accept' }) });
+      row('approval.received', {
+        nodeId: 'gate',
+        payload: JSON.stringify({ interruptId, decidedBy, action: 'accept' }),
+      });
     await store().log.append(creation(runA, { rows: [started(), asked('i1'), vote('i1', 'ada')] }));
     await store().log.append({ runId: runA, rows: [vote('i1', 'bob'), vote('i1'), vote('other', 'eve')] });
     const votes = ['ada', 'bob'].map((principal) => ({ principal, action: 'accept' }));

@@ -86,10 +86,16 @@ describe('the run index', () => {
         for (const batch of [[first], ...history(plan), [{ type: ending, payload: {} }]]) {
           for (const event of batch) {
             foldRun(view, { ...event, seq, at: seq });
-            index = foldRunIndex(index, { ...event, at: seq, payload: JSON.stringify(event.payload) });
+            index = foldRunIndex(index, { ...event, at: seq, payload: JSON.stringify(event.payload) }, seq);
             seq += 1;
           }
           expect(index.record.status).toBe(view.status);
+          for (const [id, { seq: askedAt, votes }] of index.open) {
+            expect({ seq: askedAt, votes }).toEqual({
+              seq: view.interrupts[id]?.seq,
+              votes: view.interrupts[id]?.votes,
+            });
+          }
           expect([...index.open.keys()].toSorted()).toEqual(Object.keys(view.interrupts).toSorted());
         }
         expect(index.record.endedAt).toBe(view.endedAt);

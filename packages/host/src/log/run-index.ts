@@ -124,7 +124,8 @@ const sameFields = <Record extends object>(a: Record, b: Record | undefined): bo
 /** Adds what one row opened, changed or closed. */
 export function noteInterrupts(changes: Map<string, InterruptRecord>, before: RunIndex, after: RunIndex): void {
   if (before.open === after.open) return;
-  for (const [id, record] of before.open) if (!after.open.has(id)) changes.set(id, { ...record, open: false, votes: noVotes });
+  for (const [id, record] of before.open)
+    if (!after.open.has(id)) changes.set(id, { ...record, open: false, votes: noVotes });
   for (const [id, record] of after.open) if (before.open.get(id) !== record) changes.set(id, record);
 }
 

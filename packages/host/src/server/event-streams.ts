@@ -36,6 +36,14 @@ export interface StreamWish {
   readonly expiresAt: number | undefined;
 }
 
+/** What is known of any stream, whatever it carries. */
+interface Served {
+  readonly bufferMs?: number;
+  readonly expiresAt: number | undefined;
+  /** What it is a stream of, for the report when it fails. */
+  readonly what: string;
+}
+
 interface Stream {
   readonly response: ServerResponse;
   readonly batches: Batches | null;
@@ -69,7 +77,13 @@ export class EventStreams {
 
   /** Writes what the client asked for to the response, then whatever follows, until the terminal event. */
   serve(response: ServerResponse, wish: StreamWish): void {
-    const stream = this.#opened(response, wish);
+    const { runId, bufferMs, expiresAt } = wish;
+    this.serveFrom(response, { bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(wish, sink));
+  }
+
+  /** Writes whatever a source gives, until it ends; keepalives, stalls and the end of the host are as for runs. */
+  serveFrom(response: ServerResponse, served: Served, subscribe: (sink: Sink) => Subscription): void {
+    const stream = this.#opened(response, served);
     this.#open.add(stream);
     this.#cancelTick ??= this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
@@ -84,11 +98,11 @@ export class EventStreams {
       if (!response.headersSent || stream.written || response.destroyed) return;
       response.flushHeaders();
     });
-    stream.subscription = this.#subscribe(wish, this.#sinkOf(stream, wish.runId));
+    stream.subscription = subscribe(this.#sinkOf(stream, served.what));
     if (response.destroyed) this.#drop(stream);
   }
 
-  #opened(response: ServerResponse, { bufferMs, expiresAt }: StreamWish): Stream {
+  #opened(response: ServerResponse, { bufferMs = 0, expiresAt }: Served): Stream {
     const send = (frame: string) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#world.timers, send });
     const stream: Stream = {
@@ -110,7 +124,7 @@ export class EventStreams {
     return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form) }, sink);
   }
 
-  #sinkOf(stream: Stream, runId: RunId): Sink {
+  #sinkOf(stream: Stream, what: string): Sink {
     const { response, batches } = stream;
     return {
       // What is held back is sent on a timer: by then the client may have had enough.
@@ -127,7 +141,7 @@ export class EventStreams {
           if (!response.writableEnded) this.#finish(stream, batches?.take());
           return;
         }
-        this.#world.report({ level: 'error', message: `The stream of ${runId} could not be read on.`, error: fault });
+        this.#world.report({ level: 'error', message: `The stream of ${what} could not be read on.`, error: fault });
         // Cut, not ended: the client must not take this for the end of the run.
         response.destroy();
       },

@@ -86,7 +86,7 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
 }
 
 /** The response for who writes it himself, with the headers that were set so far. */
-function takenOver({ reply }: Call): ServerResponse {
+export function takenOver({ reply }: Call): ServerResponse {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

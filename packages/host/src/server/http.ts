@@ -19,8 +19,10 @@ import { EventStreams } from './event-streams.ts';
 import { eventRoutes } from './events.ts';
 import type { DeriveKeys } from './host-secret.ts';
 import { Idempotency } from './idempotency.ts';
+import { InboxFeed } from './inbox/inbox-feed.ts';
+import { type InboxSurface, inboxRoutes } from './inbox/routes.ts';
 import { createInterruptTokens } from './interrupt-tokens.ts';
-import { interruptRoutes } from './interrupts.ts';
+import { type InterruptSurface, interruptRoutes } from './interrupts.ts';
 import type { HostModels } from './models.ts';
 import { once } from './once.ts';
 import { createPageCursors } from './page-cursors.ts';
@@ -87,6 +89,7 @@ export function createServer(deps: ServerDeps): Server {
   const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(deps.deriveKeys('list-cursor'));
   const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
+  const inbox = new InboxFeed({ log: store.log, cursors, timers: deps.timers });
   const webhooks = new Webhooks({ ...deps, interrupts, tokens });
   const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
   const runsAgents = deps.discovery.agents?.liveRuntime?.supported === true;
@@ -96,8 +99,7 @@ export function createServer(deps: ServerDeps): Server {
     ...runControlRoutes(engine),
     ...eventRoutes({ log: store.log, streams, report: deps.report }),
     ...pollRoutes({ log: store.log, waiters }),
-    ...interruptRoutes(interrupts),
-    ...tokenInterruptRoutes(interrupts),
+    ...questionRoutes(interrupts, { log: store.log, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...(deps.conformance ? testSeamRoutes(bundles) : []),
@@ -136,14 +138,20 @@ export function createServer(deps: ServerDeps): Server {
       const cut = deps.timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
-      streams.close();
-      waiters.close();
+      for (const held of [streams, inbox, waiters]) held.close();
       await closed;
       await webhooks.close();
       cut();
     },
   };
 }
+
+/** What waits for somebody, and how it is answered. */
+const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): readonly Route[] => [
+  ...interruptRoutes(interrupts),
+  ...tokenInterruptRoutes(interrupts),
+  ...inboxRoutes(inbox),
+];
 
 /** What can be run, by whom and with what, and how well it went. */
 const catalogueRoutes = ({ engine, store, registry, tools }: ServerDeps): readonly Route[] => [

@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import { type InterruptView, isSignIn, openWaits } from './interrupts.ts';
 import { payloadAs } from './payload.ts';
+import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
 
@@ -74,23 +75,6 @@ const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonO
     arguments: JSON.stringify(interrupt.data.correlation ?? {}),
   },
 });
-
-/** What a person is asked, in the words of whoever asked. */
-function promptOf(interrupt: InterruptView): string {
-  const { data } = interrupt;
-  const words = [data.prompt, data.title, data.initialPrompt, questionsOf(data)].find(
-    (text) => typeof text === 'string' && text !== '',
-  );
-  if (typeof words === 'string') return words;
-  if (interrupt.kind === 'external-event') return `Waiting for the event ${String(data.eventType)}.`;
-  if (interrupt.kind === 'low-confidence') return 'Confirm the decision.';
-  return `Answer needed: ${String(data.customKind ?? interrupt.kind)}.`;
-}
-
-function questionsOf(data: JsonObject): string {
-  if (!Array.isArray(data.questions)) return '';
-  return (data.questions as readonly { question?: string }[]).map((item) => item.question ?? '').join('\n');
-}
 
 const authFields = ['authType', 'provider', 'scopes', 'authUrl'] as const;
 

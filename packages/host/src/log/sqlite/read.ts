@@ -44,9 +44,7 @@ export class Reader {
     this.#clientRun = arrays(db.prepare(`${select} ${client}`));
     this.#shownRun = arrays(db.prepare(`${shown} ${all}`));
     this.#shownClientRun = arrays(db.prepare(`${shown} ${client}`));
-    this.#inbox = arrays(
-      db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`),
-    );
+    this.#inbox = arrays(db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`));
     this.#list = new RunList(db);
     this.#merge = new ContextMerge(db);
     this.#chosen = new ChosenReader(db);

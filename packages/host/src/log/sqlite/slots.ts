@@ -31,9 +31,7 @@ export class Slots {
        WHERE runs.id = ?`,
     );
     this.#last = db.prepare('SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
-    this.#open = db.prepare(
-      `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`,
-    );
+    this.#open = db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`);
     this.#saveRun = db.prepare(
       `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
          error_message = ?, ended_at = ?, fence = ?, owner = ?, wake_at = ? WHERE key = ?`,

@@ -1,0 +1,87 @@
+/** The way from a root run down to a run, out of first rows alone: what it says of a run never changes, so it is kept. */
+import type { InboxEntry, JsonObject, RunId } from '@cairn/protocol';
+import type { EventLog } from '../../log/port.ts';
+
+/** A run above another, and where in it the way down goes on. */
+type Ancestor = InboxEntry['path'][number];
+
+export interface Descent {
+  readonly workflowId: string;
+  /** From the root to the run above. */
+  readonly above: readonly Ancestor[];
+}
+
+interface Known {
+  readonly workflowId: string;
+  readonly tenant: string;
+  readonly parentRunId: RunId | null;
+  readonly parentNodeId: string;
+  readonly parentAgentId: string | null;
+}
+
+/** Runs that are remembered. */
+const CAPACITY = 10_000;
+
+/** No host lets runs go this deep; a log that says otherwise is not followed for ever. */
+const MAX_DEPTH = 1_000;
+
+export class Ancestry {
+  readonly #log: Pick<EventLog, 'head' | 'read'>;
+  /** Those looked at longest ago first. */
+  readonly #known = new Map<RunId, Known>();
+
+  constructor(log: Pick<EventLog, 'head' | 'read'>) {
+    this.#log = log;
+  }
+
+  /** Null when there is no such run. */
+  async descent(runId: RunId): Promise<Descent | null> {
+    const own = await this.#of(runId);
+    if (own === null) return null;
+    const above: Ancestor[] = [];
+    let lower = own;
+    while (lower.parentRunId !== null && above.length < MAX_DEPTH) {
+      const upper = await this.#of(lower.parentRunId);
+      // A run that was taken here from elsewhere may name one that is another's here, or nobody's.
+      if (upper === null || upper.tenant !== own.tenant) break;
+      above.unshift({
+        runId: lower.parentRunId,
+        workflowId: upper.workflowId,
+        nodeId: lower.parentNodeId,
+        ...(lower.parentAgentId === null ? {} : { agentId: lower.parentAgentId }),
+      });
+      lower = upper;
+    }
+    return { workflowId: own.workflowId, above };
+  }
+
+  async #of(runId: RunId): Promise<Known | null> {
+    const known = this.#known.get(runId) ?? (await this.#read(runId));
+    if (known === null) return null;
+    this.#known.delete(runId);
+    this.#known.set(runId, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > CAPACITY) this.#known.delete(oldest as RunId);
+    return known;
+  }
+
+  async #read(runId: RunId): Promise<Known | null> {
+    const head = await this.#log.head(runId);
+    if (head === null) return null;
+    const { workflowId, tenant, parentRunId } = head.record;
+    const started = parentRunId === null ? {} : await this.#started(runId);
+    const { parentNodeId, parentAgentId } = started;
+    return {
+      workflowId,
+      tenant,
+      parentRunId,
+      parentNodeId: typeof parentNodeId === 'string' ? parentNodeId : '',
+      parentAgentId: typeof parentAgentId === 'string' ? parentAgentId : null,
+    };
+  }
+
+  async #started(runId: RunId): Promise<JsonObject> {
+    const [first] = await this.#log.read({ runId, after: -1, limit: 1 });
+    return first === undefined ? {} : (JSON.parse(first.payload) as JsonObject);
+  }
+}

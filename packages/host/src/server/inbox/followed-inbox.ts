@@ -1,0 +1,154 @@
+/** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
+import { setImmediate as othersGoOn } from 'node:timers/promises';
+import type { ContextId, InboxChange, InboxEntry, RunId } from '@cairn/protocol';
+import type { EventLog, InterruptRecord, Row } from '../../log/port.ts';
+import { foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from '../../log/run-index.ts';
+import { type EntrySource, entryOf } from './entries.ts';
+
+/** Rows by which a question is asked, voted on or closed. */
+export const inboxTypes: readonly string[] = [
+  'interrupt.requested',
+  'interrupt.resolved',
+  'approval.received',
+  'node.completed',
+  'node.failed',
+  'node.skipped',
+  'node.cancelled',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+];
+
+/** What is looked at in one go; who has more to do lets others in between. */
+const PAGE = { limit: 5_000, maxBytes: 4_194_304 };
+const PENDING_PAGE = 100;
+
+export interface FollowedWorld extends EntrySource {
+  readonly log: Pick<EventLog, 'changes' | 'end' | 'pending' | 'read'>;
+  /** Questions that are held; of more, the oldest are. */
+  readonly capacity: number;
+}
+
+/** What came of reading on: changes in their order, or all there is, where only that can be told. */
+export type Told = { readonly changes: readonly InboxChange[] } | { readonly isAfresh: true };
+
+type Key = `${RunId} ${string}`;
+
+const keyOf = ({ runId, interruptId }: Pick<InterruptRecord, 'runId' | 'interruptId'>): Key =>
+  `${runId} ${interruptId}`;
+
+export class FollowedInbox {
+  readonly #tenant: string;
+  readonly #world: FollowedWorld;
+  /** By run: what waits in it. Runs where nothing does are not here. */
+  readonly #runs = new Map<RunId, RunIndex>();
+  readonly #entries = new Map<Key, InboxEntry>();
+  #isComplete = true;
+  #position: string | null = null;
+
+  constructor(tenant: string, world: FollowedWorld) {
+    this.#tenant = tenant;
+    this.#world = world;
+  }
+
+  /** Where in the log this is; null before the first reading. */
+  get position(): string | null {
+    return this.#position;
+  }
+
+  /** Whether something of this run is held. */
+  has(runId: RunId): boolean {
+    return this.#runs.has(runId);
+  }
+
+  snapshot(): InboxChange {
+    return { type: 'snapshot', entries: [...this.#entries.values()], complete: this.#isComplete };
+  }
+
+  /** Brings it level with the log. */
+  async readOn(): Promise<Told> {
+    if (this.#position === null) return this.#begin();
+    const changes: InboxChange[] = [];
+    const only = { tenant: this.#tenant, types: inboxTypes };
+    for (;;) {
+      const { rows, position } = await this.#world.log.changes({ after: this.#position, ...PAGE, only });
+      for (const row of rows) changes.push(...(await this.#take(row)));
+      if (position === this.#position) break;
+      this.#position = position;
+      await othersGoOn();
+    }
+    // Those that did not fit move up once there is room for many.
+    const hasRoom = !this.#isComplete && this.#entries.size <= this.#world.capacity / 2;
+    return hasRoom ? this.#begin() : { changes };
+  }
+
+  /** The position is taken first: what happens while the questions are read is read again as a change. */
+  async #begin(): Promise<Told> {
+    const { log, capacity } = this.#world;
+    const position = await log.end();
+    this.#runs.clear();
+    this.#entries.clear();
+    this.#isComplete = true;
+    for (let cursor: string | undefined; ; ) {
+      const page = await log.pending({ tenant: this.#tenant, limit: PENDING_PAGE, cursor });
+      for (const asked of page.interrupts) {
+        if (this.#entries.size < capacity) await this.#seed(asked);
+        else this.#isComplete = false;
+      }
+      if (page.nextCursor === null || !this.#isComplete) break;
+      cursor = page.nextCursor;
+    }
+    this.#position = position;
+    return { isAfresh: true };
+  }
+
+  async #seed({ workflowId: _, ...asked }: InterruptRecord & { readonly workflowId: string }): Promise<void> {
+    const entry = await entryOf(this.#world, asked);
+    if (entry === null) return;
+    this.#entries.set(keyOf(asked), entry);
+    const known = this.#runs.get(asked.runId) ?? this.#empty(asked.runId);
+    this.#runs.set(asked.runId, { ...known, open: new Map(known.open).set(asked.interruptId, asked) });
+  }
+
+  /** The same fold that the index of the store is made by. */
+  async #take(row: Row): Promise<readonly InboxChange[]> {
+    const { runId, type, seq } = row;
+    const before = this.#runs.get(runId) ?? (type === 'interrupt.requested' ? this.#empty(runId) : null);
+    if (before === null) return [];
+    const after = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined }, seq);
+    const noted = new Map<string, InterruptRecord>();
+    noteInterrupts(noted, before, after);
+    const changes: InboxChange[] = [];
+    for (const asked of noted.values()) changes.push(...(asked.open ? await this.#put(asked) : this.#drop(asked, row)));
+    if (after.open.size === 0) this.#runs.delete(runId);
+    else this.#runs.set(runId, after);
+    return changes;
+  }
+
+  async #put(asked: InterruptRecord): Promise<readonly InboxChange[]> {
+    const key = keyOf(asked);
+    const isKnown = this.#entries.has(key);
+    if (!isKnown && this.#entries.size >= this.#world.capacity) {
+      this.#isComplete = false;
+      return [];
+    }
+    const entry = await entryOf(this.#world, asked);
+    if (entry === null) return [];
+    this.#entries.set(key, entry);
+    return [{ type: isKnown ? 'changed' : 'added', entry }];
+  }
+
+  #drop(asked: InterruptRecord, { type, payload }: Row): readonly InboxChange[] {
+    if (!this.#entries.delete(keyOf(asked))) return [];
+    const { runId, interruptId } = asked;
+    const isExpired =
+      type === 'interrupt.resolved' && (JSON.parse(payload) as { reason?: string }).reason === 'timeout';
+    const end = isExpired ? 'expired' : type === 'interrupt.resolved' ? 'resolved' : 'cancelled';
+    return [{ type: 'removed', runId, interruptId, end }];
+  }
+
+  #empty(runId: RunId): RunIndex {
+    // Only what is open is read of it.
+    return newRunIndex(runId, { tenant: this.#tenant, contextId: '' as ContextId, originRunId: runId }, 0);
+  }
+}

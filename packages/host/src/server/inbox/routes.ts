@@ -1,0 +1,76 @@
+/** `GET /v1/host/cairn/inbox`: what waits for somebody, as pages, or as a stream that goes on. */
+import { inboxPage } from '@cairn/protocol';
+import { z } from 'zod';
+import type { EventLog } from '../../log/port.ts';
+import type { EventStreams } from '../event-streams.ts';
+import { takenOver } from '../events.ts';
+import type { PageCursors } from '../page-cursors.ts';
+import { integerParam } from '../params.ts';
+import { type Call, queryParam, type Route } from '../routes.ts';
+import { Ancestry } from './ancestry.ts';
+import { type EntrySource, entryOf } from './entries.ts';
+import type { InboxFeed } from './inbox-feed.ts';
+
+export interface InboxSurface {
+  readonly log: EventLog;
+  readonly cursors: PageCursors;
+  readonly streams: EventStreams;
+  readonly feed: InboxFeed;
+}
+
+export function inboxRoutes(surface: InboxSurface): readonly Route[] {
+  const source = { log: surface.log, ancestry: new Ancestry(surface.log) };
+  return [
+    {
+      method: 'GET',
+      path: '/v1/host/cairn/inbox',
+      scope: 'runs:read',
+      holds: true,
+      handle: (call) => (wantsStream(call) ? stream(call, surface) : page(call, surface, source)),
+      doc: {
+        id: 'getInbox',
+        summary: 'Every question of the tenant that waits for somebody, at any depth, as a page or as a live stream',
+        query: z.object({ limit: z.int().min(1).max(200).optional(), cursor: z.string().optional() }),
+        responses: {
+          200: {
+            description:
+              'A page, the oldest first, which may be short; for who accepts a stream all there is, then each change.',
+            shape: inboxPage,
+            orStream: true,
+          },
+        },
+        errors: ['validation_error'],
+      },
+    },
+  ];
+}
+
+const wantsStream = ({ request }: Call): boolean => (request.headers.accept ?? '').includes('text/event-stream');
+
+async function page(call: Call, { log, cursors }: InboxSurface, source: EntrySource): Promise<string> {
+  const { tenant } = call.caller;
+  const { interrupts, nextCursor } = await log.pending({
+    tenant,
+    limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
+    cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
+  });
+  const entries = [];
+  for (const asked of interrupts) {
+    const entry = await entryOf(source, asked);
+    if (entry !== null) entries.push(entry);
+  }
+  return JSON.stringify({ entries, nextCursor: cursors.shown(tenant, nextCursor) });
+}
+
+async function stream(call: Call, { streams, feed }: InboxSurface): Promise<undefined> {
+  const { tenant, expiresAt } = call.caller;
+  const header = call.request.headers['last-event-id'];
+  const lastId = typeof header === 'string' && header !== '' ? header : null;
+  streams.serveFrom(takenOver(call), { expiresAt, what: 'the inbox' }, (sink) =>
+    feed.subscribe(tenant, lastId, {
+      write: (text) => sink.write(text, { upTo: -1, urgent: true }),
+      end: (fault) => sink.end(fault),
+    }),
+  );
+  return undefined;
+}

@@ -1,0 +1,24 @@
+/** What a person is asked, in the words of whoever asked. */
+import type { JsonObject } from '../json.ts';
+import type { InterruptView } from './interrupts.ts';
+
+export function promptOf({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): string {
+  const words = [data.prompt, data.title, data.initialPrompt, questionsOf(data), signInOf(data)].find(
+    (text) => typeof text === 'string' && text !== '',
+  );
+  if (typeof words === 'string') return words;
+  if (kind === 'external-event') return `Waiting for the event ${String(data.eventType)}.`;
+  if (kind === 'low-confidence') return 'Confirm the decision.';
+  return `Answer needed: ${String(data.customKind ?? kind)}.`;
+}
+
+function questionsOf(data: JsonObject): string {
+  if (!Array.isArray(data.questions)) return '';
+  return (data.questions as readonly { question?: string }[]).map((item) => item.question ?? '').join('\n');
+}
+
+/** Of a sign-in; other events from outside have no words for people. */
+function signInOf({ correlation }: JsonObject): unknown {
+  const asked = typeof correlation === 'object' && correlation !== null ? (correlation as JsonObject) : {};
+  return typeof asked.authType === 'string' ? asked.prompt : undefined;
+}
