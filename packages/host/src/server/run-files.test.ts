@@ -42,10 +42,19 @@ test('a file of another run is not there', async () => {
   const other = 'run_2' as RunId;
   await expect(files.read(other, 'a.txt', 0, 10)).rejects.toMatchObject(refused('There is no file "a.txt"'));
   expect(await files.list(other, '')).toEqual([]);
-  for (const odd of ['../run_1', '..', '', 'run_1/files'] as RunId[]) {
+  for (const odd of ['../run_1', '..', '.', '', 'run_1/files', 'run_1.', '.run_1', 'run_1..2'] as RunId[]) {
     // As a rejection or at once: what matters is that nothing is read.
     await expect((async () => files.read(odd, 'a.txt', 0, 10))()).rejects.toMatchObject(refused('has no files'));
   }
+});
+
+test('a run that another run started has files of its own', async () => {
+  const { files } = disk();
+  const child = 'run_1.2.1' as RunId;
+  await files.write(run, 'a.txt', 'a');
+  await files.write(child, 'b.txt', 'b');
+  expect(await files.list(run, '')).toEqual([{ path: 'a.txt', bytes: 1 }]);
+  expect(await files.list(child, '')).toEqual([{ path: 'b.txt', bytes: 1 }]);
 });
 
 test('a text of any alphabet is read whole in parts of any size', async () => {

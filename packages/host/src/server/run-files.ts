@@ -32,9 +32,9 @@ export const createRunFiles = ({ folder, uniqueId }: RunFilesWorld): FilePort =>
   };
 };
 
-/** Ids of runs are made by the host; one that is no plain name is not a folder's. */
+/** Ids of runs are made by the host, those of child runs out of their parent's: `run_1.2`. Whatever else is no name of a folder. */
 function folderName(runId: RunId): string {
-  if (/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return runId;
+  if (/^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId)) return runId;
   throw wrong(`the run ${quoted(runId, 130)} has no files`);
 }
 

@@ -1,8 +1,10 @@
 /** What the rows of tool calls, and of questions, change in an invocation. */
 import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
 import type { StepSafety } from '../../engine/ports.ts';
+import { asUntrusted } from '../models/untrusted.ts';
 import type { ToolQuestion, ToolRecord } from '../tools/tool.ts';
 import type { Invocation, LoopState, ToolCall } from './loop-state.ts';
+import { inWords } from './task.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A call is asked for. */
@@ -42,13 +44,7 @@ export function toolReturned(invocation: Invocation, payload: JsonObject): void 
   const told = error === undefined ? (outcome ?? null) : { error };
   call.stage = 'done';
   call.isError = error !== undefined;
-  call.output = contentTrust === 'untrusted' ? marked(call.toolId, told) : told;
-}
-
-/** Other people's words, marked as such; they cannot close the mark themselves. */
-function marked(toolId: string, value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return `<UNTRUSTED tool="${toolId}">${text.replaceAll(/<(\/?)UNTRUSTED/gi, '&lt;$1UNTRUSTED')}</UNTRUSTED>`;
+  call.output = contentTrust === 'untrusted' ? asUntrusted(call.toolId, inWords(told)) : told;
 }
 
 export function enteredAgain(invocation: Invocation, payload: JsonObject): void {

@@ -4,6 +4,7 @@ import type { Row } from '../../log/port.ts';
 import { resultText, taskText } from './task-text.ts';
 import { messageTokens } from './tokens.ts';
 import type { AgentGroup, ModelMessage, Turn } from './turn.ts';
+import { asUntrusted } from './untrusted.ts';
 
 /** Something that was said, and where in the context. */
 interface Said {
@@ -100,10 +101,12 @@ function turnText(turn: JsonObject): string {
   return [text, ...calls].filter((line) => typeof line === 'string' && line !== '').join('\n');
 }
 
-function returnedText({ toolName, outcome, error }: JsonObject): string {
-  return error === undefined
-    ? `(${String(toolName)} returned ${brief(outcome ?? null)})`
-    : `(${String(toolName)} failed: ${brief(error)})`;
+/** Marked for those who only hear of it as it is for the one who called. */
+function returnedText({ toolName, outcome, error, contentTrust }: JsonObject): string {
+  const name = String(toolName);
+  const text = brief(error ?? outcome ?? null);
+  const told = contentTrust === 'untrusted' ? asUntrusted(name, text) : text;
+  return error === undefined ? `(${name} returned ${told})` : `(${name} failed: ${told})`;
 }
 
 function brief(value: Json): string {
