@@ -180,20 +180,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'A host that dies as a child ends leaves its parent waiting for ever.',
   },
   {
-    name: 'end-of-a-child-is-written-anywhere',
-    file: 'packages/host/src/engine/runtime.ts',
-    find: `{ propose, look: () => ({}), once: undefined, isPositioned: true }`,
-    replace: `{ propose, look: () => ({}), once: undefined }`,
-    suite: simulation,
-    why: 'A parent is told twice how a child ended, by two nodes at once.',
-  },
-  {
     name: 'children-of-a-node-that-ended-live-on',
     file: 'packages/host/src/engine/evolve-facts.ts',
     find: `  if (!state.strays.includes(child)) state.strays.push(child);
 `,
     replace: '',
-    suite: { kind: 'vitest', path: 'packages/host/src/agents/orchestration/dispatch.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/sub-workflow.test.ts' },
     why: 'Workers nobody waits for any more go on and spend.',
   },
   {

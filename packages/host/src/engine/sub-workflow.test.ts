@@ -166,6 +166,19 @@ describe('while its child waits', () => {
   });
 });
 
+test('a child whose node has ended is cancelled, although its parent goes on', async () => {
+  const { node, register, begin, seen, child, status, clock } = family();
+  const engine = node('a');
+  await register(engine, named('kid', chain(approval)));
+  const top = chain({ ...sub('kid'), settings: { timeoutMs: 500 } }, approval);
+  const edges = top.edges.map((edge) => ({ ...edge, triggerRule: 'all_complete' as const }));
+  const runId = await begin(engine, named('top', { ...top, edges }));
+  await seen(child(runId), 'node.suspended');
+  clock.advance(501);
+  await seen(child(runId), 'run.cancelled');
+  expect(await status(engine, runId)).toBe('waiting-approval');
+});
+
 describe('a host that dies', () => {
   test('between the end of a child and its parent learning of it loses nothing', async () => {
     const { store, node, begin, register, seen, child, clock, payloads } = family();
