@@ -1,6 +1,7 @@
 /** Starts the runs that nodes ask for: once, whoever asks and however often. */
 import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../log/port.ts';
+import type { Budget } from './budget.ts';
 import type { StartRun } from './engine.ts';
 import type { Performer } from './ports.ts';
 import type { Parent } from './start-run.ts';
@@ -18,6 +19,9 @@ export interface ChildRequest {
   /** How many runs are above the new one. */
   readonly depth: number;
   readonly isDetached: boolean;
+  /** Who wanted it; null where no agent did. */
+  readonly agentId: string | null;
+  readonly budget: Budget;
 }
 
 /** A run that is started as the child of another. */
@@ -43,7 +47,7 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
     typeId: CHILD_PERFORMER,
     async run(input, { tenant, contextId, runId, nodeId }) {
       const child = input as unknown as ChildRequest;
-      const { childRunId, workflowId, inputs, configurable, principal, toolScopes, depth, isDetached, unset } = child;
+      const { childRunId, workflowId, inputs, configurable, principal, toolScopes, depth, unset } = child;
       if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
       const request: StartRun = {
         tenant,
@@ -54,7 +58,14 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
         toolScopes,
         ...(principal === null ? {} : { principal }),
       };
-      const parent = { runId, nodeId, depth, isDetached };
+      const parent = {
+        runId,
+        nodeId,
+        depth,
+        isDetached: child.isDetached,
+        budget: child.budget,
+        agentId: child.agentId,
+      };
       if ((await log.head(childRunId)) === null) {
         await start({ request, runId: childRunId, parent, unset }).catch(unlessThere);
       }

@@ -1,19 +1,25 @@
 /** Runs that nodes of other runs start: how they are known, how their parents learn of their end, and what ends with whom. */
 import type { Json, JsonObject, RunId, RunView } from '@cairn/protocol';
 import type { RunHead, Store } from '../log/port.ts';
+import { budgetReturned, spentBy } from './budget.ts';
 import { cancelRequested, type Fact } from './facts.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { ChildEnd, Draft, RunError, RunState } from './state.ts';
 
-/** The row by which a parent knows that a run it started has ended; nothing when it knows, or waits no more. */
-export function childEnded(state: RunState, child: RunView): readonly Draft[] {
+/** The rows by which a parent knows that a run it started has ended; none when it knows, or waits no more. */
+export function childEnded(state: RunState, child: RunState): readonly Draft[] {
   const childRunId = child.runId;
   const waiting = Object.hasOwn(state.children, childRunId) ? state.children[childRunId] : undefined;
   if (waiting === undefined || state.ended) return [];
   const { nodeId, harvest } = waiting;
-  const outcome = endOf(child, harvest) as unknown as JsonObject;
+  const outcome = endOf(child.view, harvest) as unknown as JsonObject;
   const payload = { nodeId, callId: childRunId, attempt: 1, childRunId, outcome };
-  return [{ type: 'cairn.step.returned', nodeId, audience: 'operator', payload }];
+  // What it lent in turn and has not back may still be used, and counts as if it were; the run itself is one, too.
+  const spent = spentBy(child);
+  return [
+    budgetReturned(nodeId, childRunId, { ...spent, runs: spent.runs + 1 }),
+    { type: 'cairn.step.returned', nodeId, audience: 'operator', payload },
+  ];
 }
 
 /** Largest harvest, as JSON text; what is larger does not fit in an event. */
@@ -56,8 +62,8 @@ export async function missedEnds(state: RunState, store: Store, loader: RunLoade
   }
   for (const child of Object.keys(state.children) as RunId[]) {
     if (!hasEnded(await store.log.head(child))) continue;
-    const { view } = (await loader.load(child)).state;
-    facts.push(internalFact((now) => childEnded(now, view)));
+    const ended = (await loader.load(child)).state;
+    facts.push(internalFact((now) => childEnded(now, ended)));
   }
   return facts;
 }

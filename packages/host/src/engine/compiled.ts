@@ -8,6 +8,7 @@ import type {
   WorkflowDefinition,
   WorkflowNode,
 } from '@cairn/protocol';
+import type { Budget } from './budget.ts';
 import type { Condition } from './conditions.ts';
 import type { Expression, Scope } from './expressions.ts';
 import type { RetryPolicy } from './node-settings.ts';
@@ -59,6 +60,8 @@ export interface CompiledNode {
   readonly expressions: ReadonlyMap<string, Expression>;
   /** The expression in its configuration, where its type has one. */
   readonly program: Program | null;
+  /** Driven nodes that may be at work at the same time. */
+  readonly rivals: () => readonly CompiledNode[];
 }
 
 export interface Workflow {
@@ -155,6 +158,13 @@ export type NodeAction =
   | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
   | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
 
+/** A run that is about to be created. */
+export interface NewRunFacts {
+  readonly configurable: JsonObject;
+  readonly budget: Budget;
+  readonly agents: Agents;
+}
+
 export interface NodeType {
   readonly typeId: string;
   /** A runtime capability this host does not have: such a node fails without being executed. */
@@ -169,6 +179,8 @@ export interface NodeType {
   readonly dispatches?: boolean;
   /** Problems of a node's configuration, found when its workflow is registered. */
   check(node: WorkflowNode, definition: WorkflowDefinition): readonly string[];
+  /** Problems that a run as it is asked for would have with a node, found when the run is created. */
+  checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
   /** The expression in its configuration, compiled once for all runs. */
   prepare?(node: WorkflowNode): Program | null;
   /** What starting the node leads to. May throw a CairnError, which fails the node. */

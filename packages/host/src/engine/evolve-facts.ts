@@ -1,5 +1,6 @@
 /** Takes into a run's state what happens around its active nodes: steps, timers, interrupts and their answers. */
 import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
+import { type Budget, giveBack, lend, type Spent } from './budget.ts';
 import type { ActiveNode, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
 
 /** Takes in what happened around active nodes; other types change nothing here. */
@@ -15,6 +16,12 @@ export function foldFact(state: RunState, event: FoldEvent, payload: JsonObject)
     case 'cairn.model.abandoned':
     case 'agent.toolReturned':
       callReturned(state, event, payload);
+      break;
+    case 'cairn.budget.granted':
+      lend(state.account, payload.childRunId as RunId, payload.budget as unknown as Budget);
+      break;
+    case 'cairn.budget.returned':
+      giveBack(state.account, payload.childRunId as RunId, payload.spent as unknown as Spent);
       break;
     case 'cairn.timer.set':
       setTimer(state, {

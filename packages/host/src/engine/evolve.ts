@@ -8,6 +8,7 @@ import {
   newRunView,
   type RunId,
 } from '@cairn/protocol';
+import { type Budget, DEFAULT_RUNS_PER_TREE, newAccount } from './budget.ts';
 import { abandon, dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
 import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
 import type { ActiveNode, EdgeOutcome, Pause, RunError, RunState } from './state.ts';
@@ -19,6 +20,7 @@ export const newRunState = (runId: RunId): RunState => ({
   nextSeq: 0,
   now: 0,
   limits: { maxNodeExecutions: 0, timeoutMs: null },
+  account: newAccount({ maxRuns: DEFAULT_RUNS_PER_TREE }),
   agents: {},
   keeper: null,
   depth: 0,
@@ -126,6 +128,7 @@ function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
 
 function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, payload: JsonObject): void {
   state.limits = payload.limits as unknown as RunState['limits'];
+  if (payload.budget !== undefined) state.account = newAccount(payload.budget as unknown as Budget);
   if (typeof payload.depth === 'number') state.depth = payload.depth;
   if (typeof payload.parentRunId === 'string' && payload.detached !== true) state.keeper = payload.parentRunId as RunId;
   if (payload.agents !== undefined) state.agents = payload.agents as unknown as RunState['agents'];

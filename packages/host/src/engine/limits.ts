@@ -10,6 +10,8 @@ export interface HostLimits {
   readonly maxRunDurationMs: number | null;
   /** How many runs may be above one another. Default 8. */
   readonly maxRunDepth?: number | undefined;
+  /** How many runs may be below one root, all together. Default 1000. */
+  readonly maxRunsPerTree?: number | undefined;
 }
 
 export const DEFAULT_RUN_DEPTH = 8;

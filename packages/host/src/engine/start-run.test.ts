@@ -27,6 +27,7 @@ test('pins the definition, the owner, the limits and the seeded variables', () =
     inputs: { who: 'x', extra: true },
     variables: { who: 'x', n: 1, extra: true },
     limits: { maxNodeExecutions: 100, timeoutMs: null },
+    budget: { maxRuns: 1000 },
   });
 });
 

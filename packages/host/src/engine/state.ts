@@ -1,5 +1,6 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
+import type { Account } from './budget.ts';
 import type { AgentPin, StepSafety } from './ports.ts';
 
 /** How an edge was left by its source, until its target consumes it. */
@@ -135,6 +136,8 @@ export interface RunState {
   /** Instant of the last event: the only time `decide` knows. */
   now: number;
   limits: RunLimits;
+  /** What the run and those below it may use, and have. */
+  account: Account;
   /** The agents this run is pinned to, by id. */
   agents: Readonly<Record<string, AgentPin>>;
   /** The run whose end ends this one, too; null when there is none. */

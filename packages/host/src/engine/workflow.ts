@@ -6,6 +6,7 @@ import { compileCondition } from './conditions.ts';
 import { compileExpression, type Expression } from './expressions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
 import { nodeSettings } from './node-settings.ts';
+import { rivalsOf } from './rivals.ts';
 import { handlesFailure } from './trigger-rules.ts';
 
 export type { CompiledEdge, CompiledNode, Workflow };
@@ -26,6 +27,7 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, ca
     const type = catalog.get(node.typeId);
     invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
     const leaving = out.get(node.id) ?? [];
+    let rivals: readonly CompiledNode[] | undefined;
     nodes.set(node.id, {
       id: node.id,
       node,
@@ -40,6 +42,10 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, ca
       ...nodeSettings(node, definition),
       expressions: inputExpressions(node),
       program: type.prepare?.(node) ?? null,
+      rivals: () => {
+        rivals ??= rivalsOf(node.id, nodes);
+        return rivals;
+      },
     });
   }
   return {

@@ -168,6 +168,7 @@ const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
       maxNodeExecutions: limits.maxNodeExecutions,
       maxRunDurationMs: limits.maxRunDurationMs ?? null,
       maxRunDepth: limits.maxRunDepth,
+      maxRunsPerTree: limits.maxRunsPerTree,
     },
   });
 

@@ -21,7 +21,7 @@ import { pauseRequested, resumed } from '../../src/engine/pause.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
 import { recover } from '../../src/engine/recover.ts';
 import { checkDefinition } from '../../src/engine/registration.ts';
-import { startedDraft } from '../../src/engine/start-run.ts';
+import { type Parent, startedDraft } from '../../src/engine/start-run.ts';
 import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/timers.ts';
 import { compileWorkflow, type Workflow } from '../../src/engine/workflow.ts';
@@ -35,6 +35,10 @@ export interface ScriptOptions {
   readonly catalog?: NodeCatalog;
   /** The agents the run is pinned to: their definitions, and how they are shown. */
   readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
+  /** Default: `run_1`. */
+  readonly runId?: RunState['runId'];
+  /** Of a run that a node of another one starts. */
+  readonly parent?: Parent;
 }
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
@@ -76,15 +80,15 @@ export class RunScript {
   now = 1_000_000;
 
   constructor(definition: WorkflowDefinition, options: ScriptOptions = {}) {
-    const { inputs = {}, configurable, catalog = scriptCatalog, agents } = options;
+    const { inputs = {}, configurable, catalog = scriptCatalog, agents, parent } = options;
     checkDefinition(definition, catalog);
     const workflow = compileWorkflow(definition, 'hash', catalog);
     this.workflow = agents === undefined ? workflow : { ...workflow, agents: agents.definitions };
-    this.state = newRunState('run_1' as RunState['runId']);
+    this.state = newRunState(options.runId ?? ('run_1' as RunState['runId']));
     const draft = startedDraft({
       workflow: this.workflow,
       pins: agents?.pins ?? null,
-      request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable } },
+      request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable }, parent },
       limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },
     });
     this.write([draft]);

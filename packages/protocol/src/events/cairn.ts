@@ -98,8 +98,9 @@ export const operatorPayloads = {
     turn: z.string(),
   }),
   'cairn.memory.dropped': z.looseObject({ memoryRef: text, memoryId: text, turn: z.string() }),
-  'cairn.budget.granted': z.looseObject({ nodeId, budget: jsonObject }),
-  'cairn.budget.returned': z.looseObject({ nodeId, spent: jsonObject }),
+  /** What a run may use that a node starts, and what it had used when it ended. */
+  'cairn.budget.granted': z.looseObject({ nodeId, childRunId: text.optional(), budget: jsonObject }),
+  'cairn.budget.returned': z.looseObject({ nodeId, childRunId: text.optional(), spent: jsonObject }),
   'cairn.internal.thought': z.looseObject({
     iteration: count,
     stage: z.enum(['pre-llm', 'post-llm', 'pre-tool', 'post-tool']),

@@ -29,6 +29,8 @@ const runStarted = z.looseObject({
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
   limits: z.looseObject({ maxNodeExecutions: ordinal.optional(), timeoutMs: ordinal.nullable().optional() }).optional(),
+  /** What the run and those below it may use together. */
+  budget: jsonObject.optional(),
   /** The agents its nodes may act as, by id: the definition each is pinned to, and how it is shown. */
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
   parentRunId: text.optional(),

@@ -7,6 +7,7 @@ import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
 import { limitProblems } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import { mockAgent } from './mock-agent.ts';
+import { costProblems } from './run-costs.ts';
 import type { LoopWorld } from './world.ts';
 
 type Check = (value: Json, what: string) => readonly string[];
@@ -64,14 +65,15 @@ function configProblems(config: JsonObject, known: Readonly<Record<string, Check
 
 function agentNode(
   typeId: string,
-  driver: NodeDriver,
+  world: LoopWorld,
   known: Readonly<Record<string, Check>>,
   needs: (node: WorkflowNode) => readonly string[],
 ): NodeType {
   return {
     typeId,
-    driver,
+    driver: createAgentDriver(world) as NodeDriver,
     actsAsAgent: () => true,
+    checkRun: (node, run) => costProblems(node, run, world),
     check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
     begin: () => ({ kind: 'wait', drafts: [] }),
   };
@@ -79,11 +81,10 @@ function agentNode(
 
 /** Nodes that act as agents, and the one that plays an agent for tests. */
 export function createAgentNodes(world: LoopWorld): readonly NodeType[] {
-  const driver = createAgentDriver(world) as NodeDriver;
   return [
-    agentNode('cairn.agent', driver, settings, needsAgent),
-    agentNode('core.ai.callPrompt', driver, promptSettings, () => []),
-    agentNode('core.ai.structuredOutput', driver, promptSettings, needsSchema),
+    agentNode('cairn.agent', world, settings, needsAgent),
+    agentNode('core.ai.callPrompt', world, promptSettings, () => []),
+    agentNode('core.ai.structuredOutput', world, promptSettings, needsSchema),
     mockAgent(world),
   ];
 }

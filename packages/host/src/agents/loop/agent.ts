@@ -7,7 +7,7 @@ import {
   modelClassOf,
   TerminalError,
 } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
+import type { Agents, NodeContext } from '../../engine/compiled.ts';
 
 export interface Agent {
   readonly agentId: string;
@@ -52,7 +52,7 @@ export const firstAgentId = ({ node }: Pick<NodeContext, 'node'>): string =>
 /** Throws when the run is not pinned to such an agent. */
 export function agentOf(context: NodeContext, agentId: string): Agent {
   if (context.node.agent === undefined) return promptAgent(context, agentId);
-  const definition = definitionOf(context, agentId);
+  const definition = definitionIn(context.agents, agentId);
   if (definition === undefined) {
     throw new TerminalError('not_found', {
       message: `Node ${context.node.id} acts as ${agentId}, to which this run is not pinned.`,
@@ -79,13 +79,13 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
   };
 }
 
-const definitionOf = ({ agents }: NodeContext, agentId: string): Definition | undefined =>
+export const definitionIn = (agents: Agents, agentId: string): Definition | undefined =>
   agents.get(agentId) as unknown as Definition | undefined;
 
 function colleaguesOf(context: NodeContext, { packName, manifest }: Definition): Colleague[] {
   const colleagues: Colleague[] = [];
   for (const agentId of context.agents.keys()) {
-    const other = definitionOf(context, agentId) as Definition;
+    const other = definitionIn(context.agents, agentId) as Definition;
     if (agentId === manifest.agentId || other.packName !== packName) continue;
     const { persona, description } = other.manifest;
     colleagues.push({ agentId, persona, description });

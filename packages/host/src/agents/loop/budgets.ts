@@ -1,10 +1,10 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
-import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { type Json, type JsonObject, TerminalError, type WorkflowNode } from '@cairn/protocol';
+import { type Budget, spentBy } from '../../engine/budget.ts';
 import type { NodeContext } from '../../engine/compiled.ts';
 import type { Draft, RunError } from '../../engine/state.ts';
 import type { LoopState } from './loop-state.ts';
 import { clientRow } from './rows.ts';
-import { optionsOf } from './settings.ts';
 
 /** Turns of the model that a node gets when it says nothing. */
 const DEFAULT_MAX_TURNS = 16;
@@ -17,9 +17,6 @@ const limitNames = {
   maxCostUsd: { least: 0, isWhole: false },
 } as const;
 
-/** What a run's budget may hold. */
-const budgetNames = ['maxToolCalls', 'maxTokens', 'maxCostUsd'] as const;
-
 export interface Breach {
   readonly kind: 'loop-iterations' | 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
   readonly limit: number;
@@ -28,12 +25,9 @@ export interface Breach {
   readonly whose: 'node' | 'run';
 }
 
-/** The ways in which a node's `limits` or a run's `budget` is wrong. */
-export function limitProblems(
-  limits: Json,
-  what: string,
-  names: readonly string[] = Object.keys(limitNames),
-): string[] {
+/** The ways in which a node's `limits` are wrong. */
+export function limitProblems(limits: Json, what: string): string[] {
+  const names = Object.keys(limitNames);
   if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) return [`${what} must be an object`];
   return Object.entries(limits).flatMap(([name, value]) => {
     if (!names.includes(name)) return [`${what}.${name} is not known; there are ${names.join(', ')}`];
@@ -43,38 +37,40 @@ export function limitProblems(
   });
 }
 
-/** Throws for a budget that cannot be kept, before anything is spent. */
-export function checkBudget(context: NodeContext, isPriced: boolean, model: string): void {
-  const problems = limitProblems(budgetOf(context), 'configurable.budget', budgetNames);
-  const hasCost = limitsOf(context).maxCostUsd !== undefined || budgetOf(context).maxCostUsd !== undefined;
-  if (hasCost && !isPriced) {
-    problems.push(`maxCostUsd is set and the price of ${model} is not known`);
-  }
-  if (problems.length === 0) return;
+/** Why a limit of cost cannot be kept; null where there is none. */
+export const unpriced = (node: WorkflowNode, budget: Budget, model: string): string | null =>
+  limitsOf({ node }).maxCostUsd === undefined && budget.maxCostUsd === undefined
+    ? null
+    : `maxCostUsd is set and the price of ${model} is not known`;
+
+/** Throws for a limit that cannot be kept with this model, before anything is spent. */
+export function checkPrice(context: NodeContext, isPriced: boolean, model: string): void {
+  const { node, state } = context;
+  const problem = isPriced ? null : unpriced(node, state.account.limits, model);
+  if (problem === null) return;
   throw new TerminalError('config_validation_failed', {
-    message: `Node ${context.node.id} cannot keep its budget: ${problems.join('; ')}.`,
+    message: `Node ${node.id} cannot keep its budget: ${problem}.`,
     hint: 'Give the prices of the model in the configuration (models), or limit tokens instead.',
-    details: { nodeId: context.node.id, problems },
+    details: { nodeId: node.id, problems: [problem] },
   });
 }
 
-const limitsOf = ({ node }: NodeContext): JsonObject => (node.config.limits ?? {}) as JsonObject;
-const budgetOf = (context: NodeContext): JsonObject => (optionsOf(context).budget ?? {}) as JsonObject;
+const limitsOf = ({ node }: Pick<NodeContext, 'node'>): JsonObject => (node.config.limits ?? {}) as JsonObject;
 
 /** The limit that one more turn of the model would pass. */
 export function turnBreach(context: NodeContext, loop: LoopState): Breach | null {
   const limits = limitsOf(context);
-  const budget = budgetOf(context);
-  const { usage } = context.state.view;
+  const budget = context.state.account.limits;
+  const all = spentBy(context.state);
   const maxTurns = (limits.maxTurns as number | undefined) ?? DEFAULT_MAX_TURNS;
   if (loop.turns >= maxTurns) {
     return { kind: 'loop-iterations', limit: maxTurns, observed: loop.turns + 1, whose: 'node' };
   }
   return (
     spent('budget-tokens', limits.maxTokens, loop.tokens, 'node') ??
-    spent('budget-tokens', budget.maxTokens, usage.totalTokens, 'run') ??
+    spent('budget-tokens', budget.maxTokens, all.tokens, 'run') ??
     spent('budget-cost', limits.maxCostUsd, loop.costUsd, 'node') ??
-    spent('budget-cost', budget.maxCostUsd, usage.costUsd, 'run')
+    spent('budget-cost', budget.maxCostUsd, all.costUsd, 'run')
   );
 }
 
@@ -94,9 +90,9 @@ function spent(
 /** The limit that so many more tool calls would pass. */
 export function toolBreach(context: NodeContext, loop: LoopState, calls: number): Breach | null {
   const limit = limitsOf(context).maxToolCalls;
-  const budget = budgetOf(context).maxToolCalls;
+  const budget = context.state.account.limits.maxToolCalls;
   const own = loop.toolCalls + calls;
-  const whole = context.state.view.toolCallCount + calls;
+  const whole = spentBy(context.state).toolCalls + calls;
   if (typeof limit === 'number' && own > limit) {
     return { kind: 'budget-tool-calls', limit, observed: own, whose: 'node' };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentRun } from './agent-bench.contract.ts';
+import { AgentRun, agentId, benchWorld } from './agent-bench.contract.ts';
 
 describe('budgets stop before the next call', () => {
   test('turns of the model: 16 when nobody says otherwise', () => {
@@ -55,14 +55,32 @@ describe('budgets stop before the next call', () => {
 
   test.each([
     ['a limit of cost where no price is known', { config: { limits: { maxCostUsd: 1 } } }, /price of scripted\/small/],
+    ['a budget of cost where no price is known', { configurable: { budget: { maxCostUsd: 1 } } }, /price of scripted/],
     ['a budget that is no object', { configurable: { budget: [] } }, /must be an object/],
     ['a budget this host does not keep', { configurable: { budget: { maxRetries: 1 } } }, /maxRetries is not known/],
     ['a budget that is no number', { configurable: { budget: { maxTokens: '5' } } }, /must be a whole number/],
-  ])('%s fails the node at its start', (_what, options, message) => {
-    const run = new AgentRun(options as never);
+  ])('%s is refused before the run begins', (_what, options, message) => {
+    const begun = () => new AgentRun(options as never);
+    expect(begun).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    expect(begun).toThrow(message);
+  });
+
+  test('a colleague whose price is not known does not begin where cost is limited', () => {
+    const cast = { solo: { manifest: { toolAllowlist: ['openwop:handoff'] } }, dear: {} };
+    const world = {
+      models: {
+        find: (() => {
+          let found = 0;
+          const { models } = benchWorld();
+          return ({ selection }: Parameters<typeof models.find>[0]) =>
+            models.find({ selection: { ...selection, provider: found++ < 2 ? 'dear' : 'scripted' } });
+        })(),
+      },
+    };
+    const run = new AgentRun({ cast, config: { limits: { maxCostUsd: 1 } }, world });
+    run.calls(['openwop_handoff', { agentId: agentId('dear'), message: 'You do it.' }]);
     expect(run.error).toMatchObject({ code: 'config_validation_failed' });
-    expect(run.error.message).toMatch(message);
-    expect(run.types()).not.toContain('agent.invocation.started');
+    expect(run.all('agent.invocation.started')).toHaveLength(1);
   });
 
   test('a model that is not configured fails the node at its start', () => {

@@ -4,7 +4,7 @@ import { passedOn } from '../../engine/nodes/values.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
-import { breachError, breachRow, checkBudget, turnBreach } from './budgets.ts';
+import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
 import { type Invocation, type LoopState, type ModelCall, openCalls } from './loop-state.ts';
 import {
   askModel,
@@ -57,7 +57,7 @@ function begin(context: Context, world: LoopWorld): NodeAction {
     return { kind: 'fail', error: { code: 'handoff_task_schema_violation', message, details, retryable: false } };
   }
   const model = modelFor(context, agent, world);
-  checkBudget(context, model.prices !== null, `${model.provider}/${model.model}`);
+  checkPrice(context, model.prices !== null, `${model.provider}/${model.model}`);
   const breach = turnBreach(context, inner);
   if (breach !== null) {
     return { kind: 'fail', error: breachError(node.id, breach), drafts: [breachRow(node.id, breach)] };

@@ -1,11 +1,14 @@
 /** What a run, a node and a manifest say about how an agent works; the run comes first, then the node. */
-import type { Json, JsonObject } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
+import type { Json, JsonObject, RunView, WorkflowNode } from '@cairn/protocol';
 import type { AgentGroup, ModelRequest, ModelSelection, ReasoningVerbosity } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
 import type { LoopWorld } from './world.ts';
 
-type Settings = Pick<NodeContext, 'node' | 'state'>;
+/** A node, and what its run was started with. */
+interface Settings {
+  readonly node: WorkflowNode;
+  readonly state: { readonly view: Pick<RunView, 'configurable' | 'owner'> };
+}
 
 /** The options that the run was started with. */
 export const optionsOf = ({ state }: Settings): JsonObject => state.view.configurable ?? {};

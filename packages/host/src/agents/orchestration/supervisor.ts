@@ -6,6 +6,7 @@ import type { Draft, RunError } from '../../engine/state.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopState } from '../loop/loop-state.ts';
 import { clientRow } from '../loop/rows.ts';
+import { costProblems } from '../loop/run-costs.ts';
 import type { LoopWorld } from '../loop/world.ts';
 import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
 
@@ -44,6 +45,7 @@ export function createSupervisor(world: LoopWorld): NodeType {
     typeId: TYPE_ID,
     driver: driver as NodeDriver,
     actsAsAgent: (node) => !isScripted(node),
+    checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, world)),
     check: (node, definition) => problemsOf(node, world.isConformanceHost || definition.id.startsWith('conformance-')),
     begin: () => ({ kind: 'wait', drafts: [] }),
   };

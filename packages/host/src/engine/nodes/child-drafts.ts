@@ -1,6 +1,7 @@
 /** The rows by which a node starts a run of its own and tells what becomes of it. */
 import type { JsonObject, RunId, RunStatus } from '@cairn/protocol';
-import type { NodeContext } from '../compiled.ts';
+import { type Budget, budgetGranted, budgetReturned, nothingSpent, shareOf } from '../budget.ts';
+import type { CompiledNode, NodeContext } from '../compiled.ts';
 import type { Draft, OpenCall, RunError } from '../state.ts';
 
 /**
@@ -39,25 +40,67 @@ export function chainEvent(
   return { type: 'core.workflowChain.event', nodeId: node.id, audience: 'client', payload, ...caused };
 }
 
-/** Asks for a run; its start is the call, its end comes as a row of its own. */
+interface WantedChild {
+  readonly childRunId: RunId;
+  /** Variables of it that are wanted back. */
+  readonly harvest: readonly string[];
+}
+
+/** What each of so many runs may use that a node is about to start; or why it may not. */
+export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
+  const others = compiled.rivals().filter((node) => isStillToWork(state, node));
+  return shareOf(state, runs, others.length);
+}
+
+/** What has ended and is in no loop uses nothing any more. */
+const isStillToWork = ({ active, view }: NodeContext['state'], { id, loops }: CompiledNode): boolean =>
+  active[id] !== undefined || loops.length > 0 || !Object.hasOwn(view.nodeStates, id);
+
+/** Asks for a run, and lends it what it may use; its start is the call, its end comes as rows of its own. */
+export function childWanted(
+  context: NodeContext,
+  callId: string,
+  child: WantedChild,
+  budget: Budget,
+): readonly Draft[] {
+  return [
+    childRequested(context, { callId, attempt: 1 }, child),
+    budgetGranted(context.node.id, child.childRunId, budget),
+  ];
+}
+
+/** The request itself, for the first time or again: what was lent stays as it was. */
 export function childRequested(
   { node }: NodeContext,
   call: Pick<OpenCall, 'callId' | 'attempt'>,
-  child: { readonly childRunId: RunId; readonly harvest: readonly string[] },
+  child: WantedChild,
 ): Draft {
   const payload = { nodeId: node.id, ...call, ...child, step: 'cairn.child', safety: 'idempotent' };
   return { type: 'cairn.step.requested', nodeId: node.id, audience: 'operator', payload };
 }
 
-/** Ends the call that asked for it: it is there, or never will be. */
-export function childStarted(
-  { node }: NodeContext,
-  { callId, attempt }: OpenCall,
-  failed?: { readonly childRunId: RunId; readonly error: RunError },
-): Draft {
-  const payload = { nodeId: node.id, callId, attempt, ...(failed ?? { outcome: {} }) } as unknown as JsonObject;
+/** Ends the call that asked for it: it is there. */
+export function childStarted({ node }: NodeContext, { callId, attempt }: OpenCall): Draft {
+  const payload = { nodeId: node.id, callId, attempt, outcome: {} };
   return { type: 'cairn.step.returned', nodeId: node.id, audience: 'operator', payload };
 }
+
+/** Ends the call that asked for it: it never will be there, and what it was lent comes back untouched. */
+export function childRefused(
+  { node: { id: nodeId } }: NodeContext,
+  { callId, attempt }: OpenCall,
+  { childRunId, error }: { readonly childRunId: RunId; readonly error: RunError },
+): readonly Draft[] {
+  const payload = { nodeId, callId, attempt, childRunId, error } as unknown as JsonObject;
+  return [
+    budgetReturned(nodeId, childRunId, nothingSpent),
+    { type: 'cairn.step.returned', nodeId, audience: 'operator', payload },
+  ];
+}
+
+/** What a run was lent that is about to be started. */
+export const budgetLent = ({ state }: NodeContext, childRunId: RunId): Budget =>
+  state.account.loans[childRunId] as Budget;
 
 export function dispatched({ node }: NodeContext, childRunId: RunId, childWorkflowId: string): Draft {
   const payload = { childRunId, childWorkflowId, childStatus: 'running' };

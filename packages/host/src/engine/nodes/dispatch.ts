@@ -5,9 +5,13 @@ import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compile
 import type { Draft, OpenCall, RunError } from '../state.ts';
 import { askDrafts } from '../waiting.ts';
 import {
+  budgetLent,
+  budgetOfEach,
   chainEvent,
+  childRefused,
   childRequested,
   childStarted,
+  childWanted,
   dispatched,
   failureOf,
   inherited,
@@ -119,19 +123,19 @@ const statusOf = ({ failure, end }: Worker): string => (failure !== null ? 'fail
 const errorOf = ({ workerId, childRunId, failure, end }: Worker): RunError =>
   failure ?? failureOf(workerId, childRunId as string, end?.status ?? 'failed', end?.error);
 
-/** Asks for these workers; the request of each follows its beginning. */
+/** Asks for these workers, all or none; the request of each follows its beginning. */
 function begin(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction {
   const { node, visit, attempt, inner, state } = context;
+  const budget = budgetOfEach(context, workerIds.length);
+  if ('code' in budget) return { kind: 'fail', error: budget };
   const drafts: Draft[] = [];
   const effects: { kind: 'step'; callId: string }[] = [];
   for (const [ahead, workerId] of workerIds.entries()) {
     const callId = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
     const child = { childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) };
-    const beganSeq = state.nextSeq + drafts.length;
-    drafts.push(chainEvent(context, 'dispatch.began', workerId, {}, decidedSeq), {
-      ...childRequested(context, { callId, attempt: 1 }, child),
-      cause: beganSeq,
-    });
+    const cause = state.nextSeq + drafts.length;
+    const wanted = childWanted(context, callId, child, budget).map((draft) => ({ ...draft, cause }));
+    drafts.push(chainEvent(context, 'dispatch.began', workerId, {}, decidedSeq), ...wanted);
     effects.push({ kind: 'step', callId });
   }
   return { kind: 'wait', drafts, effects };
@@ -177,7 +181,8 @@ function askUser(context: Context, prompt: string, decidedSeq: number): NodeActi
     return { kind: 'fail', error: { code: 'interrupt_timeout', message, retryable: false } };
   }
   const data = { questions: [{ id: ANSWER, question: prompt, schema: { type: 'string' } }] };
-  const drafts = askDrafts(state, { nodeId: node.id, kind: 'clarification', data });
+  const agentId = state.orchestration?.agentId;
+  const drafts = askDrafts(state, { nodeId: node.id, kind: 'clarification', data, agentId });
   return { kind: 'wait', drafts: drafts.map((draft) => ({ ...draft, cause: decidedSeq })) };
 }
 
@@ -226,7 +231,7 @@ const driver: NodeDriver<Dispatch> = {
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);
     const { perWorkerInputMappings, inputMapping } = configOf(context);
-    const { view, depth } = context.state;
+    const { view, depth, orchestration } = context.state;
     const request: ChildRequest = {
       childRunId: childRunId as RunId,
       workflowId: workerId,
@@ -236,6 +241,8 @@ const driver: NodeDriver<Dispatch> = {
       toolScopes: view.toolScopes ?? [],
       depth: depth + 1,
       isDetached: false,
+      budget: budgetLent(context, childRunId as RunId),
+      agentId: orchestration?.agentId ?? null,
     };
     return request as unknown as JsonObject;
   },
@@ -253,7 +260,7 @@ const driver: NodeDriver<Dispatch> = {
     const error = unknownChild(workerId, result.error);
     return [
       chainEvent(context, 'dispatch.failed', workerId, { error }, beganSeq),
-      childStarted(context, call, { childRunId: id, error }),
+      ...childRefused(context, call, { childRunId: id, error }),
     ];
   },
   again(context, call) {

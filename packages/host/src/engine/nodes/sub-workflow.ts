@@ -4,8 +4,12 @@ import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
 import type { ChildEnd, RunError } from '../state.ts';
 import {
+  budgetLent,
+  budgetOfEach,
+  childRefused,
   childRequested,
   childStarted,
+  childWanted,
   dispatched,
   failureOf,
   inherited,
@@ -32,6 +36,9 @@ interface Sub {
 
 const configOf = ({ node }: DrivenContext<Sub>): SubWorkflowConfig => node.config as unknown as SubWorkflowConfig;
 
+const harvestOf = (context: DrivenContext<Sub>): readonly string[] =>
+  Object.values(configOf(context).outputMapping ?? {});
+
 const driver: NodeDriver<Sub> = {
   fresh: () => ({ childRunId: null, isStarted: false, failure: null, end: null }),
   evolve(sub, { type, payload }) {
@@ -47,11 +54,12 @@ const driver: NodeDriver<Sub> = {
   next(context) {
     const { inner, node, visit, attempt } = context;
     if (inner.childRunId === null) {
-      const childRunId = nextChildId(context);
+      const budget = budgetOfEach(context, 1);
+      if ('code' in budget) return { kind: 'fail', error: budget };
+      const child = { childRunId: nextChildId(context), harvest: harvestOf(context) };
       const callId = `${node.id}#${visit}.${attempt}`;
-      const harvest = Object.values(configOf(context).outputMapping ?? {});
-      const request = childRequested(context, { callId, attempt: 1 }, { childRunId, harvest });
-      return { kind: 'wait', drafts: [request], effects: [{ kind: 'step', callId }] };
+      const drafts = childWanted(context, callId, child, budget);
+      return { kind: 'wait', drafts, effects: [{ kind: 'step', callId }] };
     }
     if (inner.failure !== null) return { kind: 'fail', error: inner.failure };
     return inner.end === null || !inner.isStarted ? null : over(context, inner.childRunId, inner.end);
@@ -68,6 +76,8 @@ const driver: NodeDriver<Sub> = {
       toolScopes: state.view.toolScopes ?? [],
       depth: state.depth + 1,
       isDetached: !propagateCancellation,
+      budget: budgetLent(context, inner.childRunId as RunId),
+      agentId: null,
     };
     return request as unknown as JsonObject;
   },
@@ -75,12 +85,12 @@ const driver: NodeDriver<Sub> = {
     const childRunId = context.inner.childRunId as RunId;
     const { workflowId } = configOf(context);
     if (!('error' in result)) return [dispatched(context, childRunId, workflowId), childStarted(context, call)];
-    return [childStarted(context, call, { childRunId, error: unknownChild(workflowId, result.error) })];
+    return childRefused(context, call, { childRunId, error: unknownChild(workflowId, result.error) });
   },
   again(context, { callId, attempt }) {
     const childRunId = context.inner.childRunId as RunId;
-    const harvest = Object.values(configOf(context).outputMapping ?? {});
-    return [childRequested(context, { callId, attempt: attempt + 1 }, { childRunId, harvest })];
+    const child = { childRunId, harvest: harvestOf(context) };
+    return [childRequested(context, { callId, attempt: attempt + 1 }, child)];
   },
 };
 

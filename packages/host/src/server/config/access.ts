@@ -122,6 +122,13 @@ export const limitsSchema = z.strictObject({
     .describe(
       'How many runs may be above a run that a node starts; beyond it the node fails with [run_depth_exceeded](../errors/run_depth_exceeded.md).',
     ),
+  maxRunsPerTree: z
+    .int()
+    .min(0)
+    .default(1000)
+    .describe(
+      'How many runs may be started below one run, all together; beyond it the node fails with [budget_exhausted](../errors/budget_exhausted.md). A run may ask for fewer (`configurable.budget.maxRuns`).',
+    ),
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)
     .describe('Larger bodies are refused with [payload_too_large](../errors/payload_too_large.md).'),

@@ -1,0 +1,32 @@
+/** Whether a run can keep its limit of cost, said before it begins: without the prices of a model nobody can count. */
+import { modelClassOf, type WorkflowNode } from '@cairn/protocol';
+import type { NewRunFacts } from '../../engine/compiled.ts';
+import type { Model } from '../models/model-port.ts';
+import { definitionIn } from './agent.ts';
+import { unpriced } from './budgets.ts';
+import { mockOf, selectionOf } from './settings.ts';
+import type { LoopWorld } from './world.ts';
+
+/** Of the agent a node names; of colleagues it is said when they begin. */
+export function costProblems(node: WorkflowNode, run: NewRunFacts, world: LoopWorld): readonly string[] {
+  if (unpriced(node, run.budget, '') === null) return [];
+  const model = modelOf(node, run, world);
+  if (model === null || model.prices !== null) return [];
+  return [unpriced(node, run.budget, `${model.provider}/${model.model}`) as string];
+}
+
+/** Null where there is none: that is another error, which the node tells. */
+function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopWorld): Model | null {
+  const settings = { node, state: { view: { configurable, owner: null } } };
+  const definition = node.agent === undefined ? undefined : definitionIn(agents, node.agent.agentId);
+  const modelClass = definition === undefined ? 'chat' : modelClassOf(definition.manifest.modelClass);
+  try {
+    return models.find({
+      selection: selectionOf(settings, { modelClass }),
+      rehearsal: definition?.rehearsal,
+      mock: mockOf(settings),
+    });
+  } catch {
+    return null;
+  }
+}
