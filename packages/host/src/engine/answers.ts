@@ -12,7 +12,9 @@ import {
   parseExternalAnswer,
   TerminalError,
 } from '@cairn/protocol';
+import { conversationDrafts } from './conversation-answers.ts';
 import { quorum } from './quorum.ts';
+import { refuseProblems } from './refuse-answer.ts';
 import { compileSchema } from './schemas.ts';
 import type { Draft, RunState } from './state.ts';
 import { resolveDrafts } from './waiting.ts';
@@ -30,7 +32,7 @@ export interface AnswerDrafts {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly drafts: readonly Draft[];
-  /** False when the gate stays open for more votes. */
+  /** False when the gate stays open for more votes, or the conversation for more turns. */
   readonly settled: boolean;
 }
 
@@ -39,6 +41,9 @@ export function answerDrafts(state: RunState, request: AnswerRequest, now: numbe
   const interrupt = openInterrupt(state, request, now);
   const { interruptId, nodeId } = interrupt;
   if (interrupt.kind === 'approval') return { interruptId, nodeId, ...approvalDrafts(interrupt, request, now) };
+  if (interrupt.kind === 'conversation.exchange') {
+    return { interruptId, nodeId, ...conversationDrafts(state, interrupt, request, now) };
+  }
   const value = checkedValue(interrupt, request.value);
   const older = interrupt.kind === 'clarification' ? clarified(interrupt, value as JsonObject, request) : null;
   return { interruptId, nodeId, drafts: resolved(interrupt, value, request, now, older), settled: true };
@@ -52,13 +57,16 @@ const resolved = (
   older: Draft | null,
 ): Draft[] => resolveDrafts({ nodeId, interruptId, kind, cause: seq, at, value, by: principal ?? null }, older);
 
-function openInterrupt(state: RunState, { nodeId, interruptId }: AnswerRequest, now: number): InterruptView {
+function openInterrupt(state: RunState, { nodeId, interruptId, value }: AnswerRequest, now: number): InterruptView {
   const { view } = state;
   const asked = interruptId ?? (nodeId === undefined ? undefined : askedBy(state, nodeId));
   const name = interruptId === undefined ? `of node ${nodeId}` : interruptId;
   const open = asked == null ? undefined : own(view.interrupts, asked);
-  if (open === undefined)
-    throw closedError(state, asked == null ? undefined : own(view.resolvedInterrupts, asked), name);
+  if (open === undefined) {
+    const end = asked == null ? undefined : own(view.resolvedInterrupts, asked);
+    if (end === 'resolved' && !state.ended && isTurn(value)) throw conversationClosed(state, name);
+    throw closedError(state, end, name);
+  }
   if (state.cancel !== null) throw closedError(state, 'cancelled', name);
   if (open.expiresAt !== null && now >= open.expiresAt) throw closedError(state, 'expired', name);
   return open;
@@ -77,6 +85,16 @@ function askedBy({ view, runId }: RunState, name: string): string | null | undef
     details: { runId, nodeId: name, interruptIds },
   });
 }
+
+/** What is said after the end is no late answer: there is nothing that it could have answered. */
+const isTurn = (value: Json): boolean => isObject(value) && value.operation === 'exchange';
+
+const conversationClosed = ({ runId, view }: RunState, name: string): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `The conversation of the interrupt ${name} is closed: no turn follows its last one.`,
+    hint: 'Read the run to see where it stands.',
+    details: { runId, runStatus: view.status },
+  });
 
 function closedError(state: RunState, end: string | undefined, name: string): TerminalError {
   const details = { runId: state.runId, runStatus: state.view.status };
@@ -165,15 +183,6 @@ function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject)
     }
   }
   refuseProblems(interruptId, problems);
-}
-
-function refuseProblems(interruptId: string, problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  throw new TerminalError('validation_error', {
-    message: `The answer to ${interruptId} does not fit: ${problems.join('; ')}.`,
-    hint: 'The interrupt stays open. Its data and resumeSchema say what an answer looks like.',
-    details: { interruptId, problems },
-  });
 }
 
 const clarified = (

@@ -26,7 +26,6 @@ test('a sound definition is accepted', () => {
 });
 
 test.each([
-  ['core.conversationGate', 'conversationPrimitive'],
   ['core.orchestrator.supervisor', 'orchestrator'],
   ['core.dispatch', 'dispatch'],
 ])('%s is refused as needing the capability %s', (typeId, requiredCapability) => {

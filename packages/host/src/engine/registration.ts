@@ -11,7 +11,6 @@ import { schemaProblems } from './nodes/gate-nodes.ts';
 
 /** Kinds of node that need a capability this host may not have, by the wire's closed list. */
 const gatedTypes: Readonly<Record<string, string>> = {
-  'core.conversationGate': 'conversationPrimitive',
   'core.orchestrator.supervisor': 'orchestrator',
   'core.dispatch': 'dispatch',
 };

@@ -8,6 +8,8 @@ export interface Question {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Who asks. Default: the agent that acts in the node. */
+  readonly agentId?: string | undefined;
   /** More for `node.suspended`. A node that says why it is suspended does so before it asks. */
   readonly suspended?: JsonObject | undefined;
   /** Questions of the same decision before this one. */
@@ -26,6 +28,8 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
   asked.requestedAt = isoTime(state.now);
+  const agentId = question.agentId ?? state.view.nodeStates[nodeId]?.agentId ?? null;
+  if (agentId !== null) asked.agentId = agentId;
   const older = olderRequest(nodeId, interruptId, kind, data);
   const rows: Draft[] = [
     { type: 'interrupt.requested', nodeId, audience: client, payload: asked },
@@ -64,18 +68,22 @@ export interface Resolution {
 
 /** `interrupt.resolved`, the older row of its kind, and `node.resumed`. */
 export function resolveDrafts(resolution: Resolution, older: Draft | null): Draft[] {
-  const { nodeId, interruptId, kind, cause, value, by } = resolution;
-  const resolved: Record<string, Json> = { nodeId, interruptId, kind, resumeValue: value };
-  resolved.resolvedAt = isoTime(resolution.at);
-  if (by !== null) resolved.resolvedBy = by;
+  const { nodeId, interruptId, cause, value } = resolution;
   return [
-    { type: 'interrupt.resolved', nodeId, cause, audience: client, payload: resolved },
+    resolvedDraft(resolution),
     ...(older === null ? [] : [older]),
-    resumed(nodeId, interruptId, cause, value),
+    resumedDraft(nodeId, interruptId, cause, value),
   ];
 }
 
-const resumed = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft => ({
+export function resolvedDraft({ nodeId, interruptId, kind, cause, at, value, by }: Resolution): Draft {
+  const payload: Record<string, Json> = { nodeId, interruptId, kind, resumeValue: value };
+  payload.resolvedAt = isoTime(at);
+  if (by !== null) payload.resolvedBy = by;
+  return { type: 'interrupt.resolved', nodeId, cause, audience: client, payload };
+}
+
+export const resumedDraft = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft => ({
   type: 'node.resumed',
   nodeId,
   cause,
@@ -100,6 +108,9 @@ export function expiryDrafts(state: RunState, nodeId: string, interruptId: strin
     const payload = { nodeId, interruptId, action: 'timeout', decidedAt: resolvedAt };
     drafts.push({ type: 'approval.received', nodeId, cause, audience: client, payload });
   }
-  drafts.push({ type: 'node.resumed', nodeId, cause, audience: client, payload: { nodeId, interruptId } });
+  // A conversation is closed first; its node goes on with that.
+  if (kind !== 'conversation.exchange') {
+    drafts.push({ type: 'node.resumed', nodeId, cause, audience: client, payload: { nodeId, interruptId } });
+  }
   return drafts;
 }

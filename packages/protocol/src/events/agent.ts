@@ -1,6 +1,7 @@
 /** Payloads of what agents do: reasoning, tool calls, handoffs, decisions, conversations and memory. */
 import { z } from 'zod';
 import { agentRef } from '../agent-ref.ts';
+import { conversationTurn, participant } from '../conversation.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
 import { stepSafety } from './cairn.ts';
 
@@ -122,11 +123,31 @@ export const agentPayloads = {
     toolId: text,
     outcome: z.enum(['completed', 'failed', 'cancelled']),
   }),
-  'conversation.opened': z.looseObject({ conversationId, openedBy: z.string().optional() }),
-  'conversation.exchanged': z.looseObject({ conversationId, turnIndex: count, outcome: json.optional() }),
+  'conversation.opened': z.looseObject({
+    conversationId,
+    openedBy: z.string().optional(),
+    agentId: text.optional(),
+    initialTurn: conversationTurn.optional(),
+    /** Those who may speak; left out: whoever can answer. */
+    participants: z.array(participant).optional(),
+    /** What every turn after the first must fit. */
+    schema: jsonObject.optional(),
+    capabilities: z.array(z.enum(['multi-turn', 'streaming'])).optional(),
+  }),
+  'conversation.exchanged': z.looseObject({
+    conversationId,
+    turnIndex: count,
+    turn: conversationTurn.optional(),
+    outcome: json.optional(),
+  }),
   'conversation.closed': z.looseObject({
     conversationId,
+    /** Of the last turn. */
+    turnIndex: count.optional(),
+    finalTurn: conversationTurn.optional(),
+    outcome: json.optional(),
     reason: z.string().optional(),
+    /** How many turns there were between the first and the last. */
     turnCount: count.optional(),
   }),
   'memory.compacted': z.looseObject({

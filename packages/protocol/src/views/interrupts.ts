@@ -120,6 +120,17 @@ export function recordVote(view: Interrupts, interruptId: string, received: Payl
   interrupt.votes.push({ principal: received.decidedBy, action: received.action });
 }
 
+/** A turn was taken in a conversation: what is asked from now on is the turn after it. */
+export function recordTurn(view: Interrupts, interruptId: string, taken: PayloadOf<'conversation.exchanged'>): void {
+  const interrupt = own(view.interrupts, interruptId);
+  if (interrupt === undefined || interrupt.data.conversationId !== taken.conversationId) return;
+  const { role, content } = taken.turn ?? {};
+  // What a person says is no question to the next one.
+  const prompt = role !== 'user' && typeof content === 'string' && content !== '' ? { prompt: content } : {};
+  const data = { ...interrupt.data, ...prompt, turnIndex: taken.turnIndex + 1 };
+  put(view.interrupts, interruptId, { ...interrupt, data });
+}
+
 /** A run that ended asks nothing any more. */
 export function closeAll(view: Interrupts): void {
   for (const interruptId of Object.keys(view.interrupts)) closeInterrupt(view, interruptId, 'cancelled');

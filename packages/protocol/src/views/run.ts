@@ -5,7 +5,16 @@ import { isTerminalStatus, type RunStatus } from '../run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { own, put } from './dictionary.ts';
-import { closeAll, closeInterrupt, isSignIn, oldestWait, openInterrupt, recordVote, suspendOn } from './interrupts.ts';
+import {
+  closeAll,
+  closeInterrupt,
+  isSignIn,
+  oldestWait,
+  openInterrupt,
+  recordTurn,
+  recordVote,
+  suspendOn,
+} from './interrupts.ts';
 import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { payloadAs } from './payload.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
@@ -132,6 +141,11 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       const received = payloadAs<'approval.received'>(event.payload);
       const interruptId = own(view.nodeStates, event.nodeId ?? received.nodeId)?.interruptId;
       if (interruptId != null) recordVote(view, interruptId, received);
+      break;
+    }
+    case 'conversation.exchanged': {
+      const interruptId = own(view.nodeStates, event.nodeId ?? '')?.interruptId;
+      if (interruptId != null) recordTurn(view, interruptId, payloadAs<'conversation.exchanged'>(event.payload));
       break;
     }
     case 'node.resumed':

@@ -4,6 +4,7 @@ import type { NodeCatalog, NodeType } from '../compiled.ts';
 import type { Step } from '../ports.ts';
 import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
 import { conditional, loop } from './branch-nodes.ts';
+import { conversationGate } from './conversation-gate.ts';
 import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
 import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
 import { stepNode } from './step-node.ts';
@@ -19,6 +20,7 @@ const coreNodes: readonly NodeType[] = [
   approvalGate,
   clarificationGate,
   interrupt,
+  conversationGate,
   start,
   end,
   conditional,

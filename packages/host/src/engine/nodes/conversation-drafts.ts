@@ -1,0 +1,201 @@
+/** The rows of a conversation: by which it is opened, a turn is taken, and it is closed. */
+import {
+  type ConversationTurn,
+  isoTime,
+  type Json,
+  type JsonObject,
+  type SentTurn,
+  type WorkflowDefinition,
+  type WorkflowNode,
+} from '@cairn/protocol';
+import { groupIdOf } from '../agent-sharing.ts';
+import type { NodeContext } from '../compiled.ts';
+import type { Draft } from '../state.ts';
+import { askDrafts } from '../waiting.ts';
+import type { Conversation } from './conversation-state.ts';
+
+const client = 'client' as const;
+
+/** Who speaks when the host does. */
+const HOST = 'core.system';
+
+/** Where turns are kept when nothing else is said. */
+export const USUAL_CHANNEL = 'conversation';
+
+/** What is wrong with keeping the turns of a node in a channel. */
+export function channelProblems({ id, typeId }: WorkflowNode, name: string, definition: WorkflowDefinition): string[] {
+  if (definition.variables.some((variable) => variable.name === name)) {
+    return [`${name} is a variable; the turns of the conversation need a channel`];
+  }
+  const declared = definition.channels?.[name];
+  if (declared === undefined) return [];
+  const problems: string[] = [];
+  if (declared.reducer !== 'message') {
+    problems.push(`the channel ${name} has the reducer ${declared.reducer}; turns of a conversation need message`);
+  }
+  const { access } = declared;
+  const writers = typeof access === 'object' ? access.writers : undefined;
+  if (writers !== undefined && !writers.includes(id) && !writers.includes(typeId)) {
+    problems.push(`it may not write the channel ${name}, where the turns of the conversation go`);
+  }
+  return problems;
+}
+
+export interface Opening {
+  /** What is said first, and by which agent; null when no agent does. */
+  readonly prompt: string;
+  readonly agentId: string | null;
+  readonly channel: string;
+  readonly participants?: readonly JsonObject[] | undefined;
+  readonly schema?: JsonObject | undefined;
+  readonly outcomeSchema?: JsonObject | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly isManyTurns: boolean;
+  /** What led to it. */
+  readonly cause?: number | undefined;
+}
+
+/** Suspended first, so that the opening can be caused by it. */
+export function openingDrafts(context: NodeContext, opening: Opening): readonly Draft[] {
+  const { state, node } = context;
+  const conversationId = conversationIdOf(context);
+  const { prompt, participants, schema, outcomeSchema, timeoutMs, agentId, cause } = opening;
+  const data: JsonObject = { conversationId, prompt, ...(outcomeSchema && { outcomeSchema }), turnIndex: 1 };
+  const [suspended, ...asked] = askDrafts(state, {
+    nodeId: node.id,
+    kind: 'conversation.exchange',
+    data,
+    timeoutMs,
+    ...(agentId === null ? {} : { agentId }),
+    suspended: { reason: 'conversation-input', conversationId },
+  }) as [Draft, ...Draft[]];
+  const channel = channelFor(context, opening.channel);
+  const turn = firstTurn(context, opening, conversationId);
+  const payload = {
+    conversationId,
+    ...(agentId === null ? {} : { agentId, openedBy: agentId }),
+    ...(participants && { participants }),
+    initialTurn: turn as unknown as JsonObject,
+    ...(schema && { schema }),
+    ...(opening.isManyTurns && { capabilities: ['multi-turn'] }),
+  };
+  const suspendedSeq = state.nextSeq;
+  return [
+    { ...suspended, ...(cause === undefined ? {} : { cause }) },
+    { type: 'conversation.opened', nodeId: node.id, cause: suspendedSeq, audience: client, payload },
+    ...asked.map((draft) => ({ ...draft, cause: suspendedSeq })),
+    written(node.id, channel, turn, state.now, suspendedSeq + 1),
+  ];
+}
+
+/** Each start of a node holds a conversation of its own. */
+const conversationIdOf = ({ runId, node, visit, attempt }: NodeContext): string =>
+  `${runId}:${node.id}:${visit === 0 ? '' : `${visit}.`}${attempt}`;
+
+const messageIdOf = (conversationId: string, turnIndex: number, role: string): string =>
+  `${conversationId}:${turnIndex}:${role}`;
+
+function channelFor({ compiled }: NodeContext, channel: string): JsonObject {
+  const { schemaVersion } = compiled.definition.channels?.[channel] ?? {};
+  return { channel, reducer: 'message', ...(schemaVersion === undefined ? {} : { schemaVersion }) };
+}
+
+function firstTurn(context: NodeContext, { prompt, agentId, channel }: Opening, id: string): ConversationTurn {
+  const role = agentId === null ? 'system' : 'agent';
+  const groupId = groupIdOf(context.compiled.definition.channels?.[channel]?.options?.agentSharing);
+  return {
+    messageId: messageIdOf(id, 0, role),
+    from: agentId ?? HOST,
+    ...(groupId === null ? {} : { groupId }),
+    content: prompt,
+    ts: context.state.now,
+    role,
+    ...(agentId === null ? {} : { agent: { agentId }, speakerId: agentId }),
+    turnIndex: 0,
+  };
+}
+
+/** A turn as somebody sent it, in full. `principal` is whoever the credential says, never what the turn claims. */
+export function fullTurn(
+  conversationId: string,
+  sent: SentTurn,
+  {
+    turnIndex,
+    ts,
+    principal,
+  }: { readonly turnIndex: number; readonly ts: number; readonly principal?: Json | undefined },
+): ConversationTurn {
+  const { principal: _, ...rest } = sent;
+  const role = sent.role ?? 'user';
+  return {
+    ...rest,
+    messageId: sent.messageId ?? messageIdOf(conversationId, turnIndex, role),
+    from: sent.from ?? (role === 'user' ? 'user' : (sent.speakerId ?? HOST)),
+    content: sent.content,
+    ts: sent.ts ?? ts,
+    role,
+    turnIndex,
+    ...(principal === undefined ? {} : { principal }),
+  };
+}
+
+/** The host has the last word when nobody else took it. */
+export function hostTurn({ conversationId, groupId, last }: Conversation, content: string, ts: number) {
+  const sent: SentTurn = { role: 'system', content, ...(groupId === null ? {} : { groupId }) };
+  return fullTurn(conversationId, sent, { turnIndex: last.turnIndex + 1, ts });
+}
+
+/** To be written at `seq`: a turn, and the message it is in its channel. */
+export function exchangeDrafts(
+  nodeId: string,
+  { conversationId, lastSeq, channel }: Conversation,
+  turn: ConversationTurn,
+  { seq, now }: { readonly seq: number; readonly now: number },
+): readonly Draft[] {
+  const payload = { conversationId, turnIndex: turn.turnIndex, turn: turn as unknown as JsonObject };
+  return [
+    { type: 'conversation.exchanged', nodeId, cause: lastSeq, audience: client, payload },
+    written(nodeId, channel as JsonObject, turn, now, seq),
+  ];
+}
+
+export interface Closing {
+  /** A turn of its own, or the one that was taken last. */
+  readonly turn: ConversationTurn;
+  readonly outcome: Json;
+  readonly reason: string;
+}
+
+/** `seq`: where the first of them will be, if that is known. */
+export function closingDrafts(
+  nodeId: string,
+  { conversationId, last, lastSeq, channel }: Conversation,
+  { turn, outcome, reason }: Closing,
+  { seq, now }: { readonly seq: number | undefined; readonly now: number },
+): readonly Draft[] {
+  const isNew = turn.turnIndex > last.turnIndex;
+  const payload = {
+    conversationId,
+    turnIndex: turn.turnIndex,
+    finalTurn: turn as unknown as JsonObject,
+    outcome,
+    reason,
+    turnCount: last.turnIndex,
+  };
+  return [
+    { type: 'conversation.closed', nodeId, cause: lastSeq, audience: client, payload },
+    ...(isNew ? [written(nodeId, channel as JsonObject, turn, now, seq)] : []),
+  ];
+}
+
+function written(
+  nodeId: string,
+  channel: JsonObject,
+  turn: ConversationTurn,
+  now: number,
+  cause: number | undefined,
+): Draft {
+  const payload = { ...channel, value: turn as unknown as JsonObject, writtenAt: isoTime(now), nodeId };
+  const caused = cause === undefined ? {} : { cause };
+  return { type: 'channel.written', nodeId, audience: client, payload, ...caused };
+}
