@@ -38,7 +38,7 @@ class Tree {
   readonly started: RunId[] = [];
   readonly root: RunScript;
 
-  constructor(readonly budget: JsonObject) {
+  constructor(budget: JsonObject) {
     this.root = this.#add('r' as RunId, new RunScript(definition, { runId: 'r' as RunId, configurable: { budget } }));
   }
 
@@ -78,7 +78,7 @@ class Tree {
     }
     if (!this.runs.has(childRunId)) {
       this.started.push(childRunId);
-      const parent = { runId: run.state.runId, nodeId: call.nodeId, depth, isDetached: false, budget };
+      const parent = { runId: run.state.runId, nodeId: call.nodeId, agentId: null, depth, isDetached: false, budget };
       this.#add(childRunId, new RunScript(n % 4 === 0 ? definition : leaf, { runId: childRunId, parent }));
     }
     // The performer may be stopped right after: then the request is made again.
