@@ -132,6 +132,8 @@ export interface NodeDriver<Inner extends object = object> {
   next(context: DrivenContext<Inner>): NodeAction | null;
   /** What a call is performed with. Not copied. */
   callInput(context: DrivenContext<Inner>, call: OpenCall): JsonObject;
+  /** What a person is told of a call that was interrupted; left out: what it is performed with. */
+  about?(context: DrivenContext<Inner>, call: OpenCall): JsonObject;
   /** The rows that record what came of a call; one of them closes it. `now` is when it came. */
   returned(context: DrivenContext<Inner>, call: OpenCall, result: CallResult): readonly Draft[];
   /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */

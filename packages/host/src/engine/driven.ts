@@ -67,6 +67,14 @@ export function drivenInput(state: RunState, workflow: Workflow, call: OpenCall)
   return driver === undefined ? null : driver.callInput(drivenContext(state, workflow, call.nodeId), call);
 }
 
+/** What a person who is asked about a call has to know. */
+export function aboutDriven(state: RunState, workflow: Workflow, call: OpenCall): JsonObject | null {
+  const driver = workflow.nodes.get(call.nodeId)?.type.driver;
+  if (driver === undefined) return null;
+  const context = drivenContext(state, workflow, call.nodeId);
+  return driver.about?.(context, call) ?? { inputs: driver.callInput(context, call) };
+}
+
 /** A driven node's call counts only for the attempt the run waits for, and while no human was asked about it. */
 export const isAwaited = (state: RunState, call: OpenCall | undefined, attempt: number): call is OpenCall =>
   call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;

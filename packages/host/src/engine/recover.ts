@@ -1,7 +1,7 @@
 /** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from './compiled.ts';
-import { askAgain, closeDriven, drivenInput } from './driven.ts';
+import { aboutDriven, askAgain, closeDriven } from './driven.ts';
 import { STEP_INTERRUPTED } from './evolve-facts.ts';
 import { activeContext, endNode, failNode } from './node-decisions.ts';
 import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
@@ -62,8 +62,8 @@ export function writeQuestions(
   let ahead = 0;
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || call.safety !== 'write' || underWay(call.callId)) continue;
-    const inputs = drivenInput(state, workflow, call) ?? state.active[call.nodeId]?.inputs ?? {};
-    for (const draft of askDrafts(state, question(call, inputs, ahead)))
+    const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
+    for (const draft of askDrafts(state, question(call, about, ahead)))
       drafts.push({ ...draft, cause: call.requestedSeq });
     ahead += 1;
   }
@@ -79,10 +79,10 @@ const verdictSchema: JsonObject = {
   then: { required: ['result'] },
 };
 
-const question = ({ nodeId, callId, step, attempt }: OpenCall, inputs: JsonObject, ahead: number) => ({
+const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number) => ({
   nodeId,
   kind: 'custom',
-  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, inputs } },
+  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, ...about } },
   resumeSchema: verdictSchema,
   ahead,
 });

@@ -5,7 +5,7 @@ import { freshLoop, type LoopState } from './loop-state.ts';
 import { askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
 import { stoppedLoop } from './stopped.ts';
-import { callAgain, toolInput, toolReturned } from './tool-calls.ts';
+import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
 import type { LoopWorld } from './world.ts';
 
 /** `OpenCall.step` of the calls of a model. */
@@ -18,6 +18,7 @@ export function createAgentDriver(world: LoopWorld): NodeDriver<LoopState> {
     next: (context) => nextOfLoop(context, world),
     callInput: (context, call) =>
       call.step === MODEL_PERFORMER ? modelInput(context, world) : toolInput(context, call),
+    about: aboutTool,
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER
         ? [modelReturned(context, call, result)]

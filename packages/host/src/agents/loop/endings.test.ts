@@ -122,7 +122,9 @@ describe('escalation', () => {
     );
     run.answers('a', { action: 'edit', decision: 'repair' });
     expect(run.request.agentId).toBe(agentId('second'));
-    expect(run.request.messages).toMatchObject([{ role: 'user', text: expect.stringMatching(/^Pay it\.\s+.*repair$/) }]);
+    expect(run.request.messages).toMatchObject([
+      { role: 'user', text: expect.stringMatching(/^Pay it\.\s+.*repair$/) },
+    ]);
   });
 
   test('rejected, the agent hears why and goes on', () => {

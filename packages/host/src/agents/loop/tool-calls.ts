@@ -129,6 +129,12 @@ export function toolInput(context: Context, { callId }: OpenCall): JsonObject {
   return input as unknown as JsonObject;
 }
 
+/** What a person has to know of a call that was interrupted and may have written something. */
+export function aboutTool(context: Context, call: OpenCall): JsonObject {
+  const { toolId, input, agentId } = toolInput(context, call);
+  return { tool: toolId as string, agentId: agentId as string, inputs: input ?? null };
+}
+
 /** The row that records what came of a call: its end, or that it waits for somebody. */
 export function toolReturned(context: Context, open: OpenCall, result: CallResult, world: LoopWorld): Draft {
   const { callId, attempt, requestedAt } = open;
