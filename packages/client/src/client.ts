@@ -6,6 +6,7 @@ import { type CallOptions, read } from './calls.ts';
 import { connect, type Key } from './connection.ts';
 import { type Events, eventCalls } from './events.ts';
 import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
+import { type Inbox, inboxCalls } from './inbox.ts';
 import { type Interrupts, interruptCalls } from './interrupts.ts';
 import { type Packs, packCalls } from './packs.ts';
 import { type Runs, runCalls } from './runs.ts';
@@ -46,6 +47,8 @@ export interface Client {
   watch(runId: string, options?: WatchOptions): AsyncIterable<RunState>;
   readonly events: Events;
   readonly interrupts: Interrupts;
+  /** What waits for somebody in any run of the tenant, with the way down to it. */
+  readonly inbox: Inbox;
   readonly webhooks: Webhooks;
   readonly session: Session;
 }
@@ -73,6 +76,7 @@ export function createClient(options: ClientOptions): Client {
     watch: (runId, watched) => watch(connection, timers, runId, watched),
     events: eventCalls(connection),
     interrupts: interruptCalls(connection),
+    inbox: inboxCalls(connection, timers),
     webhooks: webhookCalls(connection),
     session: sessionCalls(connection),
   };

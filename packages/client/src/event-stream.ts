@@ -1,4 +1,4 @@
-/** One connection to an event stream of a run: bytes to events, and an end to a connection that has gone silent. */
+/** One connection to an event stream: bytes to frames, frames of a run to events, and an end to a connection that has gone silent. */
 import { isCairnError, quoted, RetryableError, type RunEventDoc, streamTypes, TerminalError } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Connection } from './connection.ts';
@@ -23,6 +23,16 @@ export async function* readStream(
   stream: EventStream,
   lastEventId: number | null,
 ): AsyncGenerator<RunEventDoc, void, undefined> {
+  for await (const frame of readFrames(stream, lastEventId === null ? null : String(lastEventId))) {
+    yield* eventsOf(frame);
+  }
+}
+
+/** The frames of one connection, with the id of the last one the reader has. Ends and throws as above. */
+export async function* readFrames(
+  stream: EventStream,
+  lastEventId: string | null,
+): AsyncGenerator<EventSourceMessage, void, undefined> {
   const cut = linkedAbort(stream.signal);
   try {
     const response = await watched(stream, cut, () =>
@@ -31,14 +41,14 @@ export async function* readStream(
         path: stream.path,
         headers: {
           accept: 'text/event-stream',
-          ...(lastEventId === null ? {} : { 'last-event-id': String(lastEventId) }),
+          ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
         },
         signal: cut.signal,
       }),
     );
-    const events: RunEventDoc[] = [];
+    const frames: EventSourceMessage[] = [];
     const parser = createParser({
-      onEvent: (message) => events.push(...eventsOf(message)),
+      onEvent: (message) => frames.push(message),
       onError: (error) => {
         // Fields that are unknown are passed over, as the format asks.
         if (error.type === 'max-buffer-size-exceeded') throw oversized(stream.path);
@@ -51,7 +61,7 @@ export async function* readStream(
       const chunk = await watched(stream, cut, () => reader.read());
       if (chunk.done) return;
       parser.feed(decoder.decode(chunk.value, { stream: true }));
-      yield* events.splice(0);
+      yield* frames.splice(0);
     }
   } finally {
     cut.release();

@@ -7,6 +7,7 @@ export type { Key } from './connection.ts';
 export type { Events, Polled, PollOptions } from './events.ts';
 export type { FollowOptions, RunState, WatchOptions } from './follow.ts';
 export { HostError } from './host-error.ts';
+export type { Inbox, WatchInbox } from './inbox.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { Packs } from './packs.ts';
 export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';

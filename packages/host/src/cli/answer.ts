@@ -1,9 +1,11 @@
-/** `cairn answer`: tells a run what it asked. */
-import { isTerminalStatus, TerminalError } from '@cairn/protocol';
+/** `cairn answer`: tells a run what it asked, wherever in a tree of runs it is. */
+import type { Client } from '@cairn/client';
+import { type InboxEntry, isTerminalStatus, type JsonObject, TerminalError } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
 import { askAnswer } from './ask-answer.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
+import { below, entryName, namedEntry } from './inbox-entries.ts';
 import { openQuestions } from './open-questions.ts';
 import { answerCommand, type Question, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
@@ -19,20 +21,12 @@ export interface AnswerFlags extends HostFlags {
 
 export function answer(
   terminal: Terminal,
-  runId: string,
+  name: string,
   words: readonly string[],
   flags: AnswerFlags,
 ): Promise<number> {
   return withHost(terminal, flags, async (client) => {
-    const run = await client.runs.get(runId);
-    const questions = await openQuestions(client, run);
-    const question = chosen(runId, questions, flags.node);
-    if (question === undefined) {
-      throw new TerminalError(isTerminalStatus(run.status) ? 'run_terminal' : 'interrupt_not_found', {
-        message: `Run ${runId} is ${run.status} and asks nothing.`,
-        hint: `cairn show ${runId} says where it stands.`,
-      });
-    }
+    const { runId, question } = await found(client, name, flags.node);
     const isSaid = words.length > 0 || flags.value !== undefined;
     const stop = new AbortController();
     if (!isSaid) terminal.onSignal(() => stop.abort());
@@ -46,13 +40,53 @@ export function answer(
       if (flags.json === true) terminal.print(jsonLine(answered));
       else {
         const { mark, paint } = lookOf(answered.status, styleOf(terminal.colours.out));
-        terminal.print(`${mark} ${safe(answered.nodeId)} is answered; the run is ${paint(answered.status)}`);
+        const which = runId === name ? 'the run' : `the run ${safe(runId)}`;
+        terminal.print(`${mark} ${safe(answered.nodeId)} is answered; ${which} is ${paint(answered.status)}`);
       }
       return exit.ok;
     } catch (error) {
       if (!stop.signal.aborted) throw error;
       return exit.interrupted;
     }
+  });
+}
+
+interface Found {
+  readonly runId: string;
+  readonly question: Question;
+}
+
+/** An entry of the inbox by its number or name, what a run asks, or the only thing that is asked below it. */
+async function found(client: Client, name: string, node: string | undefined): Promise<Found> {
+  const entry = await namedEntry(client, name);
+  if (entry !== null) return { runId: entry.runId, question: await asked(client, entry) };
+  const run = await client.runs.get(name);
+  const question = chosen(name, await openQuestions(client, run), node);
+  if (question !== undefined) return { runId: name, question };
+  const lower = isTerminalStatus(run.status) ? [] : await below(client, name);
+  const matching = lower.filter(({ nodeId }) => node === undefined || nodeId === node);
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return { runId: only.runId, question: await asked(client, only) };
+  if (matching.length > 1) {
+    const names = matching.slice(0, 5).map((one) => safe(entryName(one)));
+    throw usageError(`Runs below ${name} ask ${matching.length} things.`, `Say which: ${names.join(', ')}.`);
+  }
+  throw new TerminalError(isTerminalStatus(run.status) ? 'run_terminal' : 'interrupt_not_found', {
+    message: `Run ${name} is ${run.status} and asks nothing.`,
+    hint: `cairn show ${name} says where it stands.`,
+  });
+}
+
+/** All of a question: a large one is cut in the inbox. */
+async function asked(client: Client, entry: InboxEntry): Promise<Question> {
+  const { interruptId, nodeId, kind, data } = entry;
+  if (data !== undefined) return { interruptId, nodeId, kind, data: data as JsonObject };
+  const open = (await client.interrupts.ofRun(entry.runId)) as readonly Question[];
+  const question = open.find((one) => one.interruptId === interruptId);
+  if (question !== undefined) return question;
+  throw new TerminalError('interrupt_already_resolved', {
+    message: `The question ${entryName(entry)} does not wait any more.`,
+    hint: `cairn show ${entry.runId} says how it was answered.`,
   });
 }
 

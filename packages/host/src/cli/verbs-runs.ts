@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { AnswerFlags } from './answer.ts';
 import type { PauseFlags, ReasonFlags } from './change-run.ts';
+import type { InboxFlags } from './inbox.ts';
 import type { RunFlags } from './run.ts';
 import type { RunsFlags } from './runs.ts';
 import type { ShowFlags } from './show.ts';
@@ -16,6 +17,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addRuns(cairn, terminal);
   addShow(cairn, terminal);
   addTail(cairn, terminal);
+  addInbox(cairn, terminal);
   addAnswer(cairn, terminal);
   addChanges(cairn, terminal);
   addWorkflows(cairn, terminal);
@@ -86,17 +88,34 @@ function addTail(cairn: Command, terminal: Terminal): void {
   );
 }
 
+function addInbox(cairn: Command, terminal: Terminal): void {
+  const inbox = withHostOptions(cairn.command('inbox').description('what waits for a person, in any run'))
+    .option('-n, --limit <number>', 'how many', wholeNumber('A limit', 1, 10_000), 50)
+    .option('-w, --watch', 'stay, and show what comes and goes')
+    .action((flags: InboxFlags) => ends(terminal, async () => (await import('./inbox.ts')).inbox(terminal, flags)));
+  withExamples(
+    inbox,
+    ['cairn inbox', 'the oldest first, each with the workflows above it'],
+    ['cairn inbox --watch', 'until Ctrl-C'],
+    ['cairn inbox --json | jq .entries[0].path', 'the runs and agents above the first'],
+  );
+}
+
 function addAnswer(cairn: Command, terminal: Terminal): void {
-  const answer = withHostOptions(cairn.command('answer <run> [answer...]').description('answer what a run asks'))
+  const answer = withHostOptions(
+    cairn.command('answer <entry> [answer...]').description('answer what waits: an entry of the inbox, or a run'),
+  )
     .option('--node <node>', 'which question, when there are several')
     .option('--feedback <text>', 'why, or what to change')
     .option('--value <json>', 'the whole answer as JSON')
-    .action((runId: string, words: readonly string[], flags: AnswerFlags) =>
-      ends(terminal, async () => (await import('./answer.ts')).answer(terminal, runId, words, flags)),
+    .action((name: string, words: readonly string[], flags: AnswerFlags) =>
+      ends(terminal, async () => (await import('./answer.ts')).answer(terminal, name, words, flags)),
     );
   withExamples(
     answer,
-    ['cairn answer RUN', 'shows the question and asks here'],
+    ['cairn answer 1', 'the first entry of the inbox: shows the question and asks here'],
+    ['cairn answer RUN', 'what this run asks, or a run below it'],
+    ['cairn answer RUN/QUESTION accept', 'exactly this one, for scripts'],
     ['cairn answer RUN accept', 'an approval: accept, reject, refine'],
     ['cairn answer RUN reject --feedback "too dear"', 'with a reason'],
     ['cairn answer RUN city=Bern nights=3', 'questions by their names'],
