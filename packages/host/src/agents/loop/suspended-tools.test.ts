@@ -134,10 +134,10 @@ describe('a holder that is lost', () => {
       { output: { error: expect.objectContaining({ code: 'step_interrupted' }) }, isError: true },
     ],
   ])('a write is put to a human; %s, the model goes on with it', (_how, verdict, told) => {
-    const run = new AgentRun().calls(['openwop_save', { path: 'a.txt' }]).crashes();
+    const run = new AgentRun().calls(['openwop_save']).crashes();
     expect(run.status).toBe('waiting-input');
     expect(run.last('interrupt.requested').data).toMatchObject({
-      payload: { tool: 'openwop:save', agentId: expect.any(String), inputs: { path: 'a.txt' } },
+      payload: { tool: 'openwop:save', agentId: expect.any(String), inputs: {} },
     });
     run.answers('a', verdict);
     expect(run.request.messages.at(-1)).toMatchObject(told);
