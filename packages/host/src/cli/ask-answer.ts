@@ -19,22 +19,36 @@ export async function askAnswer(terminal: Terminal, question: Question, signal: 
   }
 }
 
+interface More {
+  readonly asks: string;
+  readonly as: 'feedback' | 'edited';
+}
+
 /** What else an action needs to be an answer, as a question to the person. */
-const needed: Readonly<Record<string, { readonly asks: string; readonly as: 'feedback' | 'edited' }>> = {
+const needed: Readonly<Record<string, More>> = {
   refine: { asks: 'what should change?', as: 'feedback' },
   edit: { asks: 'the decision instead, as JSON', as: 'edited' },
   use: { asks: 'the result to use, as JSON', as: 'edited' },
 };
+
+/** An agent whose decision is rejected goes on, and does better when it is told why. */
+const why: More = { asks: 'why, or what to change (Enter for nothing)', as: 'feedback' };
+
+function moreOf({ kind }: Question, action: string | undefined): More | undefined {
+  if (action === 'reject' && kind === 'low-confidence') return why;
+  return action !== undefined && Object.hasOwn(needed, action) ? needed[action] : undefined;
+}
 
 async function askedAction(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const said = await terminal.ask(`  ${actionWords(question, ' / ')} > `, signal);
   if (said === null) return null;
   const word = said.trim();
   const action = word === '' ? undefined : actionsOf(question).find((name) => name.startsWith(word));
-  const more = action === undefined || !Object.hasOwn(needed, action) ? undefined : needed[action];
+  const more = moreOf(question, action);
   const rest = more === undefined ? undefined : await terminal.ask(`  ${more.asks} > `, signal);
   if (rest === null) return null;
-  return answerValue(question, { words: [word], ...(more === undefined ? {} : { [more.as]: rest }) });
+  const isSaid = more !== undefined && (more !== why || rest !== '');
+  return answerValue(question, { words: [word], ...(isSaid ? { [more.as]: rest } : {}) });
 }
 
 async function asked(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {

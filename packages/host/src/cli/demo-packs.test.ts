@@ -90,6 +90,26 @@ test('the triage is unsure, a person decides, and the answer goes by what they s
   expect((await cairn(['show', runId])).out).toContain('queue billing with the priority normal');
 });
 
+test('rejected, the triage decides again; a decision of another shape is refused, and the question stays', async () => {
+  const cairn = await served();
+  const said: string[] = [];
+  const answers = ['reject', 'Credits come first.'];
+  const person = async (prompt: string) => {
+    said.push(prompt.trim());
+    return answers.shift() ?? null;
+  };
+  const { code, out } = await cairn(['run', 'support-triage'], { person });
+  expect(code).toBe(0);
+  expect(said).toEqual(['approve / edit / reject >', 'why, or what to change (Enter for nothing) >']);
+  expect((JSON.parse(out) as JsonObject).content).toContain('queue billing with the priority high');
+  const waiting = await cairn(['run', 'support-triage']);
+  const runId = /cairn answer (\S+) approve/.exec(waiting.err)?.[1] ?? '';
+  const refused = await cairn(['answer', runId, '--value', '{"action":"edit","decision":{"queue":"nowhere"}}']);
+  expect(refused.code).not.toBe(0);
+  expect(refused.err).toContain('does not fit');
+  expect((await cairn(['answer', runId, 'approve'])).code).toBe(0);
+});
+
 test('tail tells what agents did and how to answer; with --types or --json it shows their events as they are', async () => {
   const cairn = await served();
   const runId = (await cairn(['run', 'support-triage', '--detach'])).out;
