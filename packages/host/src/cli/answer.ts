@@ -1,6 +1,14 @@
 /** `cairn answer`: tells a run what it asked, wherever in a tree of runs it is. */
 import type { Client } from '@cairn/client';
-import { type InboxEntry, isTerminalStatus, type JsonObject, TerminalError } from '@cairn/protocol';
+import {
+  type InboxEntry,
+  type InterruptAnswered,
+  isCairnError,
+  isTerminalStatus,
+  type Json,
+  type JsonObject,
+  TerminalError,
+} from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
 import { askAnswer } from './ask-answer.ts';
 import { exit } from './exit.ts';
@@ -31,12 +39,12 @@ export function answer(
     const stop = new AbortController();
     if (!isSaid) terminal.onSignal(() => stop.abort());
     if (!isSaid && !terminal.isInteractive) throw noAnswer(runId, question);
+    const send = (value: Json) => client.runs.answer(runId, question.interruptId, value);
     try {
-      const value = isSaid
-        ? answerValue(question, { words, value: flags.value, feedback: flags.feedback })
-        : await askAnswer(terminal, question, stop.signal);
-      if (value === null) return exit.waiting;
-      const answered = await client.runs.answer(runId, question.interruptId, value);
+      const answered = isSaid
+        ? await send(answerValue(question, { words, value: flags.value, feedback: flags.feedback }))
+        : await answeredHere(terminal, question, { signal: stop.signal, send });
+      if (answered === null) return exit.waiting;
       if (flags.json === true) terminal.print(jsonLine(answered));
       else {
         const { mark, paint } = lookOf(answered.status, styleOf(terminal.colours.out));
@@ -49,6 +57,25 @@ export function answer(
       return exit.interrupted;
     }
   });
+}
+
+interface Asking {
+  readonly signal: AbortSignal;
+  readonly send: (value: Json) => Promise<InterruptAnswered>;
+}
+
+/** What the host does not take for an answer is explained, and asked again. Null when the person ended the input. */
+async function answeredHere(terminal: Terminal, question: Question, { signal, send }: Asking) {
+  for (;;) {
+    const value = await askAnswer(terminal, question, signal);
+    if (value === null) return null;
+    try {
+      return await send(value);
+    } catch (error) {
+      if (!isCairnError(error, 'validation_error')) throw error;
+      terminal.tell(`  ${styleOf(terminal.colours.err).red(safe(error.message))}`);
+    }
+  }
 }
 
 interface Found {

@@ -118,6 +118,7 @@ function addAnswer(cairn: Command, terminal: Terminal): void {
     ['cairn answer RUN/QUESTION accept', 'exactly this one, for scripts'],
     ['cairn answer RUN accept', 'an approval: accept, reject, refine'],
     ['cairn answer RUN reject --feedback "too dear"', 'with a reason'],
+    ['cairn answer RUN approve', 'a decision that an agent is unsure of: approve, edit, reject'],
     ['cairn answer RUN city=Bern nights=3', 'questions by their names'],
     [`cairn answer RUN --value '{"paid":true}'`, 'any other answer'],
   );

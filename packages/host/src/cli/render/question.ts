@@ -14,6 +14,7 @@ export interface Question {
 interface Asked {
   readonly id: string;
   readonly question: string;
+  readonly schema?: JsonObject;
 }
 
 export const questionsOf = (data: JsonObject): readonly Asked[] =>
@@ -46,9 +47,19 @@ export function questionLines(question: Question, style: Style): readonly string
   if (isInterruptedStep(question))
     about.push('Whether it happened is not known: it was asked for, and no result is recorded.');
   if (kind === 'clarification') {
-    for (const { id, question: text } of questionsOf(data)) about.push(`${style.dim(safe(id))}  ${safe(text)}`);
+    for (const { id, question: text, schema } of questionsOf(data)) {
+      about.push(`${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`);
+    }
   }
   return [heading, ...about.map((line) => `    ${line}`)];
+}
+
+/** What an answer has to be; nothing where any text will do. */
+function wantedBy(schema: JsonObject | undefined): string {
+  if (schema === undefined) return '';
+  if (Array.isArray(schema.enum)) return `  (one of ${schema.enum.map((value) => oneLine(value, 40)).join(', ')})`;
+  const isText = Object.keys(schema).length === 1 && schema.type === 'string';
+  return isText || Object.keys(schema).length === 0 ? '' : `  (${oneLine(schema, 200)})`;
 }
 
 function headline(question: Question): string {
