@@ -73,8 +73,9 @@ test('a question of the supervisor is asked, and its answer is what the dispatch
   const { start, until, of, engine } = await world(crew([{ kind: 'ask-user', prompt: 'Which colour?' }, over]), []);
   const runId = await start();
   await until(runId, 'node.suspended');
-  expect((await of(runId, 'clarification.requested'))[0]).toMatchObject({ questions: [{ question: 'Which colour?' }] });
-  await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { answers: { answer: 'blue' } } });
+  expect((await of(runId, 'interrupt.requested'))[0]).toMatchObject({ data: { prompt: 'Which colour?' } });
+  const value = { operation: 'exchange', turn: { content: 'blue' } };
+  await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value });
   await until(runId, 'run.completed');
   const outputs = (await of(runId, 'node.completed')).find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
   expect(outputs).toEqual({ answer: 'blue' });

@@ -9,10 +9,10 @@ import {
   type WorkflowNode,
 } from '@cairn/protocol';
 import { groupIdOf } from '../agent-sharing.ts';
-import type { NodeContext } from '../compiled.ts';
+import type { DrivenContext, NodeContext } from '../compiled.ts';
 import type { Draft } from '../state.ts';
 import { askDrafts } from '../waiting.ts';
-import type { Conversation } from './conversation-state.ts';
+import type { Conversation, Conversing } from './conversation-state.ts';
 
 const client = 'client' as const;
 
@@ -140,7 +140,7 @@ export function fullTurn(
 }
 
 /** The host has the last word when nobody else took it. */
-export function hostTurn({ conversationId, groupId, last }: Conversation, content: string, ts: number) {
+function hostTurn({ conversationId, groupId, last }: Conversation, content: string, ts: number) {
   const sent: SentTurn = { role: 'system', content, ...(groupId === null ? {} : { groupId }) };
   return fullTurn(conversationId, sent, { turnIndex: last.turnIndex + 1, ts });
 }
@@ -159,7 +159,7 @@ export function exchangeDrafts(
   ];
 }
 
-export interface Closing {
+interface Closing {
   /** A turn of its own, or the one that was taken last. */
   readonly turn: ConversationTurn;
   readonly outcome: Json;
@@ -186,6 +186,30 @@ export function closingDrafts(
     { type: 'conversation.closed', nodeId, cause: lastSeq, audience: client, payload },
     ...(isNew ? [written(nodeId, channel as JsonObject, turn, now, seq)] : []),
   ];
+}
+
+/** How a conversation ends that somebody closed, or for which there was no more time. */
+export function closingOf(conversation: Conversation, end: NonNullable<Conversation['end']>, now: number): Closing {
+  const { conversationId, last } = conversation;
+  if (end.timedOut) {
+    return { turn: hostTurn(conversation, 'The conversation timed out.', now), outcome: null, reason: 'timeout' };
+  }
+  const { turn: sent, outcome = null } = end.value as { readonly turn?: SentTurn; readonly outcome?: Json };
+  const at = { turnIndex: last.turnIndex + 1, ts: now, principal: sent?.principal as Json | undefined };
+  const turn =
+    sent === undefined
+      ? hostTurn(conversation, 'The conversation was closed.', now)
+      : fullTurn(conversationId, sent, at);
+  return { turn, outcome, reason: 'closed' };
+}
+
+/** Its node was ended from outside: nobody speaks in it any more. */
+export function stoppedConversation({ inner, node, state }: DrivenContext<Conversing>): readonly Draft[] {
+  const { conversation } = inner;
+  if (conversation === null || conversation.end !== null) return [];
+  const turn = hostTurn(conversation, 'The conversation was stopped.', state.now);
+  const closing = { turn, outcome: null, reason: 'stopped' };
+  return closingDrafts(node.id, conversation, closing, { seq: undefined, now: state.now });
 }
 
 function written(

@@ -4,7 +4,6 @@ import {
   type JsonObject,
   MAX_PARTICIPANTS,
   participant,
-  type SentTurn,
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
@@ -14,13 +13,13 @@ import { MAX_SPAN_MS } from '../node-settings.ts';
 import type { Draft } from '../state.ts';
 import { resolvedDraft, resumedDraft } from '../waiting.ts';
 import {
-  type Closing,
   channelProblems,
   closingDrafts,
+  closingOf,
   exchangeDrafts,
   fullTurn,
-  hostTurn,
   openingDrafts,
+  stoppedConversation,
   USUAL_CHANNEL,
 } from './conversation-drafts.ts';
 import { type Conversation, type Conversing, evolveConversation } from './conversation-state.ts';
@@ -132,30 +131,6 @@ function close(context: Context, conversation: Conversation, end: NonNullable<Co
       resumedDraft(node.id, interruptId, conversation.lastSeq, outcome),
     ],
   };
-}
-
-/** How a conversation ends that somebody closed, or for which there was no more time. */
-export function closingOf(conversation: Conversation, end: NonNullable<Conversation['end']>, now: number): Closing {
-  const { conversationId, last } = conversation;
-  if (end.timedOut) {
-    return { turn: hostTurn(conversation, 'The conversation timed out.', now), outcome: null, reason: 'timeout' };
-  }
-  const { turn: sent, outcome = null } = end.value as { readonly turn?: SentTurn; readonly outcome?: Json };
-  const at = { turnIndex: last.turnIndex + 1, ts: now, principal: sent?.principal as Json | undefined };
-  const turn =
-    sent === undefined
-      ? hostTurn(conversation, 'The conversation was closed.', now)
-      : fullTurn(conversationId, sent, at);
-  return { turn, outcome, reason: 'closed' };
-}
-
-/** Its node was ended from outside: nobody speaks in it any more. */
-export function stoppedConversation({ inner, node, state }: Context): readonly Draft[] {
-  const { conversation } = inner;
-  if (conversation === null || conversation.end !== null) return [];
-  const turn = hostTurn(conversation, 'The conversation was stopped.', state.now);
-  const closing = { turn, outcome: null, reason: 'stopped' };
-  return closingDrafts(node.id, conversation, closing, { seq: undefined, now: state.now });
 }
 
 const driver: NodeDriver<Conversing> = {

@@ -1,6 +1,7 @@
 /** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
 import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { ChildEnd, RunError } from '../state.ts';
+import { type Conversing, evolveConversation } from './conversation-state.ts';
 
 export interface Worker {
   readonly workerId: string;
@@ -16,17 +17,30 @@ export interface Worker {
   isTold: boolean;
 }
 
-export interface Dispatch {
+export interface Dispatch extends Conversing {
   readonly workers: Worker[];
-  /** The question that is open, and what came of the last one. */
+  /** The question that is open. */
   asked: string | null;
-  answer: { readonly value: Json; readonly timedOut: boolean } | null;
+  /** What a person made of a decision that was too unsure. */
+  verdict: { readonly value: Json; readonly timedOut: boolean } | null;
+  /** What the user answered to a question that takes one answer. */
+  answers: JsonObject | null;
 }
 
-export const freshDispatch = (): Dispatch => ({ workers: [], asked: null, answer: null });
+export const freshDispatch = (): Dispatch => ({
+  workers: [],
+  asked: null,
+  verdict: null,
+  answers: null,
+  conversation: null,
+});
+
+export const hasAsked = ({ verdict, answers, conversation }: Dispatch): boolean =>
+  verdict !== null || answers !== null || conversation !== null;
 
 export function evolveDispatch(inner: Dispatch, event: FoldEvent<string, JsonObject>): void {
   const { type, payload, seq } = event;
+  evolveConversation(inner, event);
   switch (type) {
     case 'core.workflowChain.event':
       chain(inner, payload, seq);
@@ -46,9 +60,14 @@ export function evolveDispatch(inner: Dispatch, event: FoldEvent<string, JsonObj
       break;
     case 'interrupt.resolved':
       inner.asked = null;
-      inner.answer = { value: (payload.resumeValue ?? null) as Json, timedOut: payload.reason === 'timeout' };
+      answered(inner, payload);
       break;
   }
+}
+
+function answered(inner: Dispatch, { kind, resumeValue = null, reason }: JsonObject): void {
+  if (kind === 'approval') inner.verdict = { value: resumeValue as Json, timedOut: reason === 'timeout' };
+  else if (kind === 'clarification') inner.answers = (resumeValue as { answers?: JsonObject } | null)?.answers ?? {};
 }
 
 function chain({ workers }: Dispatch, payload: JsonObject, seq: number): void {

@@ -3,7 +3,7 @@ import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/proto
 import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
 import type { Draft, OpenCall, RunError } from '../state.ts';
-import { askDrafts } from '../waiting.ts';
+import { askUser, isAsking } from './ask-user.ts';
 import {
   budgetLent,
   budgetOfEach,
@@ -18,9 +18,10 @@ import {
   nextChildId,
   unknownChild,
 } from './child-drafts.ts';
+import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
 import { type DispatchConfig, dispatchProblems, mappingFor } from './dispatch-config.ts';
-import { type Dispatch, evolveDispatch, freshDispatch, type Worker } from './dispatch-state.ts';
+import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
 import { harvested, projected } from './mappings.ts';
 
 type Context = DrivenContext<Dispatch>;
@@ -31,19 +32,22 @@ function next(context: Context): NodeAction | null {
   const pending = context.state.orchestration?.pending ?? null;
   if (pending === null) return { kind: 'fail', error: nothingDecided(context) };
   const { inner } = context;
-  if (inner.asked !== null) return null;
-  const isFresh = inner.workers.length === 0 && inner.answer === null;
+  if (isAsking(inner)) return null;
+  const isFresh = inner.workers.length === 0 && !hasAsked(inner);
   if (isFresh && isOverCap(context)) return breach(context);
   const decision = pending.decision as unknown as OrchestratorDecision;
-  if (decision.kind === 'ask-user') return askUser(context, decision.prompt, pending.seq);
+  if (decision.kind === 'ask-user') return ask(context, decision.prompt, pending.seq);
   if (!needsLook(decision)) return carryOut(context, decision, pending.seq);
-  if (inner.answer === null) return { kind: 'wait', drafts: escalated(context, decision, pending.seq) };
-  const verdict = ratified(decision, inner.answer);
+  if (inner.verdict === null) return { kind: 'wait', drafts: escalated(context, decision, pending.seq) };
+  const verdict = ratified(decision, inner.verdict);
   return 'error' in verdict ? { kind: 'fail', error: verdict.error } : carryOut(context, verdict.decision, pending.seq);
 }
 
+const ask = (context: Context, prompt: string, decidedSeq: number): NodeAction | null =>
+  askUser(context, { prompt, decidedSeq, routing: configOf(context).askUserRouting ?? 'auto' });
+
 function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: number): NodeAction | null {
-  if (decision.kind === 'ask-user') return askUser(context, decision.prompt, decidedSeq);
+  if (decision.kind === 'ask-user') return ask(context, decision.prompt, decidedSeq);
   if (decision.kind === 'terminate') {
     const { reason = null } = decision;
     return { kind: 'complete', outputs: reason === null ? {} : { reason }, ports: [], endsRun: { reason } };
@@ -172,24 +176,6 @@ function harvest(context: Context, { workerId, childRunId, end }: Worker, cause?
   return [chainEvent(context, 'output.harvested', workerId, more, cause), ...drafts];
 }
 
-/** The answer is what the node puts out. */
-function askUser(context: Context, prompt: string, decidedSeq: number): NodeAction | null {
-  const { inner, node, state } = context;
-  if (inner.answer !== null) {
-    if (!inner.answer.timedOut) return { kind: 'complete', outputs: { answer: answerOf(inner.answer.value) } };
-    const message = `Nobody answered what node ${node.id} asked.`;
-    return { kind: 'fail', error: { code: 'interrupt_timeout', message, retryable: false } };
-  }
-  const data = { questions: [{ id: ANSWER, question: prompt, schema: { type: 'string' } }] };
-  const agentId = state.orchestration?.agentId;
-  const drafts = askDrafts(state, { nodeId: node.id, kind: 'clarification', data, agentId });
-  return { kind: 'wait', drafts: drafts.map((draft) => ({ ...draft, cause: decidedSeq })) };
-}
-
-const ANSWER = 'answer';
-
-const answerOf = (value: Json): Json => (value as { answers?: Record<string, Json> } | null)?.answers?.[ANSWER] ?? null;
-
 /** Executions of all dispatch nodes of the run count together. */
 function isOverCap(context: Context): boolean {
   const { iterationCap } = configOf(context);
@@ -228,6 +214,7 @@ const driver: NodeDriver<Dispatch> = {
   fresh: freshDispatch,
   evolve: evolveDispatch,
   next,
+  stopped: stoppedConversation,
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);
     const { perWorkerInputMappings, inputMapping } = configOf(context);
@@ -276,6 +263,9 @@ export const dispatch: NodeType = {
   typeId: TYPE_ID,
   dispatches: true,
   driver: driver as unknown as NodeDriver,
-  check: ({ config }) => dispatchProblems(config as JsonObject),
+  check: (node, definition) => [
+    ...dispatchProblems(node.config as JsonObject),
+    ...(node.config.askUserRouting === 'clarification' ? [] : channelProblems(node, USUAL_CHANNEL, definition)),
+  ],
   begin: () => ({ kind: 'wait', drafts: [] }),
 };

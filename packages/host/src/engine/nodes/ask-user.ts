@@ -1,0 +1,77 @@
+/** A supervisor's question to the user: as one turn of a conversation, or as a clarification. What the user says is what the node puts out. */
+import type { Json } from '@cairn/protocol';
+import type { DrivenContext, NodeAction } from '../compiled.ts';
+import { askDrafts, resolvedDraft, resumedDraft } from '../waiting.ts';
+import { closingDrafts, closingOf, openingDrafts, USUAL_CHANNEL } from './conversation-drafts.ts';
+import type { Conversation } from './conversation-state.ts';
+import type { Dispatch } from './dispatch-state.ts';
+
+type Context = DrivenContext<Dispatch>;
+
+export interface UserQuestion {
+  readonly prompt: string;
+  /** seq of the decision. */
+  readonly decidedSeq: number;
+  /** `auto` is a conversation: this host has them. */
+  readonly routing: 'conversation' | 'clarification' | 'auto';
+}
+
+/** Whether somebody still has to say something. In a conversation one turn is enough. */
+export const isAsking = ({ asked, conversation }: Dispatch): boolean =>
+  asked !== null && (conversation === null || conversation.last.turnIndex === 0);
+
+export const askUser = (context: Context, question: UserQuestion): NodeAction =>
+  question.routing === 'clarification' ? clarify(context, question) : converse(context, question);
+
+const ANSWER = 'answer';
+
+function clarify({ inner, node, state }: Context, { prompt, decidedSeq }: UserQuestion): NodeAction {
+  if (inner.answers !== null) return { kind: 'complete', outputs: { answer: inner.answers[ANSWER] ?? null } };
+  const data = { questions: [{ id: ANSWER, question: prompt, schema: { type: 'string' } }] };
+  const agentId = state.orchestration?.agentId;
+  const drafts = askDrafts(state, { nodeId: node.id, kind: 'clarification', data, agentId });
+  return { kind: 'wait', drafts: drafts.map((draft) => ({ ...draft, cause: decidedSeq })) };
+}
+
+function converse(context: Context, { prompt, decidedSeq }: UserQuestion): NodeAction {
+  const { inner, state } = context;
+  const { conversation } = inner;
+  if (conversation !== null) return answered(context, conversation);
+  const drafts = openingDrafts(context, {
+    prompt,
+    agentId: state.orchestration?.agentId ?? null,
+    channel: USUAL_CHANNEL,
+    isManyTurns: false,
+    cause: decidedSeq,
+  });
+  return { kind: 'wait', drafts };
+}
+
+/** Closed by the user, or with the turn that is the answer. */
+function answered({ node, state }: Context, conversation: Conversation): NodeAction {
+  const { interruptId, last, lastSeq, end } = conversation;
+  const { now, nextSeq } = state;
+  const closing =
+    end === null ? { turn: last, outcome: last.content, reason: 'answered' } : closingOf(conversation, end, now);
+  const resolved =
+    end === null
+      ? [resolvedDraft({ ...resolution(node.id, conversation), at: now, by: senderOf(last.principal) })]
+      : [];
+  const answer = closing.outcome ?? (closing.turn.role === 'system' ? null : closing.turn.content);
+  const drafts = [
+    ...resolved,
+    ...closingDrafts(node.id, conversation, closing, { seq: nextSeq + resolved.length, now }),
+    resumedDraft(node.id, interruptId, lastSeq, answer),
+  ];
+  return { kind: 'complete', outputs: { answer }, drafts };
+}
+
+const resolution = (nodeId: string, { interruptId, last, lastSeq }: Conversation) => ({
+  nodeId,
+  interruptId,
+  kind: 'conversation.exchange',
+  cause: lastSeq,
+  value: { operation: 'exchange', turn: last as unknown as Json },
+});
+
+const senderOf = (principal: unknown): string | null => (typeof principal === 'string' ? principal : null);
