@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { servedCli } from './served-cli.contract.ts';
+
+type Cli = Awaited<ReturnType<typeof servedCli>>;
+
+async function waiting({ cairn }: Cli, workflow: string): Promise<string> {
+  return (await cairn(['run', workflow, '--detach'])).out;
+}
+
+/** Until the inbox has so many: a run that was just started may not have asked yet. */
+async function entries({ cairn }: Cli, count: number): Promise<readonly Record<string, unknown>[]> {
+  for (;;) {
+    const found = JSON.parse((await cairn(['inbox', '--json'])).out).entries as Record<string, unknown>[];
+    if (found.length === count) return found;
+  }
+}
+
+test('an empty inbox says so, on stderr', async () => {
+  const { cairn } = await servedCli();
+  expect(await cairn(['inbox'])).toEqual({ code: 0, out: '', err: 'Nothing waits for an answer.' });
+});
+
+test('each question is a line with its number, who asks, the way down, and what is asked', async () => {
+  const cli = await servedCli();
+  await waiting(cli, 'trip');
+  await entries(cli, 1);
+  await waiting(cli, 'busy-gate');
+  await entries(cli, 2);
+  const { out, err } = await cli.cairn(['inbox']);
+  const lines = out.split('\n');
+  expect(lines[0]).toMatch(/^# +WHO ASKS +WHERE +SINCE +EXPIRES +QUESTION$/);
+  expect(lines[1]).toMatch(/^1 +details +trip +(just now|\d+ s ago) +- +Where to\?/);
+  expect(lines[2]).toMatch(/^2 +gate +busy-gate +(just now|\d+ s ago) +- +Go\?$/);
+  expect(err).toBe('answer one by its number: cairn answer NUMBER');
+  expect((await cli.cairn(['inbox', '-n', '1'])).err).toContain('more wait: cairn inbox -n 2');
+});
+
+test('an entry is answered by its number, by run and question, or by its question where only one has it', async () => {
+  const cli = await servedCli();
+  const run = await waiting(cli, 'trip');
+  await entries(cli, 1);
+  expect(await cli.cairn(['answer', '1', 'city=Bern', 'nights=3'])).toMatchObject({ code: 0 });
+  const [gate] = await waitingGate(cli);
+  expect(await cli.cairn(['answer', `${gate?.runId}/int_0_gate`, 'accept'])).toMatchObject({ code: 0 });
+  const [next] = await waitingGate(cli);
+  const { out } = await cli.cairn(['answer', 'int_0_gate', 'accept']);
+  expect(out).toContain(`gate is answered; the run ${next?.runId} is`);
+  expect((await cli.cairn(['show', run])).out).toContain('completed');
+});
+
+async function waitingGate(cli: Cli) {
+  await waiting(cli, 'busy-gate');
+  return entries(cli, 1);
+}
+
+test('a number, a name or a question that nothing waits under is refused by name', async () => {
+  const cli = await servedCli();
+  expect(await cli.cairn(['answer', '7', 'accept'])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('The inbox has no entry 7; nothing waits.'),
+  });
+  const run = await waiting(cli, 'trip');
+  await entries(cli, 1);
+  expect((await cli.cairn(['answer', '2', 'x'])).err).toContain('The inbox has no entry 2; 1 wait.');
+  expect((await cli.cairn(['answer', `${run}/int_9_x`, 'x'])).err).toContain('Nothing waits under the name');
+  expect((await cli.cairn(['answer', 'int_9_x', 'x'])).err).toContain('Nothing waits under the name int_9_x.');
+});
+
+test('a question that several runs have has to be named with its run', async () => {
+  const cli = await servedCli();
+  const runs = [await waiting(cli, 'trip'), await waiting(cli, 'trip')];
+  await entries(cli, 2);
+  const { code, err } = await cli.cairn(['answer', 'int_0_details', 'city=Bern', 'nights=1']);
+  expect(code).toBe(2);
+  for (const run of runs) expect(err).toContain(`${run}/int_0_details`);
+});
+
+test('who is asked here sees what an answer has to be, and is asked again when the host does not take it', async () => {
+  const cli = await servedCli();
+  await waiting(cli, 'trip');
+  await entries(cli, 1);
+  const answers = ['Bern', '1.5', 'Bern', '3'];
+  const said = await cli.cairn(['answer', '1'], { person: async () => answers.shift() ?? null });
+  expect(said.err).toContain('nights  How long?  ({"type":"integer"})');
+  expect(said.err.match(/Where to\?/g)).toHaveLength(2);
+  expect(said.code).toBe(0);
+});
+
+test('the inbox that is watched shows what waits, what comes and what is answered, and ends with Ctrl-C', async () => {
+  const cli = await servedCli();
+  const first = await waiting(cli, 'trip');
+  await entries(cli, 1);
+  const lines: string[] = [];
+  const heard = new Set<() => void>();
+  const says = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => lines.some((line) => line.includes(text)) && resolve();
+      heard.add(look);
+      look();
+    });
+  let interrupt = (): void => undefined;
+  const ended = cli.cairn(['inbox', '--watch'], {
+    onStart: (press) => {
+      interrupt = press;
+    },
+    onLine: (line) => {
+      lines.push(line);
+      for (const look of heard) look();
+    },
+  });
+  await says(`cairn answer ${first}/int_0_details`);
+  const second = await waiting(cli, 'busy-gate');
+  await says(`cairn answer ${second}/int_0_gate`);
+  await cli.cairn(['answer', first, 'city=Bern', 'nights=3']);
+  await says('is answered');
+  interrupt();
+  expect((await ended).code).toBe(130);
+});
