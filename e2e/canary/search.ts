@@ -22,5 +22,6 @@ export const waysOut = (runId: string): readonly string[] => [
   `/v1/runs/${runId}/debug-bundle`,
   `/v1/runs/${runId}/interrupts`,
   '/v1/host/cairn/interrupts',
+  '/v1/host/cairn/inbox',
   '/metrics',
 ];

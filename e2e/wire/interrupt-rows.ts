@@ -116,6 +116,19 @@ export const interruptRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '11.3',
+    says: 'the inbox has the open questions of all runs with the way down to each',
+    given: given.waiting,
+    ask: { to: 'GET /v1/host/cairn/inbox?limit=1' },
+    answer: { status: 200, body: { entries: [{ kind: 'approval', path: [{ nodeId: 'n0' }] }] } },
+  },
+  {
+    at: '11.3',
+    says: 'a place in the inbox that was not given out is 400',
+    ask: { to: 'GET /v1/host/cairn/inbox?cursor=17' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
     at: '5.8',
     says: 'stated confidence against verdicts is there, empty where nobody stated any',
     ask: { to: 'GET /v1/host/cairn/calibration' },

@@ -99,6 +99,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   answerInterrupt: { request: (names) => ({ ...ofNode(names), body: accept }), status: 200 },
   listRunInterrupts: { request: ofRun, status: 200 },
   listPendingInterrupts: { request: nothing, status: 200 },
+  getInbox: { request: nothing, status: 200 },
   getCalibration: { request: nothing, status: 200 },
   mintInterruptToken: { request: ofNode, status: 201 },
   inspectInterrupt: { given: mintedToken, request: ({ other = '' }) => ({ path: { token: other } }), status: 200 },

@@ -180,7 +180,7 @@ test('no token is in a snapshot, an event, a list, a bundle or a report', async 
   await answer(token);
   const [, mac = ''] = token.split('.');
   const paths = ['', '/events', '/interrupts', '/debug-bundle'].map((rest) => `/v1/runs/${runId}${rest}`);
-  for (const path of [...paths, '/v1/host/cairn/interrupts', '/v1/runs']) {
+  for (const path of [...paths, '/v1/host/cairn/interrupts', '/v1/host/cairn/inbox', '/v1/runs']) {
     const { status, text } = await host.ask('GET', path, { key: keys.auditor });
     expect([status, text.includes(mac)], path).toEqual([200, false]);
   }
