@@ -15,12 +15,6 @@ export const gated: Readonly<Record<string, readonly string[]>> = {
     'conformance-orchestrator-low-confidence',
     'conformance-orchestrator-terminate',
   ],
-  'core.conversationGate: conversations are not offered': [
-    'conformance-conversation-capability-negotiation',
-    'conformance-conversation-lifecycle',
-    'conformance-conversation-replay',
-    'conformance-conversation-vs-clarification',
-  ],
   'agents.deployment: an agent pinned to a channel is not offered': ['conformance-agent-channel-dispatch'],
   'core.a2a.invoke: peers are not offered': ['conformance-a2a-task-roundtrip'],
   'node types of packs and samples, which are not installed': [

@@ -1,6 +1,7 @@
 /** The published fixtures, registered verbatim and run over HTTP, end as the protocol says; every word is schema-valid. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentScenarios } from './agent-scenarios.ts';
+import { conversationScenarios } from './conversation-scenarios.ts';
 import { gated, postponed } from './fixture-table.ts';
 import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
@@ -18,6 +19,7 @@ const scenarios: Scenarios = {
   ...runScenarios,
   ...limitScenarios,
   ...interruptScenarios,
+  ...conversationScenarios,
   ...memoryScenarios,
   ...agentScenarios,
   ...packScenarios,

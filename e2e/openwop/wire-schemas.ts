@@ -18,6 +18,7 @@ export interface WireSchemas {
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
+const CONVERSATIONS = 'conversation-event.schema.json';
 
 /** Families of event types that a host must not extend, although the schema's pattern for vendor types lets it. */
 const closedPrefixes = /^(run|node|approval|clarification|cap|channel|replay)\./;
@@ -37,6 +38,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const bundle = named('debug-bundle.schema.json');
   const memoryEntry = named('memory-entry.schema.json');
   const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
+  const conversations = conversationValidators(ajv, schemas.get(CONVERSATIONS)!);
 
   return {
     checkEvent(event) {
@@ -46,6 +48,8 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
         fail(`The event ${event.sequence} has the type ${event.type}, which only the protocol may add.`);
       }
       if (payload !== undefined) check(payload, event.payload, `payload of event ${event.sequence} (${event.type})`);
+      const strict = conversations.get(event.type);
+      if (strict !== undefined) check(strict, withoutExtras(event), `conversation of event ${event.sequence}`);
       checkOwn(event);
     },
     checkSnapshot: (body) => check(snapshot, body, 'snapshot'),
@@ -82,6 +86,22 @@ function payloadValidators(ajv: Ajv2020, schema: JsonObject): ReadonlyMap<string
       return [type, compiled(ajv, `${String(schema.$id)}${pointer}`)] as const;
     }),
   );
+}
+
+/** Conversations have a stricter schema of their own. */
+function conversationValidators(ajv: Ajv2020, { $id }: JsonObject): ReadonlyMap<string, ValidateFunction> {
+  const of = (name: string) => compiled(ajv, `${String($id)}#/$defs/Conversation${name}Payload`);
+  return new Map([
+    ['conversation.opened', of('Opened')],
+    ['conversation.exchanged', of('Exchanged')],
+    ['conversation.closed', of('Closed')],
+  ]);
+}
+
+/** What only the open schema of the payload knows. */
+function withoutExtras({ payload }: RunEventDoc): JsonObject {
+  const { openedBy: _, reason: __, turnCount: ___, ...strict } = payload as JsonObject;
+  return strict;
 }
 
 function check(validate: ValidateFunction, body: unknown, what: string): void {

@@ -153,7 +153,7 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = ['orchestrator', 'dispatch', 'conversationPrimitive', 'replay', 'mcp', 'a2a'];
+      const later = ['orchestrator', 'dispatch', 'replay', 'mcp', 'a2a'];
       for (const family of later) expect(body).not.toHaveProperty(family);
       for (const key of ['orchestrator', 'dispatch', 'profile']) expect(body.agents).not.toHaveProperty(key);
       expect(body.supportedTransports).toEqual(['rest']);
