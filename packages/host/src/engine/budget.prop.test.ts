@@ -78,7 +78,8 @@ class Tree {
     }
     if (!this.runs.has(childRunId)) {
       this.started.push(childRunId);
-      const parent = { runId: run.state.runId, nodeId: call.nodeId, agentId: null, depth, isDetached: false, budget };
+      const { runId, memoryScope } = run.state;
+      const parent = { runId, nodeId: call.nodeId, agentId: null, depth, isDetached: false, budget, memoryScope };
       this.#add(childRunId, new RunScript(n % 4 === 0 ? definition : leaf, { runId: childRunId, parent }));
     }
     // The performer may be stopped right after: then the request is made again.

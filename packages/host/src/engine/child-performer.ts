@@ -3,6 +3,7 @@ import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn
 import type { EventLog } from '../log/port.ts';
 import type { Budget } from './budget.ts';
 import type { StartRun } from './engine.ts';
+import type { MemoryScope } from './memory-scope.ts';
 import type { Performer } from './ports.ts';
 import type { Parent } from './start-run.ts';
 
@@ -22,6 +23,7 @@ export interface ChildRequest {
   /** Who wanted it; null where no agent did. */
   readonly agentId: string | null;
   readonly budget: Budget;
+  readonly memoryScope: MemoryScope;
 }
 
 /** A run that is started as the child of another. */
@@ -65,6 +67,7 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
         isDetached: child.isDetached,
         budget: child.budget,
         agentId: child.agentId,
+        memoryScope: child.memoryScope,
       };
       if ((await log.head(childRunId)) === null) {
         await start({ request, runId: childRunId, parent, unset }).catch(unlessThere);

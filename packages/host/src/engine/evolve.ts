@@ -11,6 +11,7 @@ import {
 import { type Budget, DEFAULT_RUNS_PER_TREE, newAccount } from './budget.ts';
 import { abandon, dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
 import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
+import { memoryScopeOf } from './memory-scope.ts';
 import type { ActiveNode, EdgeOutcome, Pause, RunError, RunState } from './state.ts';
 import type { CompiledNode, Workflow } from './workflow.ts';
 
@@ -24,6 +25,7 @@ export const newRunState = (runId: RunId): RunState => ({
   agents: {},
   keeper: null,
   depth: 0,
+  memoryScope: { runId, isolated: false },
   children: {},
   childCount: 0,
   orchestration: null,
@@ -130,6 +132,7 @@ function runStarted(state: RunState, workflow: Workflow, event: FoldEvent, paylo
   state.limits = payload.limits as unknown as RunState['limits'];
   if (payload.budget !== undefined) state.account = newAccount(payload.budget as unknown as Budget);
   if (typeof payload.depth === 'number') state.depth = payload.depth;
+  state.memoryScope = memoryScopeOf(state.runId, payload);
   if (typeof payload.parentRunId === 'string' && payload.detached !== true) state.keeper = payload.parentRunId as RunId;
   if (payload.agents !== undefined) state.agents = payload.agents as unknown as RunState['agents'];
   const { timeoutMs } = state.limits;

@@ -12,6 +12,7 @@ import {
 import type { Pins } from './agent-pins.ts';
 import { type Budget, budgetProblems, rootBudget } from './budget.ts';
 import { type HostLimits, runLimits } from './limits.ts';
+import type { MemoryScope } from './memory-scope.ts';
 import { compileSchema } from './schemas.ts';
 import type { Draft } from './state.ts';
 import type { Workflow } from './workflow.ts';
@@ -28,6 +29,7 @@ export interface Parent {
   readonly agentId: string | null;
   /** What its parent lends it. */
   readonly budget: Budget;
+  readonly memoryScope: MemoryScope;
 }
 
 export interface RunRequest {
@@ -91,8 +93,8 @@ export function startedDraft(start: {
   if (contextId !== undefined) payload.contextId = contextId;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (parent !== undefined) {
-    const { runId, nodeId, agentId, depth, isDetached } = parent;
-    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth });
+    const { runId, nodeId, agentId, depth, isDetached, memoryScope } = parent;
+    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth, memoryScope });
     if (agentId !== null) payload.parentAgentId = agentId;
     if (isDetached) payload.detached = true;
   }

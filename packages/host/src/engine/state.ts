@@ -1,6 +1,7 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
 import type { Account } from './budget.ts';
+import type { MemoryScope } from './memory-scope.ts';
 import type { AgentPin, StepSafety } from './ports.ts';
 
 /** How an edge was left by its source, until its target consumes it. */
@@ -144,6 +145,8 @@ export interface RunState {
   keeper: RunId | null;
   /** How many runs are above this one. */
   depth: number;
+  /** With whom its agents remember. */
+  memoryScope: MemoryScope;
   /** Runs that nodes of this one asked for and whose end is not recorded yet. */
   children: Record<RunId, Child>;
   /** Those of them whose node has ended: nobody waits for them, and they are to end. */

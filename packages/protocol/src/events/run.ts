@@ -37,6 +37,8 @@ const runStarted = z.looseObject({
   parentNodeId: text.optional(),
   /** The agent that wanted the run. */
   parentAgentId: text.optional(),
+  /** With whom its agents remember: the run at the top of those who do, and whether it was started apart from the one above. */
+  memoryScope: z.looseObject({ runId: text, isolated: z.boolean() }).optional(),
   /** Of the request that started the run, when it was in a trace. */
   traceparent: text.optional(),
   tracestate: text.optional(),

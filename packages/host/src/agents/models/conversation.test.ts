@@ -64,7 +64,7 @@ test('what a tool brought from outside is marked for colleagues too, and cannot 
   const returned = { agentId: 'local.a.other', toolName: 'openwop:http.fetch', contentTrust: 'untrusted' };
   context.add('run_now', 'agent.toolReturned', { ...returned, outcome }, 'a');
   context.add('run_now', 'agent.toolReturned', { ...returned, error: { code: 'x', message: outcome } }, 'a');
-  const [, heard] = context.hear({ group: 'shared' }) as { text: string }[];
+  const [, heard] = context.hear({ group: 'shared' }) as readonly { text: string }[];
   expect(heard?.text.match(/<UNTRUSTED tool="openwop:http.fetch">/g)).toHaveLength(2);
   expect(heard?.text.match(/<\/UNTRUSTED>/gi)).toHaveLength(2);
 });

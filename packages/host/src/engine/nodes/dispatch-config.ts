@@ -1,5 +1,6 @@
 /** What a `core.dispatch` node may be told, and what of it is wrong. */
 import type { JsonObject } from '@cairn/protocol';
+import type { MemoryScopeIsolation } from '../memory-scope.ts';
 import { type Mapping, mappingProblems } from './mappings.ts';
 
 export interface DispatchConfig {
@@ -7,7 +8,7 @@ export interface DispatchConfig {
   readonly workerDispatchModel?: 'child-run';
   readonly fanOutPolicy?: 'sequential' | 'reject' | 'parallel';
   /** Of workers side by side: all must complete, one is enough, or all are waited for whatever comes of them. */
-  readonly joinPolicy?: 'all' | 'any' | 'settled';
+  readonly joinPolicy?: (typeof joinPolicies)[number];
   /** What a worker that does not complete means where the join does not say. */
   readonly onChildFailure?: 'fail-parent' | 'absorb';
   readonly iterationCap?: number;
@@ -15,14 +16,23 @@ export interface DispatchConfig {
   readonly outputMapping?: Mapping;
   readonly perWorkerInputMappings?: Readonly<Record<string, Mapping>>;
   readonly perWorkerOutputMappings?: Readonly<Record<string, Mapping>>;
+  /** Workers remember apart from this run; left out, together with it. */
+  readonly memoryScopeIsolation?: MemoryScopeIsolation;
 }
+
+/** What becomes of workers side by side. */
+export const joinPolicies = ['all', 'any', 'settled'] as const;
+
+/** Most workers side by side: what is said of them when they are joined is one event. */
+export const MAX_FAN_OUT = 256;
 
 const choices: Readonly<Record<string, readonly string[]>> = {
   askUserRouting: ['conversation', 'clarification', 'auto'],
   workerDispatchModel: ['child-run'],
   fanOutPolicy: ['sequential', 'reject', 'parallel'],
-  joinPolicy: ['all', 'any', 'settled'],
+  joinPolicy: joinPolicies,
   onChildFailure: ['fail-parent', 'absorb'],
+  memoryScopeIsolation: ['isolated'],
 };
 
 const others = [

@@ -2,6 +2,7 @@
 import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
 import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
+import { scopeBelow } from '../memory-scope.ts';
 import type { Draft, OpenCall, RunError } from '../state.ts';
 import { askUser, isAsking } from './ask-user.ts';
 import {
@@ -20,7 +21,7 @@ import {
 } from './child-drafts.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
-import { type DispatchConfig, dispatchProblems, mappingFor } from './dispatch-config.ts';
+import { type DispatchConfig, dispatchProblems, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
 import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
 import { harvested, projected } from './mappings.ts';
 
@@ -54,8 +55,9 @@ function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: 
   }
   const { nextWorkerIds } = decision;
   const { fanOutPolicy = 'sequential' } = configOf(context);
-  if (fanOutPolicy === 'reject' && nextWorkerIds.length > 1) {
-    const message = `Node ${context.node.id} takes one worker at a time, and the decision names ${nextWorkerIds.length}.`;
+  const most = fanOutPolicy === 'reject' ? 1 : fanOutPolicy === 'parallel' ? MAX_FAN_OUT : Number.POSITIVE_INFINITY;
+  if (nextWorkerIds.length > most) {
+    const message = `Node ${context.node.id} takes ${most} worker${most === 1 ? '' : 's'} at a time, and the decision names ${nextWorkerIds.length}.`;
     return { kind: 'fail', error: { code: 'fan_out_unsupported', message, retryable: false } };
   }
   const told = tellEnds(context);
@@ -217,7 +219,7 @@ const driver: NodeDriver<Dispatch> = {
   stopped: stoppedConversation,
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);
-    const { perWorkerInputMappings, inputMapping } = configOf(context);
+    const { perWorkerInputMappings, inputMapping, memoryScopeIsolation } = configOf(context);
     const { view, depth, orchestration } = context.state;
     const request: ChildRequest = {
       childRunId: childRunId as RunId,
@@ -230,6 +232,7 @@ const driver: NodeDriver<Dispatch> = {
       isDetached: false,
       budget: budgetLent(context, childRunId as RunId),
       agentId: orchestration?.agentId ?? null,
+      memoryScope: scopeBelow(context.state, childRunId as RunId, memoryScopeIsolation),
     };
     return request as unknown as JsonObject;
   },

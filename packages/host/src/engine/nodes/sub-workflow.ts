@@ -2,6 +2,7 @@
 import type { Json, JsonObject, RunId } from '@cairn/protocol';
 import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
+import { type MemoryScopeIsolation, scopeBelow } from '../memory-scope.ts';
 import type { ChildEnd, RunError } from '../state.ts';
 import {
   budgetLent,
@@ -24,6 +25,7 @@ interface SubWorkflowConfig {
   readonly inputMapping?: Mapping;
   readonly outputMapping?: Mapping;
   readonly propagateCancellation?: boolean;
+  readonly memoryScopeIsolation?: MemoryScopeIsolation;
 }
 
 /** What is known of the child. */
@@ -65,7 +67,7 @@ const driver: NodeDriver<Sub> = {
     return inner.end === null || !inner.isStarted ? null : over(context, inner.childRunId, inner.end);
   },
   callInput(context) {
-    const { workflowId, inputMapping = {}, propagateCancellation = true } = configOf(context);
+    const { workflowId, inputMapping = {}, propagateCancellation = true, memoryScopeIsolation } = configOf(context);
     const { inner, state } = context;
     const request: ChildRequest = {
       childRunId: inner.childRunId as RunId,
@@ -78,6 +80,7 @@ const driver: NodeDriver<Sub> = {
       isDetached: !propagateCancellation,
       budget: budgetLent(context, inner.childRunId as RunId),
       agentId: null,
+      memoryScope: scopeBelow(state, inner.childRunId as RunId, memoryScopeIsolation),
     };
     return request as unknown as JsonObject;
   },
@@ -113,6 +116,7 @@ const known = [
   'inputMapping',
   'outputMapping',
   'propagateCancellation',
+  'memoryScopeIsolation',
 ];
 
 function problemsOf(config: JsonObject): readonly string[] {
@@ -128,6 +132,10 @@ function problemsOf(config: JsonObject): readonly string[] {
   }
   if (propagateCancellation !== undefined && typeof propagateCancellation !== 'boolean') {
     problems.push('config.propagateCancellation must be true or false');
+  }
+  const { memoryScopeIsolation } = config;
+  if (memoryScopeIsolation !== undefined && memoryScopeIsolation !== 'isolated') {
+    problems.push('config.memoryScopeIsolation must be "isolated", or left out');
   }
   const mappings = [mappingProblems('inputMapping', inputMapping), mappingProblems('outputMapping', outputMapping)];
   return [...problems, ...mappings.flat()];

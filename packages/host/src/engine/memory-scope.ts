@@ -1,0 +1,23 @@
+/** Who remembers together: a run shares the memory of the run that started it, unless it was started apart. */
+import type { JsonObject, RunId } from '@cairn/protocol';
+
+export interface MemoryScope {
+  /** The run at the top of those that share it. */
+  readonly runId: RunId;
+  /** That run was started apart from the one above it. */
+  readonly isolated: boolean;
+}
+
+/** What a node may say of the memory of the runs it starts. */
+export type MemoryScopeIsolation = 'isolated';
+
+/** Of a run that is about to be started by the run of this state. */
+export const scopeBelow = (
+  { memoryScope }: { readonly memoryScope: MemoryScope },
+  childRunId: RunId,
+  isolation: MemoryScopeIsolation | undefined,
+): MemoryScope => (isolation === undefined ? memoryScope : { runId: childRunId, isolated: true });
+
+/** As the first row of a run says; a run that nobody started has its own. */
+export const memoryScopeOf = (runId: RunId, started: JsonObject): MemoryScope =>
+  (started.memoryScope as unknown as MemoryScope | undefined) ?? { runId, isolated: false };
