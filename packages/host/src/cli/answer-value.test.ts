@@ -4,6 +4,7 @@ import { type AnswerWords, answerValue } from './answer-value.ts';
 
 const asked = (kind: string, data: JsonObject = {}) => ({ interruptId: 'i', nodeId: 'n', kind, data });
 const unsure = asked('low-confidence', { decision: 'a' });
+const talk = asked('conversation.exchange', { conversationId: 'c', prompt: 'Well?' });
 const interrupted = asked('custom', { customKind: 'cairn.step.interrupted' });
 
 test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
@@ -12,6 +13,12 @@ test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
   [unsure, { words: ['edit'], edited: '{"queue":"billing"}' }, { action: 'edit', decision: { queue: 'billing' } }],
   [unsure, { words: [], value: '{"action":"edit","decision":1}' }, { action: 'edit', decision: 1 }],
   [interrupted, { words: ['retry'] }, { action: 'retry' }],
+  [talk, { words: ['a', 'boat'] }, { operation: 'exchange', turn: { content: 'a boat' } }],
+  [talk, { words: ['/closed?'] }, { operation: 'exchange', turn: { content: '/closed?' } }],
+  [talk, { words: ['/close'] }, { operation: 'close' }],
+  [talk, { words: ['/close', 'thanks'] }, { operation: 'close', turn: { content: 'thanks' } }],
+  [talk, { words: [], value: '{"n":1}' }, { operation: 'exchange', turn: { content: { n: 1 } } }],
+  [talk, { words: [], value: '{"operation":"close","outcome":2}' }, { operation: 'close', outcome: 2 }],
   [interrupted, { words: ['use'], edited: 'null' }, { action: 'use', result: null }],
 ])('an answer to %j in the words %j is %j', (question, words, value) => {
   expect(answerValue(question, words)).toEqual(value);
@@ -24,6 +31,8 @@ test.each<[ReturnType<typeof asked>, AnswerWords, string]>([
   [unsure, { words: ['edit'] }, 'edit needs the decision.'],
   [unsure, { words: ['edit'], edited: '{' }, 'is not JSON'],
   [interrupted, { words: ['use'] }, 'use needs the result.'],
+  [talk, { words: [' '] }, 'Nothing is said.'],
+  [talk, { words: [], value: '{' }, 'is not JSON'],
 ])('an answer to %j in the words %j is refused: %s', (question, words, message) => {
   expect(() => answerValue(question, words)).toThrow(message);
 });

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 import { nearest } from '../server/nearest.ts';
 import { parsePairs } from './inputs.ts';
-import { actionsOf, type Question, questionsOf } from './render/question.ts';
+import { actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';
 import { usageError } from './usage-error.ts';
 
 export interface AnswerWords {
@@ -22,8 +22,19 @@ export function answerValue(question: Question, { words, feedback, edited, value
     return verdict(question, action, edited, feedback);
   }
   if (question.kind === 'clarification') return clarification(question, words);
+  if (isConversation(question)) return spoken(words.join(' ').trim());
   if (words.length === 1) return jsonAnswer(question, words[0] ?? '');
   throw usageError(`An answer to ${question.kind} is one JSON value.`, `Give it with --value '{"…": …}'.`);
+}
+
+const CLOSE = '/close';
+
+/** A turn of a conversation; what follows `/close` is its last. */
+function spoken(text: string): Json {
+  if (text === '') throw usageError('Nothing is said.', `Say something, or ${CLOSE} to end the conversation.`);
+  if (text === CLOSE) return { operation: 'close' };
+  if (!text.startsWith(`${CLOSE} `)) return { operation: 'exchange', turn: { content: text } };
+  return { operation: 'close', turn: { content: text.slice(CLOSE.length).trim() } };
 }
 
 function jsonAnswer({ kind }: Question, text: string): Json {
@@ -33,8 +44,9 @@ function jsonAnswer({ kind }: Question, text: string): Json {
   } catch {
     throw usageError(`${JSON.stringify(text)} is not JSON.`, `Quote it for the shell: --value '{"answer": 42}'.`);
   }
-  const isWrapped = typeof value === 'object' && value !== null && 'eventPayload' in value;
-  return kind === 'external-event' && !isWrapped ? { eventPayload: value } : value;
+  const has = (name: string) => typeof value === 'object' && value !== null && name in value;
+  if (isConversation({ kind })) return has('operation') ? value : { operation: 'exchange', turn: { content: value } };
+  return kind === 'external-event' && !has('eventPayload') ? { eventPayload: value } : value;
 }
 
 /** The action a person means by a word, which may be its beginning. */

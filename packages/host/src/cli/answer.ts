@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
-import { askAnswer } from './ask-answer.ts';
+import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { below, entryName, namedEntry } from './inbox-entries.ts';
@@ -43,7 +43,11 @@ export function answer(
     try {
       const answered = isSaid
         ? await send(answerValue(question, { words, value: flags.value, feedback: flags.feedback }))
-        : await answeredHere(terminal, question, { signal: stop.signal, send });
+        : await answeredHere(terminal, question, {
+            signal: stop.signal,
+            send,
+            next: () => open(client, runId, question),
+          });
       if (answered === null) return exit.waiting;
       if (flags.json === true) terminal.print(jsonLine(answered));
       else {
@@ -62,21 +66,36 @@ export function answer(
 interface Asking {
   readonly signal: AbortSignal;
   readonly send: (value: Json) => Promise<InterruptAnswered>;
+  /** The question as it is now; undefined once it is closed. */
+  readonly next: () => Promise<Question | undefined>;
 }
 
-/** What the host does not take for an answer is explained, and asked again. Null when the person ended the input. */
-async function answeredHere(terminal: Terminal, question: Question, { signal, send }: Asking) {
+/**
+ * What the host does not take for an answer is explained, and asked again. A conversation goes on until it is closed or the
+ * person has had enough. Null when they ended the input and had said nothing.
+ */
+async function answeredHere(terminal: Terminal, first: Question, { signal, send, next }: Asking) {
+  let question = first;
+  let isTold = false;
+  let answered: InterruptAnswered | null = null;
   for (;;) {
-    const value = await askAnswer(terminal, question, signal);
-    if (value === null) return null;
+    const value: Json | null = await (isTold ? askAgain : askAnswer)(terminal, question, signal);
+    if (value === null) return answered;
     try {
-      return await send(value);
+      answered = await send(value);
+      const later = leavesOpen(question, value) ? await next() : undefined;
+      if (later === undefined) return answered;
+      isTold = later.data.prompt === question.data.prompt;
+      question = later;
     } catch (error) {
       if (!isCairnError(error, 'validation_error')) throw error;
       terminal.tell(`  ${styleOf(terminal.colours.err).red(safe(error.message))}`);
     }
   }
 }
+
+const open = async (client: Client, runId: string, { interruptId }: Question): Promise<Question | undefined> =>
+  ((await client.interrupts.ofRun(runId)) as readonly Question[]).find((one) => one.interruptId === interruptId);
 
 interface Found {
   readonly runId: string;
@@ -108,8 +127,7 @@ async function found(client: Client, name: string, node: string | undefined): Pr
 async function asked(client: Client, entry: InboxEntry): Promise<Question> {
   const { interruptId, nodeId, kind, data } = entry;
   if (data !== undefined) return { interruptId, nodeId, kind, data: data as JsonObject };
-  const open = (await client.interrupts.ofRun(entry.runId)) as readonly Question[];
-  const question = open.find((one) => one.interruptId === interruptId);
+  const question = await open(client, entry.runId, { interruptId, nodeId, kind, data: {} });
   if (question !== undefined) return question;
   throw new TerminalError('interrupt_already_resolved', {
     message: `The question ${entryName(entry)} does not wait any more.`,

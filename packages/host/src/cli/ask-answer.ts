@@ -1,14 +1,26 @@
 /** Asks the person at the terminal what a run wants to know. */
 import { isCairnError, type Json } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
-import { actionsOf, actionWords, type Question, questionLines, questionsOf } from './render/question.ts';
+import {
+  actionsOf,
+  actionWords,
+  isConversation,
+  type Question,
+  questionLines,
+  questionsOf,
+} from './render/question.ts';
 import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The answer; null when the person ended the input. What is no answer is explained and asked again. */
 export async function askAnswer(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
+  for (const line of questionLines(question, styleOf(terminal.colours.err))) terminal.tell(line);
+  return askAgain(terminal, question, signal);
+}
+
+/** As `askAnswer`, of somebody who knows what is asked. */
+export async function askAgain(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const style = styleOf(terminal.colours.err);
-  for (const line of questionLines(question, style)) terminal.tell(line);
   for (;;) {
     try {
       return await asked(terminal, question, signal);
@@ -54,6 +66,10 @@ async function askedAction(terminal: Terminal, question: Question, signal: Abort
 async function asked(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const { kind, data } = question;
   if (actionsOf(question).length > 0) return askedAction(terminal, question, signal);
+  if (isConversation(question)) {
+    const said = await terminal.ask('  > ', signal);
+    return said === null ? null : answerValue(question, { words: [said] });
+  }
   if (kind !== 'clarification') {
     const text = await terminal.ask('  JSON > ', signal);
     return text === null ? null : answerValue(question, { words: [], value: text });
@@ -66,3 +82,7 @@ async function asked(terminal: Terminal, question: Question, signal: AbortSignal
   }
   return answerValue(question, { words });
 }
+
+/** Whether more may be said after this answer, to the same question. */
+export const leavesOpen = (question: Question, value: Json): boolean =>
+  isConversation(question) && (value as { readonly operation?: unknown }).operation === 'exchange';

@@ -75,6 +75,7 @@ const workflows: readonly WorkflowDefinition[] = [
     ],
     { edges: [] },
   ),
+  workflow('talk', [{ id: 'chat', typeId: 'core.conversationGate', config: { prompt: 'What shall we build?' } }]),
   workflow('slow', [{ id: 'wait', typeId: 'core.delay', config: { delayMs: 3_600_000 } }]),
   workflow(
     'two-gates',

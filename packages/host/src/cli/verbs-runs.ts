@@ -120,6 +120,7 @@ function addAnswer(cairn: Command, terminal: Terminal): void {
     ['cairn answer RUN reject --feedback "too dear"', 'with a reason'],
     ['cairn answer RUN approve', 'a decision that an agent is unsure of: approve, edit, reject'],
     ['cairn answer RUN city=Bern nights=3', 'questions by their names'],
+    ['cairn answer RUN "a boat, I think"', 'a turn of a conversation; /close ends it'],
     [`cairn answer RUN --value '{"paid":true}'`, 'any other answer'],
   );
 }

@@ -10,7 +10,7 @@ import {
   type RunSnapshot,
   type RunView,
 } from '@cairn/protocol';
-import { askAnswer } from './ask-answer.ts';
+import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
 import type { AgentStory } from './render/agent-story.ts';
 import { progressLine } from './render/progress.ts';
 import type { Question } from './render/question.ts';
@@ -38,7 +38,7 @@ export async function watchRun(
   try {
     for await (const event of client.follow(runId, { signal: stop })) {
       foldRun(view, foldable(event));
-      if (story !== null && !story.take(event)) {
+      if (story !== null && !(person !== null && isOwnWords(event)) && !story.take(event)) {
         const line = progressLine(event, view, style);
         if (line !== null) story.tell(event.nodeId ?? '', line);
       }
@@ -61,6 +61,10 @@ export async function watchRun(
   }
   return await client.runs.get(runId, { signal });
 }
+
+/** What a person said was seen as it was typed. */
+const isOwnWords = ({ type, payload }: RunEventDoc): boolean =>
+  type === 'conversation.exchanged' && (payload as { turn?: { role?: string } }).turn?.role === 'user';
 
 /** Aborted without a reason of its own. */
 const isAbort = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'AbortError';
@@ -116,13 +120,16 @@ class Person {
 
   /** False when the person left; true when the question is settled, by them or by somebody else. */
   async #ask(question: Question, signal: AbortSignal): Promise<boolean> {
+    let isTold = false;
     for (;;) {
       try {
-        const value = await askAnswer(this.#terminal, question, signal);
+        const value = await (isTold ? askAgain : askAnswer)(this.#terminal, question, signal);
         if (value === null) return false;
         // Not by the signal: the run goes on with the answer before the answer to this request is here.
         await this.#client.runs.answer(this.#runId, question.interruptId, value);
-        return true;
+        // Whether a conversation is over with what was said is seen in its events, which then end the asking.
+        if (!leavesOpen(question, value)) return true;
+        isTold = true;
       } catch (error) {
         if (signal.aborted) {
           this.#terminal.tell('');

@@ -18,11 +18,19 @@ export function progressLine(event: RunEventDoc, view: RunView, style: Style): s
       return `  ${lookOf('paused', style).mark} the run is paused`;
     case 'run.resumed':
       return `  ${lookOf('running', style).mark} the run goes on`;
+    case 'conversation.exchanged':
+      return turnLine((event.payload as JsonObject).turn as JsonObject | undefined, style);
     case 'log.appended':
       return `    ${style.dim(oneLine((event.payload as JsonObject).message ?? '', 200))}`;
     default:
       return null;
   }
+}
+
+function turnLine(turn: JsonObject | undefined, style: Style): string | null {
+  if (turn === undefined) return null;
+  const who = turn.role === 'user' ? (turn.principal ?? turn.from) : (turn.speakerId ?? turn.from);
+  return `    ${style.bold(oneLine(who ?? ''))}: ${oneLine(turn.content ?? null, 400)}`;
 }
 
 function nodeLine(nodeId: string, { nodeStates }: RunView, style: Style): string | null {

@@ -24,6 +24,8 @@ export const questionsOf = (data: JsonObject): readonly Asked[] =>
 const isInterruptedStep = ({ kind, data }: Question): boolean =>
   kind === 'custom' && data.customKind === 'cairn.step.interrupted';
 
+export const isConversation = ({ kind }: Pick<Question, 'kind'>): boolean => kind === 'conversation.exchange';
+
 /** The words that answer a question; none where only a value does. `ask` is never an answer to an approval. */
 export function actionsOf(question: Question): readonly string[] {
   const { kind, data } = question;
@@ -51,6 +53,7 @@ export function questionLines(question: Question, style: Style): readonly string
       about.push(`${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`);
     }
   }
+  if (isConversation(question)) about.push(style.dim('Say something, or /close to end the conversation.'));
   return [heading, ...about.map((line) => `    ${line}`)];
 }
 
@@ -69,6 +72,7 @@ function headline(question: Question): string {
   if (kind === 'low-confidence') return `is unsure of its decision (${words})`;
   if (isInterruptedStep(question)) return `was interrupted in ${interruptedStep(data)} (${words})`;
   if (kind === 'clarification') return 'asks:';
+  if (isConversation(question)) return `says: ${oneLine(data.prompt ?? '', 400)}`;
   if (kind === 'external-event')
     return `waits for the event ${oneLine(data.eventType ?? '')} ${oneLine(data.correlation ?? {})}`;
   return `waits for an answer of kind ${safe(kind)}: ${oneLine(data, 200)}`;
@@ -92,6 +96,7 @@ export function answerCommand(runId: string, question: Question, isOnly = true):
   const command = `cairn answer ${quotedWord(runId)}${node}`;
   const [action] = actionsOf(question);
   if (action !== undefined) return `${command} ${quotedWord(action)}`;
+  if (isConversation(question)) return `${command} WORDS`;
   if (kind !== 'clarification') return `${command} --value JSON`;
   return `${command} ${questionsOf(data)
     .map(({ id }) => `${quotedWord(id)}=ANSWER`)
