@@ -2,19 +2,6 @@
 
 /** Node types of later work: the host must refuse a definition that names one, never accept it silently. */
 export const gated: Readonly<Record<string, readonly string[]>> = {
-  'core.orchestrator.supervisor and core.dispatch: orchestration is not offered': [
-    'conformance-dispatch-cross-worker-handoff',
-    'conformance-dispatch-input-mapping',
-    'conformance-dispatch-input-mapping-no-default',
-    'conformance-dispatch-loop',
-    'conformance-dispatch-output-mapping',
-    'conformance-dispatch-per-worker-override',
-    'conformance-multi-agent-confidence-escalation',
-    'conformance-multi-agent-handoff',
-    'conformance-orchestrator-dispatch',
-    'conformance-orchestrator-low-confidence',
-    'conformance-orchestrator-terminate',
-  ],
   'agents.deployment: an agent pinned to a channel is not offered': ['conformance-agent-channel-dispatch'],
   'core.a2a.invoke: peers are not offered': ['conformance-a2a-task-roundtrip'],
   'node types of packs and samples, which are not installed': [
@@ -27,13 +14,6 @@ export const gated: Readonly<Record<string, readonly string[]>> = {
 
 /** Their node types are ours, but what they are about is not offered yet: nothing is asserted of them. */
 export const postponed: Readonly<Record<string, readonly string[]>> = {
-  'child runs are there; what these show of them is not looked at here yet': [
-    'conformance-interrupt-parent-child-cancel',
-    'conformance-subworkflow-input-mapping',
-    'conformance-subworkflow-input-mapping-no-default',
-    'conformance-subworkflow-mid-run-mutation',
-    'conformance-subworkflow-parent',
-  ],
   'envelopes.reliability: events of models that answer off their schema are not offered': [
     'conformance-envelope-nl-to-format-engaged',
     'conformance-envelope-recovery-applied',

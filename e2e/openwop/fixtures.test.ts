@@ -7,6 +7,7 @@ import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
 import { memoryScenarios } from './memory-scenarios.ts';
 import { type Fixture, type OpenwopData, openwopData } from './openwop-data.ts';
+import { orchestrationScenarios } from './orchestration-scenarios.ts';
 import { packScenarios } from './pack-scenarios.ts';
 import { promptScenarios } from './prompt-scenarios.ts';
 import { runScenarios } from './run-scenarios.ts';
@@ -22,6 +23,7 @@ const scenarios: Scenarios = {
   ...conversationScenarios,
   ...memoryScenarios,
   ...agentScenarios,
+  ...orchestrationScenarios,
   ...packScenarios,
   ...promptScenarios,
 };

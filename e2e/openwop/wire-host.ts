@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Json, JsonObject, RunEventDoc, RunStatus } from '@cairn/protocol';
 import type { HostOptions } from '../../packages/host/src/index.ts';
 import { createHost, type Host } from '../../packages/host/src/index.ts';
-import type { Fixture } from './openwop-data.ts';
+import { type Fixture, openwopData } from './openwop-data.ts';
 import type { WireSchemas } from './wire-schemas.ts';
 
 /** Who calls: two tenants, three principals of the first, and one who may only read. */
@@ -54,6 +54,8 @@ export interface Run {
   settled(): Promise<RunView>;
   /** Waits for the terminal event. */
   ended(): Promise<RunView>;
+  /** Waits for an event of this type. */
+  after(type: string): Promise<RunView>;
   answer(nodeId: string, value: Json, as?: CallerName): Promise<Reply>;
   cancel(): Promise<Reply>;
 }
@@ -128,6 +130,14 @@ export class WireHost implements AsyncDisposable {
     return this.call('POST', '/v1/workflows', { body: fixture.text, as });
   }
 
+  /** Registers fixtures that another one needs. */
+  async registerFixtures(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const reply = await this.register(openwopData()?.fixtures.get(id) as Fixture);
+      if (![200, 201].includes(reply.status)) fail(`${id} was refused: ${JSON.stringify(reply.body)}`);
+    }
+  }
+
   create(body: JsonObject, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
     return this.call('POST', '/v1/runs', { body, headers });
   }
@@ -144,15 +154,17 @@ export class WireHost implements AsyncDisposable {
   async #started(body: JsonObject): Promise<Run> {
     const reply = await this.create(body);
     if (reply.status !== 201) fail(`POST /v1/runs answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-    return this.#run(String(reply.body.runId));
+    return this.run(String(reply.body.runId));
   }
 
-  #run(runId: string): Run {
+  /** A run that is there, such as one that another has started. */
+  run(runId: string): Run {
     const path = `/v1/runs/${runId}`;
     return {
       runId,
       settled: () => this.#when(runId, (view) => view.status !== 'running' && view.status !== 'pending'),
       ended: () => this.#when(runId, (view) => ['completed', 'failed', 'cancelled'].includes(view.status)),
+      after: (type) => this.#when(runId, (view) => view.types.includes(type)),
       answer: (nodeId, value, as) =>
         this.call('POST', `${path}/interrupts/${nodeId}`, { body: { resumeValue: value }, ...(as ? { as } : {}) }),
       cancel: () => this.call('POST', `${path}/cancel`, { body: {} }),

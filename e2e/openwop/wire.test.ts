@@ -153,9 +153,10 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = ['orchestrator', 'dispatch', 'replay', 'mcp', 'a2a'];
+      const later = ['replay', 'mcp', 'a2a', 'budget'];
       for (const family of later) expect(body).not.toHaveProperty(family);
-      for (const key of ['orchestrator', 'dispatch', 'profile']) expect(body.agents).not.toHaveProperty(key);
+      expect(body.agents).not.toHaveProperty('profile');
+      expect(body.dispatch).not.toHaveProperty('joinModes');
       expect(body.supportedTransports).toEqual(['rest']);
     });
 

@@ -68,6 +68,11 @@ export const discovery = z
           .optional(),
       })
       .optional(),
+    /** Whether there is `core.conversationGate`. */
+    conversationPrimitive: z.boolean().optional(),
+    multiPartyConversation: z
+      .strictObject({ supported: z.boolean(), maxParticipants: z.int().min(2).optional() })
+      .optional(),
     webhooks: z
       .looseObject({
         supported: z.boolean().optional(),
@@ -83,6 +88,10 @@ export const discovery = z
         handoffEvents: z.boolean().optional(),
         decisionEvents: z.boolean().optional(),
         modelClasses: z.array(z.enum(modelClasses)).optional(),
+        orchestratorPattern: z.string().optional(),
+        orchestrator: z.boolean().optional(),
+        dispatch: z.boolean().optional(),
+        dispatchMapping: z.boolean().optional(),
         memoryBackends: z.array(z.literal('long-term')).optional(),
         reasoning: z
           .strictObject({
@@ -104,6 +113,34 @@ export const discovery = z
             structuredOutput: z.boolean().optional(),
             confidenceEscalation: z.boolean().optional(),
             sources: z.array(z.enum(invocationSources)).optional(),
+          })
+          .optional(),
+      })
+      .optional(),
+    orchestrator: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        workerIdInterpretation: z.enum(['node', 'agent', 'either']).optional(),
+        fanOutSupported: z.boolean().optional(),
+      })
+      .optional(),
+    dispatch: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        models: z.array(z.string()).optional(),
+        fanOutSupported: z.boolean().optional(),
+        fanOutPolicies: z.array(z.enum(['sequential', 'reject', 'parallel'])).optional(),
+        askUserRoutings: z.array(z.enum(['conversation', 'clarification', 'auto'])).optional(),
+      })
+      .optional(),
+    subWorkflow: z.strictObject({ inputMapping: z.boolean().optional() }).optional(),
+    multiAgent: z
+      .strictObject({
+        executionModel: z
+          .looseObject({
+            supported: z.boolean(),
+            version: z.int().min(1).max(6),
+            confidenceEscalationInterruptKind: z.string().optional(),
           })
           .optional(),
       })

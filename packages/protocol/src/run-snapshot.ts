@@ -45,6 +45,8 @@ export const runSnapshotSchema = z
     metrics: z
       .looseObject({ openwopCost: cost.optional(), agents: z.record(z.string(), agentCost).optional() })
       .optional(),
+    /** Runs that its nodes have started: all that have not ended, and the newest of the others. */
+    childRuns: z.array(z.looseObject({ runId: text, workflowId: text, status: z.enum(runStatuses) })).optional(),
     parentRunId: text.optional(),
     parentNodeId: text.optional(),
     inputs: jsonObject.optional(),

@@ -35,6 +35,10 @@ const running = ({ reasoning, memory }: AgentFacts) => ({
   toolEvents: true,
   handoffEvents: true,
   decisionEvents: true,
+  orchestratorPattern: 'delegate',
+  orchestrator: true,
+  dispatch: true,
+  dispatchMapping: true,
   reasoning: { ...reasoning, streaming: true },
   liveRuntime: {
     supported: true,
@@ -45,8 +49,24 @@ const running = ({ reasoning, memory }: AgentFacts) => ({
   ...(memory === null ? {} : { memoryBackends: ['long-term' as const] }),
 });
 
+/** Runs that start runs. Of several workers side by side the wire knows another form than ours, which is named below `cairn`. */
+const orchestration = {
+  orchestrator: { supported: true, workerIdInterpretation: 'node' as const, fanOutSupported: true },
+  dispatch: {
+    supported: true,
+    models: ['child-run' as const],
+    fanOutSupported: true,
+    fanOutPolicies: ['sequential' as const, 'reject' as const],
+    askUserRoutings: ['clarification' as const, 'auto' as const],
+  },
+  multiAgent: {
+    executionModel: { supported: true, version: 2, confidenceEscalationInterruptKind: 'approval' as const },
+  },
+};
+
 /** What agents bring with them: prompts, tools, memory, and what their models cost. */
 const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
+  ...orchestration,
   prompts: { supported: true, observability: 'hashed' as const, variableSources: ['input', 'variable', 'context'] },
   modelCapabilities: { supported: true },
   providerUsage: { supported: true, ...(costEstimates ? { costEstimates } : {}) },
@@ -82,5 +102,6 @@ export const agentOptions = {
   'ai.provider': { type: 'string' },
   'ai.model': { type: 'string' },
   'ai.credentialRef': { type: 'string' },
+  maxLoopIterations: { type: 'number', min: 1 },
   'cairn.tools': { type: 'array' },
 };

@@ -36,6 +36,9 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   configurable: ['createRun'],
   runs: ['pauseRun', 'resumeRun'],
+  subWorkflow: ['createRun'],
+  conversationPrimitive: ['answerInterrupt'],
+  multiPartyConversation: ['answerInterrupt'],
   agents: ['listAgents', 'getAgent', 'installPack'],
   webhooks: ['registerWebhook', 'deleteWebhook'],
   debugBundle: ['getDebugBundle'],
@@ -69,6 +72,20 @@ test('agents that nothing runs are installed and listed, and that is all that is
     manifestRuntime: { supported: false, installScope: 'tenant' },
   });
   expect([prompts, toolHooks, configurable?.escalationThreshold]).toEqual([undefined, undefined, undefined]);
+});
+
+test('orchestration is advertised where agents are run, as the wire has it', () => {
+  const document = discovery.parse(discoveryDocument({ ...facts, agents: running }));
+  expect(document).toMatchObject({
+    agents: { orchestratorPattern: 'delegate', orchestrator: true, dispatch: true, dispatchMapping: true },
+    orchestrator: { supported: true, workerIdInterpretation: 'node', fanOutSupported: true },
+    dispatch: { supported: true, models: ['child-run'], fanOutPolicies: ['sequential', 'reject'] },
+    multiAgent: { executionModel: { supported: true, version: 2, confidenceEscalationInterruptKind: 'approval' } },
+    subWorkflow: { inputMapping: true },
+    cairn: { dispatch: { fanOutPolicies: ['parallel'], joinPolicies: ['all', 'any', 'settled'], maxFanOut: 256 } },
+  });
+  const without = discoveryDocument(facts);
+  expect([without.orchestrator, without.dispatch, without.multiAgent]).toEqual([undefined, undefined, undefined]);
 });
 
 test('agents that are run are advertised with every kind of event they write', () => {

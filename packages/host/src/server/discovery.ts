@@ -4,9 +4,11 @@ import {
   discovery,
   drainPolicies,
   MAX_BUFFER_MS,
+  MAX_PARTICIPANTS,
   PROTOCOL_VERSION,
   streamModes,
 } from '@cairn/protocol';
+import { joinPolicies, MAX_FAN_OUT } from '../engine/nodes/dispatch-config.ts';
 import { type AgentFacts, agentFamilies, agentOptions } from './agent-discovery.ts';
 import { otlpProtocols } from './config/outside.ts';
 import type { HostLimits } from './config.ts';
@@ -28,6 +30,9 @@ export interface DiscoveryFacts {
 
 /** What this program calls itself on the wire. */
 export const implementation = (version: string) => ({ name: 'cairn', version, vendor: 'cairn' });
+
+/** Workers side by side, as our configuration has them. */
+const parallelDispatch = { fanOutPolicies: ['parallel'], joinPolicies, maxFanOut: MAX_FAN_OUT };
 
 export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
@@ -53,10 +58,15 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     configurable: {
       recursionLimit: { type: 'number', min: 1 },
       runTimeoutMs: { type: 'number', min: 1 },
+      budget: { type: 'object' },
       'cairn.contextId': { type: 'string' },
       ...(facts.agents === null ? {} : agentOptions),
     },
+    // A workflow as a node of another needs no agents.
+    subWorkflow: { inputMapping: true },
     runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
+    conversationPrimitive: true,
+    multiPartyConversation: { supported: true, maxParticipants: MAX_PARTICIPANTS },
     ...agentFamilies(facts.agents),
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     debugBundle: { supported: true },
@@ -68,7 +78,11 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       crossRegion: 'single-region',
     },
     ...(observability === null ? {} : { observability }),
-    cairn: { hostId: facts.hostId, streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS } },
+    cairn: {
+      hostId: facts.hostId,
+      streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS },
+      ...(facts.agents === null ? {} : { dispatch: parallelDispatch }),
+    },
   };
   if (facts.fixtures === null) return families;
   // Some suites read the families from a wrapper that the protocol has given up.

@@ -30,6 +30,7 @@ import { etagMatches } from './etag.ts';
 import type { PageCursors } from './page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from './params.ts';
 import { type Call, queryParam, type Route } from './routes.ts';
+import { hasOpenChildren, withFamily } from './run-family.ts';
 import { inboundTrace } from './telemetry/trace-context.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -265,7 +266,7 @@ function createdBody({ runId, contextId, status }: RunStarted, workflowId: strin
 }
 
 /** Bump when a snapshot of the same events may read differently. */
-const SNAPSHOT_VERSION = 2;
+const SNAPSHOT_VERSION = 3;
 
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
@@ -280,7 +281,13 @@ async function get(call: Call, { engine, log }: RunSurface): Promise<string | un
       return undefined;
     }
   }
-  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runId);
+  const { tenant } = call.caller;
+  const { seq, snapshot } = await engine.snapshotAt(tenant, runId);
+  if (hasOpenChildren(snapshot)) {
+    // Where they stand changes without an event of this run: a tag by its events would be wrong.
+    call.reply.header('cache-control', 'private, no-store');
+    return JSON.stringify(await withFamily(snapshot, tenant, engine));
+  }
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
   return JSON.stringify(snapshot);
 }

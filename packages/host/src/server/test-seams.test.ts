@@ -16,6 +16,7 @@ const paths = (runId: string) =>
     ['GET', `${seams}/runs/${runId}/events`, undefined],
     ['GET', `${seams}/otel/spans?runId=${runId}`, undefined],
     ['POST', `${seams}/debug-bundle/export`, { runId }],
+    ['POST', `${seams}/runs/${runId}/variables`, { variables: {} }],
   ] as const;
 
 const ask = (host: Served, [method, path, body]: ReturnType<typeof paths>[number], key: string | null) =>

@@ -1,5 +1,5 @@
 /** What black-box suites ask a host under test, beside the protocol: served only in conformance mode, by the code that serves users. */
-import { debugBundle, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
+import { debugBundle, parseShape, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/frame.ts';
 import type { RunHead } from '../log/port.ts';
@@ -10,6 +10,7 @@ import { type Call, queryParam, type Route } from './routes.ts';
 const eventFilters = ['type', 'correlationId', 'causationId', 'nodeId'] as const;
 const filterQuery = z.object(Object.fromEntries(eventFilters.map((name) => [name, z.string().optional()])));
 const exportBody = z.strictObject({ runId: z.string() });
+const variablesBody = z.strictObject({ variables: z.record(z.string(), z.json()) });
 const spanList = z.object({
   spans: z.array(
     z.looseObject({ name: z.string(), attributes: z.looseObject({}), events: z.array(z.looseObject({})) }),
@@ -42,6 +43,20 @@ export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
         query: z.object({ runId: z.string() }),
         responses: { 200: { description: 'The spans.', shape: spanList } },
         errors: ['not_found'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/host/sample/test/runs/{runId}/variables',
+      scope: 'runs:create',
+      repeatable: true,
+      handle: (call) => setVariables(call, surface),
+      doc: {
+        id: 'testVariables',
+        summary: 'Change variables of a run that goes on',
+        body: variablesBody,
+        responses: { 200: { description: 'They are changed.', shape: z.object({ runId: z.string() }) } },
+        errors: ['not_found', 'run_terminal'],
       },
     },
     {
@@ -83,6 +98,21 @@ function holds(text: string, name: string, value: string): boolean {
   const doc = JSON.parse(text) as RunEventDoc & Readonly<Record<string, unknown>>;
   const payload = (doc.payload ?? {}) as Readonly<Record<string, unknown>>;
   return (doc[name] ?? payload[name]) === value;
+}
+
+/** A fact, as the answer of a person would be: the run goes on from it, whoever holds it. */
+async function setVariables(call: Call, { engine, log, now }: BundleSurface): Promise<string> {
+  requirePrincipal(call);
+  const { variables } = parseShape(variablesBody, call.request.body, 'The body');
+  const { runId } = (await visibleRun(call, log)).record;
+  const before = (await engine.snapshot(call.caller.tenant, runId)).variables ?? {};
+  const rows = Object.entries(variables).map(([name, next]) => {
+    const previous = Object.hasOwn(before, name) ? { previous: before[name] } : {};
+    const payload = JSON.stringify({ name, ...previous, next });
+    return { at: now(), type: 'variable.changed', audience: 'client' as const, payload, task: null };
+  });
+  if (rows.length > 0) await log.append({ runId, rows });
+  return JSON.stringify({ runId });
 }
 
 async function spans(call: Call, surface: BundleSurface): Promise<string> {

@@ -4,8 +4,10 @@ import {
   interruptResolved,
   isCairnError,
   type Json,
+  type JsonObject,
   openInterrupt,
   parseShape,
+  type RunId,
   TerminalError,
 } from '@cairn/protocol';
 import type { RunHead } from '../log/port.ts';
@@ -51,9 +53,13 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
 }
 
 async function inspect(call: OpenCall, surface: InterruptSurface): Promise<string> {
-  const { grant } = await granted(call, surface);
+  const { grant, head } = await granted(call, surface);
   const { runId, interruptId } = grant;
-  return JSON.stringify(await openInterruptOf(surface, { runId, name: interruptId, now: surface.now() }));
+  try {
+    return JSON.stringify(await openInterruptOf(surface, { runId, name: interruptId, now: surface.now() }));
+  } catch (error) {
+    throw await seenByBearer(error, head, surface);
+  }
 }
 
 async function resolve(call: OpenCall, surface: InterruptSurface): Promise<string> {
@@ -74,7 +80,7 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
       command: (once) => surface.engine.answer({ ...request, once }),
     });
   } catch (error) {
-    throw isCairnError(error, 'interrupt_cancelled') ? invalidated(error) : error;
+    throw await seenByBearer(error, head, surface);
   }
 }
 
@@ -99,10 +105,22 @@ async function granted(call: OpenCall, surface: InterruptSurface): Promise<Grant
   });
 }
 
-/** To who has only a token, a run that was cancelled is one whose questions are settled. */
-const invalidated = (cause: unknown): TerminalError =>
-  new TerminalError('interrupt_already_resolved', {
-    message: 'The run was cancelled; its questions are settled.',
-    hint: 'Nothing is left to answer.',
-    cause,
-  });
+/** To who has only a token, a run that was cancelled is one whose questions are settled; one that went with its parent has none any more. */
+async function seenByBearer(error: unknown, { record }: RunHead, { log }: InterruptSurface): Promise<unknown> {
+  const isCancelled = isCairnError(error, 'interrupt_cancelled');
+  if (!isCancelled && !isCairnError(error, 'interrupt_already_resolved')) return error;
+  const hint = 'Nothing is left to answer.';
+  if (await wentWithItsParent(record.runId, log)) {
+    const message = 'The run was cancelled with the run that started it; its questions are gone.';
+    return new TerminalError('interrupt_expired', { message, hint, cause: error });
+  }
+  if (!isCancelled) return error;
+  const message = 'The run was cancelled; its questions are settled.';
+  return new TerminalError('interrupt_already_resolved', { message, hint, cause: error });
+}
+
+async function wentWithItsParent(runId: RunId, log: InterruptSurface['log']): Promise<boolean> {
+  const head = await log.head(runId);
+  const [last] = head === null ? [] : await log.read({ runId, after: head.seq - 1, limit: 1 });
+  return last?.type === 'run.cancelled' && (JSON.parse(last.payload) as JsonObject).parentRunId !== undefined;
+}

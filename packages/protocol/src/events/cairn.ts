@@ -60,6 +60,8 @@ export const operatorPayloads = {
     outcome: json.optional(),
     error: errorObject.optional(),
     suspended: jsonObject.optional(),
+    /** The end of a run that the node has started, or that there will be none. */
+    childRunId: text.optional(),
     /** A step inside a tool: which call it belongs to, its number there from 0, and its name. */
     of: text.optional(),
     ordinal: count.optional(),

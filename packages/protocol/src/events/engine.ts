@@ -19,6 +19,8 @@ const capKinds = [
   'budget-retries',
   // Ordered by the text of RFC 0002 and missing from the published list.
   'confidence-escalation-suppressed',
+  // Ordered by the text of RFC 0007.
+  'dispatch-iterations',
 ] as const;
 
 const leaseHost = z.enum(['browser', 'cloud']);

@@ -6,12 +6,13 @@ import type { JsonObject } from '../json.ts';
 import type { RunStatus } from '../run-status.ts';
 import type { Agents } from './agents.ts';
 import type { Channels } from './channels.ts';
+import type { Children } from './children.ts';
 import { noWaits } from './status.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
 /** Plain JSON: it survives a round trip through text and goes on identically. Instants are in ms. */
-export interface RunView extends Agents {
+export interface RunView extends Agents, Children {
   readonly runId: RunId;
   workflowId: string;
   definitionHash: string | null;
@@ -81,6 +82,8 @@ export const newRunView = (runId: RunId): RunView => ({
   toolCallCount: 0,
   thoughts: 0,
   usage: noUsage(),
+  childRuns: [],
+  runOrchestrator: null,
   parentRunId: null,
   parentNodeId: null,
   taskStatus: null,

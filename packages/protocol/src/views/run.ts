@@ -4,6 +4,7 @@ import type { PayloadOf } from '../events/catalog.ts';
 import { isTerminalStatus, type RunStatus } from '../run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
+import { childDispatched, childReturned, superviseFrom } from './children.ts';
 import { own, put } from './dictionary.ts';
 import {
   closeAll,
@@ -76,7 +77,9 @@ export function foldRun(view: RunView, event: FoldEvent): void {
 function foldNode(view: RunView, event: FoldEvent): void {
   switch (event.type) {
     case 'node.started': {
-      const { isAgent } = startNode(view, event, payloadAs<'node.started'>(event.payload));
+      const started = payloadAs<'node.started'>(event.payload);
+      const { isAgent } = startNode(view, event, started);
+      superviseFrom(view, event.nodeId ?? started.nodeId, started);
       // Logs of other hosts have no row of their own that says so.
       if (isAgent && view.taskStatus === null) setTaskStatus(view, 'working', event.seq);
       break;
@@ -102,6 +105,13 @@ function foldNode(view: RunView, event: FoldEvent): void {
       leaveAgents(view, event.nodeId ?? retried.nodeId);
       break;
     }
+    case 'node.dispatched':
+      childDispatched(view, payloadAs<'node.dispatched'>(event.payload));
+      break;
+    case 'cairn.step.returned':
+      childReturned(view, event);
+      foldAgent(view, event);
+      break;
     default:
       foldInterrupt(view, event);
   }

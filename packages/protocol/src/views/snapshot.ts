@@ -35,6 +35,8 @@ export function runSnapshot(view: RunView): RunSnapshot {
     ...(view.metadata !== null && { metadata: view.metadata }),
     ...(view.configurable !== null && { configurable: view.configurable }),
     ...(view.usage.calls > 0 && { metrics: { openwopCost: cost(view), ...costPerAgent(view) } }),
+    ...(view.runOrchestrator !== null && { runOrchestrator: view.runOrchestrator }),
+    ...(view.childRuns.length > 0 && { childRuns: view.childRuns.map((child) => ({ ...child })) }),
     ...(view.parentRunId !== null && { parentRunId: view.parentRunId }),
     ...(view.parentNodeId !== null && { parentNodeId: view.parentNodeId }),
     inputs: view.inputs ?? {},
