@@ -83,7 +83,7 @@ async function answeredHere(terminal: Terminal, first: Question, { signal, send,
     if (value === null) return answered;
     try {
       answered = await send(value);
-      const later = leavesOpen(question, value) ? await next() : undefined;
+      const later: Question | undefined = leavesOpen(question, value) ? await next() : undefined;
       if (later === undefined) return answered;
       isTold = later.data.prompt === question.data.prompt;
       question = later;

@@ -1,3 +1,4 @@
+import type { Json } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { emptyContext, foldRow } from './conversation.ts';
 import { Context } from './conversation-rows.contract.ts';
@@ -111,4 +112,30 @@ test('what a context remembers has an end, and the newest stays', () => {
   for (const row of context.rows) foldRow(fold, row);
   expect(fold.characters).toBeLessThan(4_000_001);
   expect(fold.said.at(-1)?.text).toBe('answer 29');
+});
+
+test('the turns of a conversation are heard by those who share its run, once each', () => {
+  const context = new Context();
+  context.run('run_now', 'Plan.', null);
+  const turn = (role: string, content: Json, more: object = {}) => ({ role, from: role, content, ...more }) as Json;
+  const say = (type: string, payload: object) =>
+    context.add('run_now', `conversation.${type}`, payload as Json, 'gate');
+  say('opened', { initialTurn: turn('agent', 'What shall we build?', { speakerId: 'host:desk' }) });
+  say('exchanged', { turn: turn('user', 'a boat') });
+  say('exchanged', { turn: turn('user', { for: 2 }) });
+  say('closed', { finalTurn: turn('user', { for: 2 }), reason: 'answered' });
+  say('closed', { finalTurn: turn('system', 'The conversation was closed.'), reason: 'closed' });
+  say('closed', { finalTurn: turn('agent', 'agreed', { speakerId: 'host:desk' }), reason: 'closed' });
+  const texts = context.hear({ group: 'shared' }).map((message) => ('text' in message ? message.text : ''));
+  expect(texts).toEqual(['Plan.', 'host:desk: What shall we build?', 'a boat', '{"for":2}', 'host:desk: agreed']);
+  expect(context.hear({})).toEqual([]);
+  expect(context.hear({ group: 'shared', agentId: 'host:desk' })[1]).toMatchObject({ role: 'assistant' });
+});
+
+test('what is said to a group is heard by the group alone, also what a person says', () => {
+  const context = new Context();
+  const turn = { role: 'user', from: 'user', content: 'for us', groupId: 'red' };
+  context.add('run_1', 'conversation.exchanged', { turn }, 'gate');
+  expect(context.hear({ group: 'shared:red' })).toMatchObject([{ role: 'user', text: 'user: for us' }]);
+  for (const group of ['isolated', 'shared', 'shared:blue'] as const) expect(context.hear({ group })).toEqual([]);
 });

@@ -77,7 +77,24 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
   },
   'cairn.model.returned': (fold, row, { turn }) => (isObject(turn) ? spoken(fold, row, turnText(turn)) : null),
   'agent.toolReturned': (fold, row, payload) => spoken(fold, row, returnedText(payload)),
+  'conversation.opened': (fold, row, { initialTurn }) => turnTaken(fold, row, initialTurn),
+  'conversation.exchanged': (fold, row, { turn }) => turnTaken(fold, row, turn),
+  // Closed with its answer, its last turn has been heard; and that it is closed is no news.
+  'conversation.closed': (fold, row, { finalTurn, reason }) =>
+    reason === 'answered' || (isObject(finalTurn) && finalTurn.role === 'system')
+      ? null
+      : turnTaken(fold, row, finalTurn),
 };
+
+/** A turn that was taken in the open is heard by those who share the run, one to a group by the group. */
+function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): Taken {
+  if (!isObject(turn)) return null;
+  const { role, from, speakerId, groupId, content = '' } = turn;
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  if (role === 'user' && groupId === undefined) return { by: 'user', text };
+  const room = roomOf(fold, runId, groupId === undefined ? 'shared' : `shared:${String(groupId)}`) as string;
+  return { by: { agentId: String(speakerId ?? from), room }, text };
+}
 
 function spoken(fold: ContextFold, row: Row, text: string): Taken {
   const speaker = fold.speakers.get(placeOf(row));
