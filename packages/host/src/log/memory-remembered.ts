@@ -1,11 +1,17 @@
 /** What agents remember, in the memory store: a list of changes, read from its end, and the plainest way to search it. */
 import type { RunId } from '@cairn/protocol';
+import type { Row, RunRecord } from './port.ts';
 import type { Remembered, RememberedEntry, RememberedQuery, Sight } from './remembered.ts';
 import type { RememberedChange } from './remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from './search-words.ts';
 
-/** Where a run of the tenant began; null when the tenant has no such run. */
-export type RunStart = (tenant: string, runId: RunId) => number | null;
+/** A run and its rows. */
+export interface KnownRun {
+  readonly record: Pick<RunRecord, 'tenant' | 'parentRunId' | 'endedAt'>;
+  readonly rows: readonly Row[];
+}
+
+export type FindRun = (runId: RunId) => KnownRun | undefined;
 
 type Kept = Extract<RememberedChange, { readonly kind: 'kept' }>;
 
@@ -15,12 +21,12 @@ interface Version {
 }
 
 export class MemoryRemembered implements Remembered {
-  readonly #startOf: RunStart;
+  readonly #find: FindRun;
   /** By tenant and reference, as one JSON text; then by id. */
   readonly #memories = new Map<string, Map<string, Version>>();
 
-  constructor(startOf: RunStart) {
-    this.#startOf = startOf;
+  constructor(find: FindRun) {
+    this.#find = find;
   }
 
   apply(tenant: string, change: RememberedChange): void {
@@ -59,20 +65,39 @@ export class MemoryRemembered implements Remembered {
 
   /** Newest first. */
   #visible({ tenant, memoryRef, now, tag, sight }: Omit<RememberedQuery, 'limit'>): readonly Kept[] {
-    const start = sight === undefined ? Number.POSITIVE_INFINITY : this.#startOf(tenant, sight.runId);
-    if (start === null) return [];
+    const isSeen = sight === undefined ? () => true : this.#sightOf(tenant, sight);
     const found: Kept[] = [];
     for (const { kept, dropped } of this.#memories.get(JSON.stringify([tenant, memoryRef]))?.values() ?? []) {
       if (kept === null || (kept.expiresAt !== null && kept.expiresAt <= now)) continue;
       if (tag !== undefined && !kept.tags.includes(tag)) continue;
-      if (isSeen(kept, start, sight) && (dropped === null || !isSeen(dropped, start, sight))) found.push(kept);
+      if (isSeen(kept) && (dropped === null || !isSeen(dropped))) found.push(kept);
     }
     return found.sort((a, b) => b.cursor - a.cursor);
   }
-}
 
-const isSeen = ({ cursor, runId, seq, turn }: RememberedChange, start: number, sight: Sight | undefined): boolean =>
-  cursor <= start || (sight !== undefined && runId === sight.runId && seq < sight.beforeSeq && turn !== sight.turn);
+  /** Nothing for a run that the tenant does not have. */
+  #sightOf(tenant: string, { runId, beforeSeq, turn }: Sight): (change: RememberedChange) => boolean {
+    const run = this.#find(runId);
+    const start = run?.rows[0]?.cursor;
+    if (start === undefined || run?.record.tenant !== tenant) return () => false;
+    const asked = run.rows[beforeSeq]?.cursor ?? Number.POSITIVE_INFINITY;
+    return (change) => {
+      if (change.cursor <= start) return true;
+      if (change.runId === runId) return change.seq < beforeSeq && change.turn !== turn;
+      return this.#hasEnded(change.runId, asked) && this.#isBelow(change.runId, runId);
+    };
+  }
+
+  #hasEnded(runId: RunId, before: number): boolean {
+    const { record, rows } = this.#find(runId) as KnownRun;
+    return record.endedAt !== null && (rows.at(-1) as Row).cursor < before;
+  }
+
+  #isBelow(runId: RunId, top: RunId): boolean {
+    const parent = this.#find(runId)?.record.parentRunId ?? null;
+    return parent !== null && (parent === top || this.#isBelow(parent, top));
+  }
+}
 
 const holds = (words: readonly string[], phrase: Phrase): boolean =>
   words.some((_, start) => phrase.every((word, i) => words[start + i] === word));

@@ -87,9 +87,9 @@ class Memory implements Surroundings {
   readonly followers: Followers;
   /** By tenant, endpoint and key, as one JSON text. */
   readonly idempotency = new Map<string, IdempotencyRecord>();
-  readonly remembered = new MemoryRemembered((tenant, runId) => {
+  readonly remembered = new MemoryRemembered((runId) => {
     const run = this.#runs.get(runId);
-    return run?.slot.record.tenant === tenant ? (run.rows[0]?.cursor ?? null) : null;
+    return run === undefined ? undefined : { record: run.slot.record, rows: run.rows };
   });
   readonly #runs = new Map<RunId, MemoryRun>();
   readonly #contexts = new Map<ContextId, Row[]>();

@@ -37,6 +37,9 @@ const dropped = (memoryId: string, turn = 't1'): NewRow =>
 const ofTenant = (runId: RunId, tenant: string, rows: readonly NewRow[]): Append =>
   creation(runId, { create: { tenant, contextId: `ctx_${runId}` as never, originRunId: runId }, rows });
 
+const childOf = (parentRunId: RunId, runId: RunId): Append =>
+  creation(runId, { create: { tenant: 't', contextId: context, originRunId: runId, parentRunId } });
+
 const notes = (fields: Partial<RememberedQuery> = {}): RememberedQuery => ({
   tenant: 't',
   memoryRef: 'notes',
@@ -154,6 +157,48 @@ function sights(store: () => Store): void {
     expect(await ids(store(), sight(runB, 3, 't2'))).toEqual(['one']);
     expect(await ids(store(), sight(runB, 4, 't2'))).toEqual(['one']);
     expect(await ids(store(), sight(runB, 4, 't3'))).toEqual(['two', 'one']);
+  });
+
+  it('is also what runs below it kept and dropped, once they have ended, and from its next row on', async () => {
+    const [top, below, deeper] = [runA, 'run_a.0' as RunId, 'run_a.0.0' as RunId];
+    await store().log.append(creation(top, { rows: [started(), kept('mine')] }));
+    await store().log.append(childOf(top, below));
+    await store().log.append(childOf(below, deeper));
+    await store().log.append({ runId: deeper, rows: [kept('deep')] });
+    await store().log.append({ runId: below, rows: [kept('under'), dropped('mine')] });
+    await store().log.append({ runId: top, rows: [row('node.started')] });
+    expect(await ids(store(), sight(top, 9))).toEqual(['mine']);
+    await store().log.append({ runId: deeper, rows: [row('run.failed')] });
+    await store().log.append({ runId: top, rows: [row('node.started')] });
+    expect(await ids(store(), sight(top, 2))).toEqual(['mine']);
+    expect(await ids(store(), sight(top, 3))).toEqual(['deep', 'mine']);
+    await store().log.append({ runId: below, rows: [row('run.completed')] });
+    expect(await ids(store(), sight(top, 3))).toEqual(['deep', 'mine']);
+    expect(await ids(store(), sight(top, 4))).toEqual(['under', 'deep']);
+    expect(await found(store(), 'content', sight(top, 4))).toHaveLength(2);
+    expect(await store().records.rememberedEntry({ ...notes(), ...sight(top, 4) }, 'mine')).toBeNull();
+  });
+
+  it('is nothing of runs above it or beside it after it began, whether they have ended or not', async () => {
+    const [first, second] = ['run_a.0' as RunId, 'run_a.1' as RunId];
+    await store().log.append(creation(runA, { rows: [started(), kept('before')] }));
+    await store().log.append(childOf(runA, first));
+    await store().log.append(childOf(runA, second));
+    await store().log.append({ runId: runA, rows: [kept('above')] });
+    await store().log.append({ runId: first, rows: [kept('beside'), row('run.completed')] });
+    await store().log.append(creation(runB, { rows: [started(), kept('elsewhere'), row('run.completed')] }));
+    expect(await ids(store(), sight(second, 9))).toEqual(['before']);
+    await store().log.append(childOf(runA, 'run_a.2' as RunId));
+    expect(await ids(store(), sight('run_a.2' as RunId, 9))).toEqual(['elsewhere', 'beside', 'above', 'before']);
+  });
+
+  it('is, without a turn, all that lay before the row, whatever came later', async () => {
+    await store().log.append(creation(runA, { rows: [started(), kept('a'), kept('b'), dropped('a')] }));
+    const asOf = (beforeSeq: number) => ({ sight: { runId: runA, beforeSeq } });
+    expect(await ids(store(), asOf(1))).toEqual([]);
+    expect(await ids(store(), asOf(2))).toEqual(['a']);
+    expect(await ids(store(), asOf(3))).toEqual(['b', 'a']);
+    expect(await ids(store(), asOf(4))).toEqual(['b']);
   });
 
   it('is nothing for a run that the tenant does not have', async () => {

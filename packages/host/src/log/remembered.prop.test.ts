@@ -8,6 +8,8 @@ import { DROPPED, KEPT } from './remembered-changes.ts';
 import { folders, open } from './sqlite/folders.contract.ts';
 
 const runs = ['run_a', 'run_b', 'run_c', 'run_d'] as const;
+/** Which of them another one started. */
+const parents: Readonly<Record<string, string>> = { run_b: 'run_a', run_c: 'run_b' };
 const words = ['tea', 'Teas', 'oslo', 'OSLO', 'berlin', '東京', '"', 'or', '2xtea'];
 
 const content = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 4 }).map((found) => found.join(' '));
@@ -23,7 +25,7 @@ const change = fc.record({
   content,
   tags: fc.subarray(['x', 'y']),
   expiresAt: fc.option(fc.constantFrom(2_000, 9_000), { nil: undefined }),
-  drops: fc.boolean(),
+  does: fc.constantFrom('keep', 'keep', 'drop', 'end'),
 });
 
 const question = fc.record({
@@ -32,7 +34,11 @@ const question = fc.record({
   limit: fc.constantFrom(1, 2, 100),
   tag: fc.option(fc.constantFrom('x', 'z'), { nil: undefined }),
   sight: fc.option(
-    fc.record({ runId: fc.constantFrom(...runs, 'run_no').map((run) => run as RunId), beforeSeq: fc.nat(8), turn }),
+    fc.record({
+      runId: fc.constantFrom(...runs, 'run_no').map((run) => run as RunId),
+      beforeSeq: fc.nat(8),
+      turn: fc.option(turn, { nil: undefined }),
+    }),
     { nil: undefined },
   ),
   id,
@@ -53,7 +59,7 @@ const row = (type: string, payload: object): NewRow => ({
 type Named = (name: string) => string;
 
 function appendOf(
-  { run, memoryRef, id: memoryId, turn: of, drops, ...entry }: Change,
+  { run, memoryRef, id: memoryId, turn: of, does, ...entry }: Change,
   isNew: boolean,
   named: Named,
 ): Append {
@@ -61,25 +67,30 @@ function appendOf(
   const expiresAt = entry.expiresAt === undefined ? {} : { expiresAt: new Date(entry.expiresAt).toISOString() };
   const kept = row(KEPT, { ...what, content: entry.content, tags: entry.tags, ...expiresAt });
   const runId = named(run) as RunId;
-  const rows = [drops ? row(DROPPED, what) : kept];
+  const rows = [does === 'end' ? row('run.completed', {}) : does === 'drop' ? row(DROPPED, what) : kept];
   if (!isNew) return { runId, rows };
   const tenant = named(run === 'run_d' ? 'u' : 't');
-  const create = { tenant, contextId: `ctx_${runId}` as ContextId, originRunId: runId };
+  const parent = parents[run];
+  const parentRunId = parent === undefined ? undefined : (named(parent) as RunId);
+  const create = { tenant, contextId: `ctx_${runId}` as ContextId, originRunId: runId, parentRunId };
   return { runId, create, rows: [row('run.started', { workflowId: 'w', owner: { tenant } }), ...rows] };
 }
 
 async function write(store: Store, changes: readonly Change[], named: Named): Promise<void> {
   const begun = new Set<string>();
+  const ended = new Set<string>();
   for (const one of changes) {
+    if (ended.has(one.run)) continue;
     await store.log.append(appendOf(one, !begun.has(one.run), named));
     begun.add(one.run);
+    if (one.does === 'end') ended.add(one.run);
   }
 }
 
 const { fresh } = folders();
 
 test('two stores that were told the same know the same', async () => {
-  const cases = fc.tuple(fc.array(change, { maxLength: 12 }), fc.array(question, { minLength: 6, maxLength: 12 }));
+  const cases = fc.tuple(fc.array(change, { maxLength: 16 }), fc.array(question, { minLength: 6, maxLength: 12 }));
   const [plain, sqlite] = [memoryStore(), await open(fresh())];
   let count = 0;
   const property = fc.asyncProperty(cases, async ([changes, questions]) => {

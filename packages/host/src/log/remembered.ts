@@ -13,13 +13,15 @@ export interface RememberedEntry {
 }
 
 /**
- * What of a memory a run may see at one of its rows: all of it as of the run's start, and what the run itself did before
- * this row, except in the same turn.
+ * What of a memory a run may see at one of its rows: all of it as of the run's start, what the run itself did before this
+ * row, and what runs below it did that had ended before this row. Positions decide, so it is the same whenever it is asked.
  */
 export interface Sight {
   readonly runId: RunId;
+  /** A row that is not there yet: up to the end. */
   readonly beforeSeq: number;
-  readonly turn: string;
+  /** The turn that looks, which does not see what it did itself. Left out: all that lies before the row. */
+  readonly turn?: string | undefined;
 }
 
 export interface RememberedQuery {

@@ -1,7 +1,6 @@
 /** What agents remember, in SQLite: written with the rows that say so, and found by its words through FTS5. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
-import type { Remembered, RememberedEntry, RememberedQuery } from '../remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../remembered.ts';
 import type { RememberedChange } from '../remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
 
@@ -16,8 +15,18 @@ const WEIGHED = 1_000;
 
 const ENTRY = 'e.id, e.content, e.tags, e.at AS createdAt, e.expires_at AS expiresAt';
 
+/** Whoever wrote it is looked at only after the start of the run that looks: a run that had ended, and is below that one. */
+const isOfEndedBelow = (of: string): string =>
+  `EXISTS (WITH RECURSIVE above (parent) AS (
+     SELECT w.parent FROM runs w WHERE w.key = ${of}.run AND w.ended_at IS NOT NULL
+       AND (SELECT l.cursor FROM events l WHERE l.run = w.key ORDER BY l.seq DESC LIMIT 1) < :asked
+     UNION ALL SELECT u.parent FROM above JOIN runs u ON u.id = above.parent)
+   SELECT 1 FROM above WHERE parent = :runId)`;
+
 const isSeen = (of: string): string =>
-  `(${of}.cursor <= :start OR (${of}.run = :run AND ${of}.seq < :before AND ${of}.turn <> :turn))`;
+  `(${of}.cursor <= :start
+    OR (${of}.run = :run AND ${of}.seq < :before AND ${of}.turn IS NOT :turn)
+    OR (${of}.run <> :run AND ${isOfEndedBelow(of)}))`;
 
 const VISIBLE = `${isSeen('e')} AND (e.expires_at IS NULL OR e.expires_at > :now)
   AND NOT EXISTS (SELECT 1 FROM memory_drops d WHERE d.scope = e.scope AND d.id = e.id AND ${isSeen('d')})`;
@@ -126,22 +135,30 @@ export function sqliteRemembered(db: DatabaseSync, read: <Result>(query: () => R
 
 type Seen = Parameters & { readonly scope: number };
 
+/** Sees everything. */
+const wholeSight = { runId: '', run: 0, start: Number.MAX_SAFE_INTEGER, before: 0, asked: 0, turn: null };
+
 /** What a query may see, as parameters; null when the tenant has no such memory or no such run. */
 function sights(db: DatabaseSync): (query: Omit<RememberedQuery, 'limit'>) => Seen | null {
   const scopes = scopeReader(db);
-  const starts = db.prepare(
-    `SELECT runs.key AS run, events.cursor AS start FROM runs JOIN events ON events.run = runs.key AND events.seq = 0
-       WHERE runs.id = ? AND runs.tenant = ?`,
+  const places = db.prepare(
+    `SELECT runs.key AS run, first.cursor AS start, asked.cursor AS asked FROM runs
+       JOIN events first ON first.run = runs.key AND first.seq = 0
+       LEFT JOIN events asked ON asked.run = runs.key AND asked.seq = :before
+       WHERE runs.id = :runId AND runs.tenant = :tenant`,
   );
-  const startOf = (tenant: string, runId: RunId) =>
-    starts.get(runId, tenant) as { readonly run: number; readonly start: number } | undefined;
+  const placeOf = (tenant: string, { runId, beforeSeq }: Sight) =>
+    places.get({ runId, tenant, before: beforeSeq }) as
+      | { readonly run: number; readonly start: number; readonly asked: number | null }
+      | undefined;
   return ({ tenant, memoryRef, now, sight }) => {
     const scope = scopes.get(tenant, memoryRef.toWellFormed())?.key as number | undefined;
     if (scope === undefined) return null;
-    if (sight === undefined) return { scope, now, run: 0, start: Number.MAX_SAFE_INTEGER, before: 0, turn: '' };
-    const found = startOf(tenant, sight.runId);
+    if (sight === undefined) return { ...wholeSight, scope, now };
+    const found = placeOf(tenant, sight);
     if (found === undefined) return null;
-    return { scope, now, run: found.run, start: found.start, before: sight.beforeSeq, turn: sight.turn };
+    const { runId, beforeSeq: before, turn = null } = sight;
+    return { scope, now, runId, before, turn, ...found, asked: found.asked ?? Number.MAX_SAFE_INTEGER };
   };
 }
 
