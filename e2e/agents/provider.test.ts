@@ -60,6 +60,7 @@ test('the crew plans, hands over, researches with tools and writes, on a model t
   ]);
   expect(payloads(events, 'agent.handoff')).toMatchObject([
     { toAgentId: 'community.cairn.research-crew.researcher', context: { task: { topic } } },
+    { toAgentId: 'community.cairn.research-crew.writer' },
   ]);
   // Parallel calls of one turn are all under way before the first returns.
   const tools = events.filter(({ type }) => type === 'agent.toolCalled' || type === 'agent.toolReturned');

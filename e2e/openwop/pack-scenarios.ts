@@ -136,6 +136,7 @@ const validTask: Scenario = {
     expect(agentEvents.map(({ type }) => type)).toEqual([
       'agent.invocation.started',
       'agent.promptResolved',
+      'agent.reasoned',
       'agent.decided',
       'agent.invocation.completed',
     ]);

@@ -176,7 +176,7 @@ async function history(run: JsonObject): Promise<string> {
     .replaceAll(String(run.runId), 'RUN')
     .replaceAll(String(run.workflowId), 'WORKFLOW')
     .replaceAll(/answer \d/g, 'answer')
-    .replaceAll(/"(definitionHash|cacheKey)": "[^"]+"/g, '"$1": "HASH"')
+    .replaceAll(/"(definitionHash|cacheKey|contextId)": "[^"]+"/g, '"$1": "HASH"')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/"durationMs": \d+/g, '"durationMs": 0')
     .replaceAll('": ', '":');

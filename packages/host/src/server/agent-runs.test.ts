@@ -34,6 +34,7 @@ async function history(on: Served, run: JsonObject): Promise<Json> {
     .replaceAll(String(run.runId), 'RUN')
     .replaceAll(String(run.workflowId), 'WORKFLOW')
     .replaceAll(/"definitionHash":"[0-9a-f]+"/g, '"definitionHash":"HASH"')
+    .replaceAll(/"contextId":"[^"]+"/g, '"contextId":"CONTEXT"')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/"durationMs":\d+/g, '"durationMs":0');
   return JSON.parse(text) as Json;

@@ -38,7 +38,7 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
       spend(view, event, payloadAs<'provider.usage'>(event.payload));
       break;
     case 'agent.reasoned':
-      if (payloadAs<'agent.reasoned'>(event.payload).verbosity !== 'off') view.thoughts += 1;
+      if (isThought(payloadAs<'agent.reasoned'>(event.payload))) view.thoughts += 1;
       break;
     case 'agent.decided':
       view.thoughts += 1;
@@ -71,6 +71,10 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
     }
   }
 }
+
+/** Reasons that were suppressed, or that nobody gave, are told in the log and are no thoughts. */
+export const isThought = ({ reasoning, verbosity }: PayloadOf<'agent.reasoned'>): boolean =>
+  reasoning !== '' && verbosity !== 'off';
 
 const agentIn = (view: Agents, nodeId: string): string | null => own(view.nodeStates, nodeId)?.agentId ?? null;
 

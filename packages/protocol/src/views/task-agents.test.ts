@@ -89,6 +89,7 @@ test('a thought shows once it is whole, with its place among the thoughts of the
     ['agent.reasoning.delta', { nodeId: 'a', agentId, delta: 'Hm', sequence: 0 }],
     ['agent.reasoned', { nodeId: 'a', agentId, reasoning: 'Hmm', verbosity: 'summary' }],
     ['agent.reasoned', { nodeId: 'a', agentId, reasoning: '', verbosity: 'off' }],
+    ['agent.reasoned', { nodeId: 'a', agentId, reasoning: '', verbosity: 'summary' }],
     ['agent.reasoned', { nodeId: 'a', agentId, reasoning: 'All of it', verbosity: 'full' }],
   );
   const thought = { kind: 'thought-stream', thoughtType: 'reasoning', agentId };
@@ -96,7 +97,8 @@ test('a thought shows once it is whole, with its place among the thoughts of the
     null,
     { ...thought, thoughtId: 'run_some:4', verbosity: 'normal', content: 'Hmm', index: 0 },
     null,
-    { ...thought, thoughtId: 'run_some:6', verbosity: 'detailed', content: 'All of it', index: 1 },
+    null,
+    { ...thought, thoughtId: 'run_some:7', verbosity: 'detailed', content: 'All of it', index: 1 },
   ]);
 });
 

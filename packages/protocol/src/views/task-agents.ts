@@ -2,6 +2,7 @@
 import type { FoldEvent } from '../event.ts';
 import type { ErrorObject } from '../fields.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { isThought } from './agents.ts';
 import { own } from './dictionary.ts';
 import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
@@ -65,8 +66,9 @@ function contentComplete({ ended: block }: RunView, finishReason: string | undef
 }
 
 function thought(view: RunView, event: FoldEvent): JsonObject | null {
-  const { agentId, reasoning, verbosity } = payloadAs<'agent.reasoned'>(event.payload);
-  if (verbosity === 'off') return null;
+  const reasoned = payloadAs<'agent.reasoned'>(event.payload);
+  if (!isThought(reasoned)) return null;
+  const { agentId, reasoning, verbosity } = reasoned;
   return {
     kind: 'thought-stream',
     thoughtId: `${view.runId}:${event.seq}`,

@@ -95,13 +95,15 @@ export interface BenchOptions {
   /** By name; the first is the node's. */
   readonly cast?: Readonly<Record<string, Cast>>;
   readonly config?: JsonObject;
+  /** Names, for nodes `b`, `c` and so on that come after it. */
+  readonly next?: readonly string[];
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly settings?: JsonObject;
   readonly world?: Partial<LoopWorld>;
 }
 
-/** One run of one agent node called `a`. */
+/** One run of an agent node called `a`, and of those that come after it. */
 export class AgentRun extends RunScript {
   constructor(options: BenchOptions = {}) {
     const { cast = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
@@ -127,7 +129,11 @@ export class AgentRun extends RunScript {
       inputs: Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, { type: 'static', value }])),
       ...(settings === undefined ? {} : { settings }),
     };
-    super(workflowOf({ a: node as never }), {
+    const later = (options.next ?? []).map((name, i) => [
+      'bcdef'.charAt(i),
+      { type: 'cairn.agent', agent: { agentId: agentId(name) } },
+    ]);
+    super(workflowOf({ a: node as never, ...Object.fromEntries(later) }), {
       catalog: createCatalog([], createAgentNodes(benchWorld(options.world))),
       agents: { definitions, pins },
       ...(configurable === undefined ? {} : { configurable }),

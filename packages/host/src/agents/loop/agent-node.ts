@@ -4,13 +4,14 @@ import { sharingProblems } from '../../engine/agent-sharing.ts';
 import type { NodeDriver, NodeType } from '../../engine/compiled.ts';
 import { schemaProblems } from '../../engine/nodes/gate-nodes.ts';
 import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
+import { boundaryRows } from './boundary.ts';
 import { limitProblems } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import { mockAgent } from './mock-agent.ts';
 import { costProblems } from './run-costs.ts';
 import type { LoopWorld } from './world.ts';
 
-type Check = (value: Json, what: string) => readonly string[];
+export type Check = (value: Json, what: string) => readonly string[];
 
 const text: Check = (value, what) => (typeof value === 'string' && value !== '' ? [] : [`${what} must be text`]);
 const flag: Check = (value, what) => (typeof value === 'boolean' ? [] : [`${what} must be true or false`]);
@@ -26,7 +27,7 @@ const oneOf =
     values.includes(value as string) ? [] : [`${what} must be one of ${values.join(', ')}`];
 
 /** What every agent node may be told. */
-const settings: Readonly<Record<string, Check>> = {
+export const settings: Readonly<Record<string, Check>> = {
   limits: (value, what) => limitProblems(value, what),
   reasoningVerbosity: oneOf('summary', 'full', 'off'),
   agentSharing: sharingProblems,
@@ -55,7 +56,7 @@ const needsSchema = ({ agent, config }: WorkflowNode): string[] =>
     ? ['config.outputSchema must say what the result looks like, or agent name one that has a return schema']
     : [];
 
-function configProblems(config: JsonObject, known: Readonly<Record<string, Check>>): string[] {
+export function configProblems(config: JsonObject, known: Readonly<Record<string, Check>>): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
     const check = Object.hasOwn(known, name) ? known[name] : undefined;
     if (check === undefined) return [`config.${name} is not known; there are ${Object.keys(known).join(', ')}`];
@@ -75,7 +76,7 @@ function agentNode(
     actsAsAgent: () => true,
     checkRun: (node, run) => costProblems(node, run, world),
     check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
-    begin: () => ({ kind: 'wait', drafts: [] }),
+    begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   };
 }
 

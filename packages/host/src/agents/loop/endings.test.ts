@@ -16,6 +16,7 @@ describe('a decision', () => {
     const run = decides(unsure(), 0.9);
     expect(run.story().slice(4)).toEqual([
       'provider.usage',
+      'agent.reasoned',
       'agent.decided',
       'agent.invocation.completed',
       'node.completed',
@@ -84,7 +85,7 @@ describe('escalation', () => {
     'below the threshold of the %s it is held: decided, suspended, asked',
     (rule, more, confidence, threshold) => {
       const run = decides(unsure(more, confidence), 0.69);
-      expect(run.story().slice(5)).toEqual(['agent.decided', 'node.suspended', 'interrupt.requested']);
+      expect(run.story().slice(6)).toEqual(['agent.decided', 'node.suspended', 'interrupt.requested']);
       expect(run.status).toBe('waiting-approval');
       const held = { agentId: solo, threshold, observed: 0.69, decision: 'refund' };
       expect(run.last('node.suspended')).toMatchObject({
@@ -201,10 +202,28 @@ describe('handing on', () => {
   const handsOn = (run: AgentRun, more: object = {}) =>
     run.calls(['openwop_handoff', { agentId: agentId('second'), message: 'Your turn.', reason: 'skill', ...more }]);
 
+  test('between nodes is told where another agent goes on, and only there', () => {
+    const run = new AgentRun({ cast: { first: {}, second: {} }, next: ['first', 'second'] }).says().says();
+    const at = run.types().lastIndexOf('node.started');
+    expect(run.types().slice(at, at + 3)).toEqual(['node.started', 'agent.handoff', 'agent.invocation.started']);
+    const [one, other] = [agentId('first'), agentId('second')];
+    expect(run.all('agent.handoff')).toEqual([
+      {
+        fromAgentId: one,
+        toAgentId: other,
+        from: { agentId: one, name: 'first', version: '1.0.0' },
+        to: { agentId: other, name: 'second', version: '1.0.0' },
+      },
+    ]);
+    expect(run.request.messages).toHaveLength(1);
+    expect(run.says().status).toBe('completed');
+  });
+
   test('closes the bracket of the one and opens that of the other, with the message as task', () => {
     const run = handsOn(pair());
     expect(run.story().slice(4)).toEqual([
       'provider.usage',
+      'agent.reasoned',
       'agent.decided',
       'agent.handoff',
       'agent.invocation.completed',

@@ -12,6 +12,7 @@ describe('a turn that answers', () => {
       'cairn.model.requested',
       'cairn.model.returned',
       'provider.usage',
+      'agent.reasoned',
       'agent.decided',
       'agent.invocation.completed',
       'node.completed',
@@ -20,6 +21,13 @@ describe('a turn that answers', () => {
     expect(run.outputs).toEqual({ content: 'Forty-two.', agentId: solo });
     expect(run.last('agent.decided')).toEqual({ agentId: solo, decision: 'Forty-two.' });
     expect(run.last('node.completed').agent).toMatchObject({ agentId: solo, version: '1.0.0' });
+  });
+
+  test('who gives no reasons is heard to give none, once, and not at all where they are off', () => {
+    const run = new AgentRun().calls(['openwop_look']).result('openwop:look').says();
+    expect(run.all('agent.reasoned')).toEqual([{ agentId: solo, reasoning: '', verbosity: 'summary' }]);
+    const off = new AgentRun({ configurable: { reasoningVerbosity: 'off' } }).says();
+    expect(off.types()).not.toContain('agent.reasoned');
   });
 
   test('the invocation and its calls are named by node, visit, attempt and number, never by chance', () => {
@@ -250,7 +258,7 @@ describe('a model that misbehaves', () => {
     const run = new AgentRun().calls(['openwop_look', {}, 'a'], ['rm -rf /', {}, 'a'], ['no.such', {}, 'a_1']);
     run.result('openwop:look');
     const [, said, ...results] = run.request.messages;
-    const calls = (said as { toolCalls: { id: string; name: string }[] }).toolCalls;
+    const calls = said?.role === 'assistant' ? said.toolCalls : [];
     expect(calls.map(({ name }) => name)).toEqual(['openwop_look', 'rm_-rf__', 'no_such']);
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
     expect(results.map((result) => (result as { callId: string }).callId)).toEqual(calls.map(({ id }) => id));

@@ -67,7 +67,8 @@ function turnRows(context: DrivenContext<LoopState>, invocation: Invocation, tur
   const verbosity = verbosityOf(context, world);
   const { stream, agentId } = invocation;
   const rows = [usageRow(nodeId, turn)];
-  if (verbosity !== 'off' && (turn.reasoning !== '' || stream.deltas > 0)) {
+  // Whoever waits for an agent's reasons hears once that it gave none.
+  if (verbosity !== 'off' && (turn.reasoning !== '' || stream.deltas > 0 || invocation.turns === 1)) {
     rows.push(reasonedRow(nodeId, agentId, turn.reasoning, { verbosity, tokenLimit: world.reasoningTokenLimit }));
   }
   if (turn.chunks > 0 || turn.tail !== '') {

@@ -197,7 +197,7 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
       // They are closed only once the turn is over, after the text that followed them.
       const isShown = scene.hasShownThoughts;
       close();
-      if (!isShown) wrapped('thought', textOf(reasoning));
+      if (!isShown && textOf(reasoning) !== '') wrapped('thought', textOf(reasoning));
       scene.hasShownThoughts = false;
     },
     'output.chunk': ({ flow, close }, { chunk, channel, isLast }) => {
@@ -222,7 +222,9 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
       const sure = confidence === undefined ? '' : style.dim(`  confidence ${oneLine(confidence)}`);
       line(`${INDENT}${style.green('◆')} decides ${oneLine(decision, VALUE_LENGTH)}${sure}`);
     },
-    'agent.handoff': ({ style, nameOf, line }, { toAgentId, reason }) => {
+    'agent.handoff': ({ style, nameOf, line }, { toAgentId, reason, context }) => {
+      // From node to node nothing is handed over but the turn, and whose turn it is follows.
+      if (context === undefined && reason === undefined) return;
       const why = reason === undefined ? '' : `: ${oneLine(reason, VALUE_LENGTH)}`;
       line(`${INDENT}${style.cyan('⇢')} hands over to ${style.bold(nameOf(toAgentId))}${why}`);
     },

@@ -1,0 +1,22 @@
+/** What is told when a node begins whose agent is another than that of the node before it: control has passed on. */
+import type { NodeContext } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/state.ts';
+import { agentOf } from './agent.ts';
+import { handoffRow } from './rows.ts';
+
+/** One row for each agent whose work led here; none where nobody acted before, or the same agent goes on. */
+export function boundaryRows(context: NodeContext): readonly Draft[] {
+  const { node, compiled, sources, state } = context;
+  if (node.agent === undefined) return [];
+  const isPinned = new Set(compiled.definition.nodes.filter(({ agent }) => agent !== undefined).map(({ id }) => id));
+  const { nodeStates, agentRefs } = state.view;
+  const before = sources.filter((id) => isPinned.has(id)).map((id) => nodeStates[id]?.agentId);
+  const others = new Set(before.filter((id) => id !== undefined && id !== null && id !== node.agent?.agentId));
+  if (others.size === 0) return [];
+  const to = agentOf(context, node.agent.agentId).ref;
+  return [...others].map((agentId) => {
+    const id = agentId as string;
+    const from = (Object.hasOwn(agentRefs, id) ? agentRefs[id] : undefined) ?? { agentId: id };
+    return handoffRow(node.id, { from, to, context: undefined });
+  });
+}
