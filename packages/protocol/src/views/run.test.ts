@@ -322,3 +322,17 @@ test('a snapshot of a child that completed has its parent, its agent, its option
 test('a run that has not started has a snapshot too', () => {
   expect(runSnapshot(viewAfter())).toMatchObject({ runId: 'run_some', status: 'pending', variables: {}, inputs: {} });
 });
+
+test('an open conversation asks for its next turn, with what was said last by anybody but a person', () => {
+  const data = { conversationId: 'c', prompt: 'Well?', turnIndex: 1 };
+  const open = [started, nodeStarted('n'), ...asks('n', 'i1', { kind: 'conversation.exchange', data })];
+  const said = (turnIndex: number, role: string, content: string, conversationId = 'c'): Said => [
+    'conversation.exchanged',
+    { nodeId: 'n', conversationId, turnIndex, turn: { role, content } },
+  ];
+  const asked = (...turns: readonly Said[]) => viewAfter(...open, ...turns).interrupts.i1?.data;
+  expect(asked(said(1, 'user', 'a boat'))).toEqual({ conversationId: 'c', prompt: 'Well?', turnIndex: 2 });
+  expect(asked(said(1, 'agent', 'How big?'))).toEqual({ conversationId: 'c', prompt: 'How big?', turnIndex: 2 });
+  expect(asked(said(1, 'agent', 'x', 'another'))).toEqual(data);
+  expect(viewAfter(...open, said(1, 'user', 'x')).status).toBe('waiting-approval');
+});

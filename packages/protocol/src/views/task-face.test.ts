@@ -188,6 +188,21 @@ test('an awaited event is shown as the call it stands for', () => {
   expect(face?.metadata).toEqual({ toolCall: { id: 'n#0', function: { name: 'paid', arguments: '{"id":1}' } } });
 });
 
+test('a conversation is one input, which its turns leave open and its end closes', () => {
+  const data = { conversationId: 'c', prompt: 'And now?', turnIndex: 1 };
+  const open = [started, nodeStarted('n'), ...asks('n', 'i1', { kind: 'conversation.exchange', data })] as const;
+  const taken = ['conversation.exchanged', { nodeId: 'n', conversationId: 'c', turnIndex: 1 }] as const;
+  const faces = facesOf(...open, taken, ...answered('n', 'i1', { resumeValue: { operation: 'close' } }));
+  expect(faces[2]?.metadata).toEqual({ reason: 'conversation', conversationId: 'c', turnIndex: 1 });
+  expect(faces.map((face) => face?.kind ?? null).slice(2)).toEqual([
+    'input-required',
+    'task-status',
+    null,
+    'input-received',
+    'task-status',
+  ]);
+});
+
 test('an answer that never came is credited to the host, and a rejection is marked', () => {
   const waiting = [started, nodeStarted('gate'), ...asks('gate', 'i1')];
   const timeout = facesOf(...waiting, ...answered('gate', 'i1', { outcome: 'rejected', reason: 'timeout' }))[4];

@@ -35,6 +35,7 @@ function inputRequired(interrupt: InterruptView, toolCallId: string | null, who:
   const metadata = {
     ...(interrupt.kind === 'external-event' && { toolCall: awaitedCall(interrupt, toolCallId) }),
     ...(interrupt.kind === 'low-confidence' && lowConfidence(interrupt.data)),
+    ...(interrupt.kind === 'conversation.exchange' && conversation(interrupt.data)),
     // Seconds: the one span of the task view that is not in milliseconds.
     ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
   };
@@ -55,6 +56,13 @@ const lowConfidence = ({ threshold, observed, decision }: JsonObject): JsonObjec
   ...(threshold !== undefined && { threshold }),
   ...(observed !== undefined && { observed }),
   ...(decision !== undefined && { decision }),
+});
+
+/** Answered turn by turn: the input stays open until the conversation is closed. */
+const conversation = ({ conversationId, turnIndex }: JsonObject): JsonObject => ({
+  reason: 'conversation',
+  ...(conversationId !== undefined && { conversationId }),
+  ...(turnIndex !== undefined && { turnIndex }),
 });
 
 const inputTypes: Readonly<Record<InterruptView['kind'], string>> = {
