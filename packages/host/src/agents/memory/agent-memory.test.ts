@@ -28,13 +28,13 @@ const call = (runId: RunId, turn: number, agentId: string) => bench.call(runId, 
 test('an agent remembers in the memory of its manifest that lasts longest, or in the one it names', async () => {
   const runId = await start('a');
   expect(await memory.remember(await call(runId, 0, 'host:all'), { content: 'x' })).toMatchObject({
-    memory: 'long-term',
+    in: 'long-term',
   });
   expect(await memory.remember(await call(runId, 1, 'host:talker'), { content: 'x' })).toMatchObject({
-    memory: 'conversation',
+    in: 'conversation',
   });
-  const noted = await memory.remember(await call(runId, 2, 'host:all'), { content: 'x', memory: 'scratchpad' });
-  expect(noted.memory).toBe('scratchpad');
+  const noted = await memory.remember(await call(runId, 2, 'host:all'), { content: 'x', in: 'scratchpad' });
+  expect(noted.in).toBe('scratchpad');
 });
 
 test.each(['host:none', 'host:plain', 'host:nobody', 'constructor'])('the agent %s has no memory', async (agentId) => {
@@ -46,14 +46,14 @@ test.each(['host:none', 'host:plain', 'host:nobody', 'constructor'])('the agent 
 
 test('a memory that the manifest does not give is refused by name', async () => {
   const runId = await start('a');
-  const asked = memory.remember(await call(runId, 0, 'host:elder'), { content: 'x', memory: 'scratchpad' });
+  const asked = memory.remember(await call(runId, 0, 'host:elder'), { content: 'x', in: 'scratchpad' });
   await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('no scratchpad memory') });
 });
 
 test('a scratchpad ends with its run, a conversation with its context, and the rest stays with the agent', async () => {
   const first = await start('a');
   for (const [turn, backend] of (['scratchpad', 'conversation', 'long-term'] as const).entries()) {
-    await memory.remember(await call(first, turn, 'host:all'), { content: backend, memory: backend });
+    await memory.remember(await call(first, turn, 'host:all'), { content: backend, in: backend });
   }
   const contents = async (runId: RunId, agentId: string) =>
     (await memory.recall(await call(runId, 9, agentId), {})).map(({ content }) => content).sort();
@@ -88,10 +88,10 @@ test('recalling takes turns among the memories, and keeps to its limit', async (
   const runId = await start('a');
   for (let turn = 0; turn < 6; turn += 1) {
     const backend = turn < 4 ? 'long-term' : 'scratchpad';
-    await memory.remember(await call(runId, turn, 'host:all'), { content: `tea ${turn}`, memory: backend });
+    await memory.remember(await call(runId, turn, 'host:all'), { content: `tea ${turn}`, in: backend });
   }
   const found = await memory.recall(await call(runId, 9, 'host:all'), { limit: 3 });
-  expect(found.map((entry) => entry.memory)).toEqual(['long-term', 'scratchpad', 'long-term']);
+  expect(found.map((entry) => entry.in)).toEqual(['long-term', 'scratchpad', 'long-term']);
   expect(await memory.recall(await call(runId, 9, 'host:all'), { text: 'tea', limit: 2 })).toHaveLength(2);
   expect(await memory.recall(await call(runId, 9, 'host:all'), { text: 'coffee' })).toEqual([]);
   expect(await memory.recall(await call(runId, 9, 'host:all'), { limit: -5 })).toHaveLength(1);
@@ -105,10 +105,47 @@ test('what is recalled at once has a size that fits into a prompt', async () => 
   expect(await memory.recall(await call(runId, 9, 'host:elder'), {})).toHaveLength(2);
 });
 
-test('an agent forgets by id, in whichever of its memories it is', async () => {
+test('an agent forgets by id, in whichever of its memories it is or in the one it names', async () => {
   const runId = await start('a');
-  const { id } = await memory.remember(await call(runId, 0, 'host:all'), { content: 'x', memory: 'conversation' });
-  expect(await memory.forget(await call(runId, 1, 'host:elder'), id)).toBe(false);
-  expect(await memory.forget(await call(runId, 1, 'host:all'), id)).toBe(true);
+  const { id } = await memory.remember(await call(runId, 0, 'host:all'), { content: 'x', in: 'conversation' });
+  expect(await memory.forget(await call(runId, 1, 'host:elder'), { id })).toBe(false);
+  expect(await memory.forget(await call(runId, 1, 'host:all'), { id, in: 'scratchpad' })).toBe(false);
+  expect(await memory.forget(await call(runId, 1, 'host:all'), { id })).toBe(true);
   expect(await memory.recall(await call(runId, 2, 'host:all'), {})).toEqual([]);
+});
+
+const contentsOf = async (runId: RunId, turn: number, agentId = 'host:all') =>
+  (await memory.recall(await call(runId, turn, agentId), {})).map(({ content }) => content).sort();
+
+const below = (parentRunId: RunId, name: string, memoryScope: JsonObject) =>
+  bench.start(name, { agents: agents as unknown as JsonObject, parentRunId, memoryScope });
+
+test('a run below another shares its scratchpad, as it is when it begins; what it adds is seen once it has ended', async () => {
+  const top = await start('a');
+  await memory.remember(await call(top, 0, 'host:all'), { content: 'of the top', in: 'scratchpad' });
+  const child = await below(top, 'a.0', { runId: top, isolated: false });
+  await memory.remember(await call(top, 1, 'host:all'), { content: 'too late for it', in: 'scratchpad' });
+  await memory.remember(await call(child, 0, 'host:all'), { content: 'of the child', in: 'scratchpad' });
+  expect(await contentsOf(child, 1)).toEqual(['of the child', 'of the top']);
+  expect(await contentsOf(top, 2)).toEqual(['of the top', 'too late for it']);
+  await bench.end(child);
+  expect(await contentsOf(top, 3)).toEqual(['of the child', 'of the top', 'too late for it']);
+});
+
+test('runs that were started apart share with each other, and with nobody above, but what lasts with their agents', async () => {
+  const top = await start('a');
+  for (const [turn, name] of (['scratchpad', 'conversation', 'long-term'] as const).entries()) {
+    await memory.remember(await call(top, turn, 'host:all'), { content: `top ${name}`, in: name });
+  }
+  const apart = await below(top, 'a.0', { runId: 'run_a.0', isolated: true });
+  expect(await contentsOf(apart, 0)).toEqual(['top long-term']);
+  for (const [turn, name] of (['scratchpad', 'conversation'] as const).entries()) {
+    await memory.remember(await call(apart, turn + 1, 'host:all'), { content: `apart ${name}`, in: name });
+  }
+  const under = await below(apart, 'a.0.0', { runId: 'run_a.0', isolated: true });
+  expect(await contentsOf(under, 0)).toEqual(['apart conversation', 'apart scratchpad', 'top long-term']);
+  await bench.end(under);
+  await bench.end(apart);
+  expect(await contentsOf(top, 9)).toEqual(['top conversation', 'top long-term', 'top scratchpad']);
+  expect(await contentsOf(await start('b'), 0)).toEqual(['top conversation', 'top long-term']);
 });

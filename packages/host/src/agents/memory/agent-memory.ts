@@ -1,6 +1,7 @@
 /** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
 import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
 import { quoted, TerminalError } from '@cairn/protocol';
+import { type MemoryScope, memoryScopeOf } from '../../engine/memory-scope.ts';
 import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/port.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
@@ -17,7 +18,13 @@ const shapeKeys = { 'long-term': 'longTerm', conversation: 'conversation', scrat
 
 export interface Recollection extends MemoryEntry {
   /** Which of the agent's memories it is in. */
-  readonly memory: MemoryName;
+  readonly in: MemoryName;
+}
+
+/** One of an agent's memories, and what it is called where it is kept. */
+interface OwnMemory {
+  readonly name: MemoryName;
+  readonly ref: string;
 }
 
 type AgentCall = MemoryCall & Pick<HostToolContext, 'contextId'>;
@@ -42,65 +49,72 @@ export class AgentMemory implements MemoryPort {
   }
 
   /** Keeps it in the memory that was named, or in the one of the agent's that lasts longest. */
-  async remember(call: AgentCall, { memory, ttlMs, ...entry }: NewMemory): Promise<Recollection> {
-    const [name] = (await this.#memoriesOf(call, memory)) as [MemoryName];
+  async remember(call: AgentCall, { in: wanted, ttlMs, ...entry }: NewMemory): Promise<Recollection> {
+    const [{ name, ref }] = await this.#memoriesOf(call, wanted);
     const expiry = ttlMs === undefined ? {} : { expiresAt: this.#world.now() + ttlMs };
-    return { ...(await this.#world.memory.put(call, refOf(name, call), { ...entry, ...expiry })), memory: name };
+    return { ...(await this.#world.memory.put(call, ref, { ...entry, ...expiry })), in: name };
   }
 
   /** The best of each of the agent's memories, then the second of each, and so on; what does not fit is left off. */
-  async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, memory }: MemoryQuery) {
+  async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, in: wanted }: MemoryQuery) {
     const most = Math.max(1, Math.min(Math.floor(limit), MAX_RECALLED));
     const found: { readonly place: number; readonly entry: Recollection }[] = [];
-    for (const name of await this.#memoriesOf(call, memory)) {
-      const ref = refOf(name, call);
+    for (const { name, ref } of await this.#memoriesOf(call, wanted)) {
       const options = { limit: most, tag };
       const entries =
         text.trim() === ''
           ? await this.#world.memory.list(call, ref, options)
           : await this.#world.memory.search(call, ref, text, options);
-      found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, memory: name } })));
+      found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, in: name } })));
     }
     const best = found.sort((a, b) => a.place - b.place).slice(0, most);
     return fitting(best.map(({ entry }) => entry));
   }
 
   /** Whether it was there; the agent sees it until its turn is over. */
-  async forget(call: AgentCall, id: string): Promise<boolean> {
-    for (const name of await this.#memoriesOf(call)) {
-      if (await this.#world.memory.delete(call, refOf(name, call), id)) return true;
+  async forget(call: AgentCall, { id, in: wanted }: Parameters<MemoryPort['forget']>[1]): Promise<boolean> {
+    for (const { ref } of await this.#memoriesOf(call, wanted)) {
+      if (await this.#world.memory.delete(call, ref, id)) return true;
     }
     return false;
   }
 
-  /** At least one. */
-  async #memoriesOf(call: AgentCall, wanted?: MemoryName | undefined): Promise<readonly MemoryName[]> {
-    const shape = await this.#shapeOf(call.runId, call.agentId);
+  /** The one that was named, or all that the agent has. */
+  async #memoriesOf(call: AgentCall, wanted: MemoryName | undefined): Promise<readonly [OwnMemory, ...OwnMemory[]]> {
+    const started = await this.#startOf(call.runId);
+    const shape = await this.#shapeOf(started, call.agentId);
     const has = names.filter((name) => shape?.[shapeKeys[name]] === true);
     const chosen = wanted === undefined ? has : has.filter((name) => name === wanted);
-    if (chosen.length > 0) return chosen;
+    const scope = memoryScopeOf(call.runId, started);
+    const [first, ...others] = chosen.map((name) => ({ name, ref: refOf(name, call, scope) }));
+    if (first !== undefined) return [first, ...others];
     throw new TerminalError('validation_error', {
       message: `The agent ${quoted(call.agentId, 260)} has no ${wanted === undefined ? '' : `${wanted} `}memory.`,
       hint: has.length === 0 ? 'Set memoryShape in its manifest.' : `It has ${has.join(', ')}.`,
     });
   }
 
+  /** What the run began with, by its first row. */
+  async #startOf(runId: RunId): Promise<JsonObject> {
+    const [first] = await this.#world.log.read({ runId, after: -1, limit: 1 });
+    return JSON.parse(first?.payload ?? '{}') as JsonObject;
+  }
+
   /** As the run was pinned to the agent, whatever became of its pack. */
-  async #shapeOf(runId: RunId, agentId: string): Promise<MemoryShape> {
-    const { log, shelf } = this.#world;
-    const [first] = await log.read({ runId, after: -1, limit: 1 });
-    const { agents = {} } = JSON.parse(first?.payload ?? '{}') as { readonly agents?: Record<string, AgentPin> };
+  async #shapeOf(started: JsonObject, agentId: string): Promise<MemoryShape> {
+    const agents = (started.agents ?? {}) as unknown as Readonly<Record<string, AgentPin>>;
     const pin = Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
     if (pin === undefined) return undefined;
-    const { manifest } = (await shelf.definition(pin.hash)) as JsonObject & { readonly manifest?: Json };
+    const { manifest } = (await this.#world.shelf.definition(pin.hash)) as JsonObject & { readonly manifest?: Json };
     return (manifest as unknown as AgentManifest | undefined)?.memoryShape;
   }
 }
 
-/** No agent can have a name that begins like the two others. */
-function refOf(name: MemoryName, { agentId, runId, contextId }: AgentCall): string {
+/** No agent can have a name that begins like the others. Runs that were started apart have no part in the conversation around them. */
+function refOf(name: MemoryName, { agentId, contextId }: AgentCall, scope: MemoryScope): string {
   if (name === 'long-term') return longTermRef(agentId);
-  return name === 'conversation' ? `context:${contextId}` : `run:${runId}`;
+  if (name === 'scratchpad') return `run:${scope.runId}`;
+  return scope.isolated ? `apart:${scope.runId}` : `context:${contextId}`;
 }
 
 function fitting(found: readonly Recollection[]): readonly Recollection[] {

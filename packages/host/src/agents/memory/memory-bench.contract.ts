@@ -8,6 +8,14 @@ import { Memory, type MemoryCall } from './memory.ts';
 
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
+/** What a run begins with. */
+interface Beginning {
+  readonly tenant?: string;
+  readonly agents?: JsonObject;
+  readonly parentRunId?: RunId;
+  readonly memoryScope?: JsonObject;
+}
+
 export class MemoryBench {
   readonly store: Store;
   readonly memory: Memory;
@@ -18,15 +26,17 @@ export class MemoryBench {
     this.memory = new Memory({ records: store.records, now: () => this.now, sha256 });
   }
 
-  async start(name: string, { tenant = 't', agents = {} }: { tenant?: string; agents?: JsonObject } = {}) {
+  async start(name: string, { tenant = 't', parentRunId, ...more }: Beginning = {}) {
     const runId = `run_${name}` as RunId;
     await this.store.log.append({
       runId,
-      create: { tenant, contextId: `ctx_${tenant}` as ContextId, originRunId: runId },
-      rows: [this.#row('run.started', { workflowId: 'w', owner: { tenant }, agents })],
+      create: { tenant, contextId: `ctx_${tenant}` as ContextId, originRunId: runId, parentRunId },
+      rows: [this.#row('run.started', { workflowId: 'w', owner: { tenant }, ...more })],
     });
     return runId;
   }
+
+  end = (runId: RunId) => this.store.log.append({ runId, rows: [this.#row('run.completed', {})] });
 
   /** A call of a turn of the run, asked for by the row that the run has last. */
   async call(

@@ -49,6 +49,15 @@ describe('what is written', () => {
     expect(eventPayloads['cairn.memory.kept'].safeParse(kept).success).toBe(true);
   });
 
+  it('by a call that is made again is the same entry, also when another run has dropped it meanwhile', async () => {
+    const runId = await bench.start('a');
+    const first = await bench.memory.put(await bench.call(runId, 0), 'notes', { content: 'once' });
+    const other = await bench.start('b');
+    expect(await bench.memory.delete(await bench.call(other, 0), 'notes', first.id)).toBe(true);
+    expect(await bench.memory.put(await bench.call(runId, 0), 'notes', { content: 'once' })).toEqual(first);
+    expect(await bench.rows(runId, 'memory.written')).toHaveLength(1);
+  });
+
   it('by a call that is made again is the same entry, told once, also when it has expired meanwhile', async () => {
     const runId = await bench.start('a');
     const entry = { content: 'once', expiresAt: bench.now + 10 };

@@ -108,9 +108,10 @@ export class Memory {
     return true;
   }
 
-  /** Whatever the call may see, and expired or not: a write is not made twice because nobody sees it. */
-  async #kept({ tenant }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
-    const found = await this.#world.records.rememberedEntry({ tenant, memoryRef, now: 0 }, id);
+  /** What the run has written, expired, dropped by others or not: a write is not made twice because nobody sees it. */
+  async #kept({ tenant, runId }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
+    const sight = { runId, beforeSeq: Number.MAX_SAFE_INTEGER };
+    const found = await this.#world.records.rememberedEntry({ tenant, memoryRef, now: 0, sight }, id);
     return found === null ? null : shown(found);
   }
 

@@ -163,12 +163,13 @@ test('notes are kept and found in the name of the call', async () => {
       seen.push(query);
       return [{ id: 'mem_1', content: 'x' }];
     },
-    forget: async (_call, id) => id === 'mem_1',
+    forget: async (_call, { id, in: where }) => id === 'mem_1' && where !== 'scratchpad',
   };
-  const note = { content: 'x', tags: ['t'], forDays: 0.5 };
+  const note = { content: 'x', tags: ['t'], in: 'conversation', forDays: 0.5 };
   expect(await resultOf(toolNamed('openwop:remember', { memory }), note)).toEqual({ id: 'mem_1' });
   expect(await resultOf(toolNamed('openwop:forget', { memory }), { id: 'mem_1' })).toEqual({ forgotten: true });
-  expect(await resultOf(toolNamed('openwop:forget', { memory }), { id: 'mem_2' })).toEqual({ forgotten: false });
+  const elsewhere = { id: 'mem_1', in: 'scratchpad' };
+  expect(await resultOf(toolNamed('openwop:forget', { memory }), elsewhere)).toEqual({ forgotten: false });
   expect(await resultOf(toolNamed('openwop:recall', { memory }), { text: 'x', limit: 3 })).toEqual({
     entries: [{ id: 'mem_1', content: 'x' }],
   });
@@ -179,7 +180,7 @@ test('notes are kept and found in the name of the call', async () => {
       callId: 'agent#0.0/t1.0',
       contextId: 'ctx_1',
       requestedSeq: 7,
-      entry: { content: 'x', tags: ['t'], ttlMs: 43_200_000 },
+      entry: { content: 'x', tags: ['t'], in: 'conversation', ttlMs: 43_200_000 },
     },
     { text: 'x', limit: 3 },
   ]);

@@ -3,18 +3,19 @@ import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
 import type { HostToolContext, Tool } from './tool.ts';
 
-const memory = z
-  .enum(['scratchpad', 'conversation', 'long-term'])
-  .describe('For this run, for this conversation, or for good; left out: the one that lasts longest.');
+const memory = z.enum(['scratchpad', 'conversation', 'long-term']);
 
 export type MemoryName = z.infer<typeof memory>;
+
+const oneOf = 'Of those you have: scratchpad (for this run), conversation, or long-term (for good)';
 
 export interface NewMemory {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
   /** From the moment it is written; left out: for as long as its memory lasts. */
   readonly ttlMs?: number | undefined;
-  readonly memory?: MemoryName | undefined;
+  /** Left out: the one of the agent's that lasts longest. */
+  readonly in?: MemoryName | undefined;
 }
 
 export interface MemoryQuery {
@@ -22,7 +23,8 @@ export interface MemoryQuery {
   readonly text?: string | undefined;
   readonly tag?: string | undefined;
   readonly limit?: number | undefined;
-  readonly memory?: MemoryName | undefined;
+  /** Left out: all of the agent's. */
+  readonly in?: MemoryName | undefined;
 }
 
 /** The call says whose memory it is and what of it can be seen, and its rows record what is written. */
@@ -30,8 +32,8 @@ export interface MemoryPort {
   /** The same call writes the same entry, however often it is made. */
   remember(call: HostToolContext, entry: NewMemory): Promise<{ readonly id: string }>;
   recall(call: HostToolContext, query: MemoryQuery): Promise<readonly object[]>;
-  /** Whether there was such an entry. */
-  forget(call: HostToolContext, id: string): Promise<boolean>;
+  /** Whether there was such an entry, in the memory that is named or in any of the agent's. */
+  forget(call: HostToolContext, entry: { readonly id: string; readonly in?: MemoryName | undefined }): Promise<boolean>;
 }
 
 const DAY_MS = 86_400_000;
@@ -47,7 +49,7 @@ export const memoryTools = (port: MemoryPort): readonly Tool[] => [
     input: z.strictObject({
       content: z.string().min(1).max(16_000),
       tags: z.array(tag).max(32).optional(),
-      memory: memory.optional(),
+      in: memory.optional().describe(`${oneOf}; left out: the one that lasts longest.`),
       forDays: z.number().positive().max(3_650).optional().describe('When it will be of no use any more.'),
     }),
     safety: 'idempotent',
@@ -67,7 +69,7 @@ export const memoryTools = (port: MemoryPort): readonly Tool[] => [
       text: z.string().max(1_000).optional().describe('Words to look for; left out: the newest notes.'),
       tag: tag.optional(),
       limit: z.int().min(1).max(50).optional(),
-      memory: memory.optional(),
+      in: memory.optional().describe(`${oneOf}; left out: all of them.`),
     }),
     safety: 'read',
     egress: 'none',
@@ -79,12 +81,15 @@ export const memoryTools = (port: MemoryPort): readonly Tool[] => [
     id: 'openwop:forget',
     title: 'Forget',
     description: 'Drops a note that is wrong or over, by the id that recalling it gave.',
-    input: z.strictObject({ id: z.string().min(1).max(1_500) }),
+    input: z.strictObject({
+      id: z.string().min(1).max(1_500),
+      in: memory.optional().describe(`${oneOf}; left out: wherever it is.`),
+    }),
     safety: 'idempotent',
     untrusted: false,
     egress: 'none',
-    async run({ id }, context) {
-      return { forgotten: await port.forget(context, id) };
+    async run(entry, context) {
+      return { forgotten: await port.forget(context, entry) };
     },
   }),
 ];
