@@ -1,0 +1,232 @@
+/** Trees of runs that are cancelled at random rows: everything `npm run e2e:orchestration` does, as one function. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ContextId, RunId } from '@cairn/protocol';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
+import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
+import { endsRun } from '../../packages/host/src/log/run-index.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { createRandom } from '../../packages/host/test/kit/random.ts';
+import type { Breach } from '../crash/breach.ts';
+import { type HeldStore, heldStore } from './held-store.ts';
+import { auditTree } from './tree-audit.ts';
+import { TREE_RUNS, treeSteps, treeWorkflow, treeWorkflows } from './tree-workflows.ts';
+
+export interface CancelCampaign {
+  /** How many trees are cancelled, each at a row of its own. */
+  readonly points: number;
+  readonly seed: string;
+  readonly progress?: (text: string) => void;
+}
+
+export interface CancelReport {
+  readonly seed: string;
+  readonly points: number;
+  /** Rows that a tree has when it has come to rest. */
+  readonly rowsAtRest: number;
+  /** Runs that were there when a tree was cancelled, and how many trees had not all of theirs. */
+  readonly runsAtCancel: { readonly least: number; readonly most: number; readonly growing: number };
+  readonly slowestMs: number;
+  readonly breaches: readonly Breach[];
+  readonly seconds: number;
+  /** The data folder; kept only when a promise was broken. */
+  readonly folder: string | null;
+}
+
+/** One deadline for the whole tree. */
+const WITHIN_MS = 5_000;
+
+/** How long a tree may take to come to rest, or to end; only a defect needs as much. */
+const PATIENCE_MS = 10_000;
+
+const KEY = 'cancel-test-key-000001';
+const TENANT = 'cancel';
+
+export async function cancelCampaign(options: CancelCampaign): Promise<CancelReport> {
+  const began = performance.now();
+  const folder = await mkdtemp(join(tmpdir(), 'cairn-cancel-'));
+  const closing = new AbortController();
+  const faults: string[] = [];
+  const held = heldStore(await openSqliteStore({ folder, onFault: (error) => void faults.push(String(error)) }));
+  const host = await createHost({
+    config: {
+      port: 0,
+      conformance: true,
+      keys: [{ key: KEY, tenant: TENANT, scopes: ['runs:create', 'runs:cancel'] }],
+    },
+    store: held.store,
+    steps: treeSteps(closing.signal),
+    workflows: treeWorkflows,
+    report: ({ level, message, error }) => {
+      if (level !== 'info') faults.push(`${level}: ${message} ${String(error ?? '')}`);
+    },
+  });
+  const grove = new Grove(host, held);
+  try {
+    const report = await play(grove, options);
+    for (const fault of faults) report.breaches.push({ promise: 'the host meets no trouble', facts: { fault } });
+    closing.abort();
+    return {
+      seed: options.seed,
+      points: options.points,
+      ...report,
+      seconds: Math.round((performance.now() - began) / 100) / 10,
+      folder: report.breaches.length === 0 ? null : folder,
+    };
+  } finally {
+    closing.abort();
+    await host.close();
+    if (faults.length === 0 && grove.breaches.length === 0) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function play(grove: Grove, { points, seed, progress }: CancelCampaign) {
+  const random = createRandom(seed);
+  const rowsAtRest = await grove.measure();
+  const atCancel: number[] = [];
+  for (let point = 0; point < points; point++) {
+    const rows = random.between(1, rowsAtRest);
+    atCancel.push(await grove.cancelAt(rows));
+    if ((point + 1) % 10 === 0) progress?.(`${point + 1} of ${points} trees cancelled`);
+  }
+  // Only now: whatever a tree did after it had ended is there to be seen.
+  const { breaches, slowestMs } = await grove.audit();
+  const growing = atCancel.filter((runs) => runs < TREE_RUNS).length;
+  const runsAtCancel = { least: Math.min(...atCancel), most: Math.max(...atCancel), growing };
+  return { rowsAtRest, runsAtCancel, slowestMs, breaches };
+}
+
+/** Trees on one host, followed by the commits of its store. */
+class Grove {
+  readonly breaches: Breach[] = [];
+  readonly #host: Host;
+  readonly #held: HeldStore;
+  readonly #trees: GrowingTree[] = [];
+  readonly #listeners = new Set<(commit: Commit) => void>();
+
+  constructor(host: Host, held: HeldStore) {
+    this.#host = host;
+    this.#held = held;
+    held.store.log.follow((commit) => {
+      for (const listener of this.#listeners) listener(commit);
+    });
+  }
+
+  /** How many rows a tree has once all of its runs wait for somebody, for time, or for a step. */
+  async measure(): Promise<number> {
+    const tree = this.#plant();
+    await tree.until(({ runs, resting }) => runs.size === TREE_RUNS && resting.size === TREE_RUNS - 4);
+    const { rows } = tree;
+    await this.#cancel(tree);
+    return rows;
+  }
+
+  /** Cancels a tree as soon as it has so many rows; gives how many runs it had. */
+  async cancelAt(rows: number): Promise<number> {
+    const tree = this.#plant();
+    // A tree may come to rest with a row less than the one that was measured.
+    await tree.until((now) => now.rows >= rows || now.resting.size === TREE_RUNS - 4);
+    // What is below stands still until the root has heard of it; the root itself may be in the middle of something.
+    this.#held.hold(({ runId }) => runId !== tree.root);
+    const runs = tree.runs.size;
+    await this.#cancel(tree);
+    return runs;
+  }
+
+  async audit(): Promise<{ readonly breaches: Breach[]; readonly slowestMs: number }> {
+    let slowestMs = 0;
+    for (const { contextId, root } of this.#trees) {
+      const rows = contextId === null ? [] : await allRows(this.#held.store, contextId);
+      const runs = Map.groupBy(rows, ({ runId }) => runId);
+      const { breaches, tookMs } = auditTree({ root: root as RunId, runs, withinMs: WITHIN_MS });
+      this.breaches.push(...breaches);
+      slowestMs = Math.max(slowestMs, tookMs);
+    }
+    return { breaches: this.breaches, slowestMs };
+  }
+
+  #plant(): GrowingTree {
+    const tree = new GrowingTree();
+    this.#trees.push(tree);
+    this.#listeners.add(tree.take);
+    // One tree grows at a time: the next run that nobody started is its root.
+    void this.#send('/v1/runs', { workflowId: treeWorkflow });
+    return tree;
+  }
+
+  async #cancel(tree: GrowingTree): Promise<void> {
+    const isHeard = tree.until(({ isCancelled }) => isCancelled);
+    await this.#send(`/v1/runs/${tree.root}/cancel`, {});
+    await isHeard;
+    this.#held.release();
+    await tree.until(({ runs, ended }) => ended.size === runs.size);
+    this.#listeners.delete(tree.take);
+  }
+
+  async #send(path: string, body: object): Promise<void> {
+    const response = await fetch(`${this.#host.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok)
+      this.breaches.push({ promise: 'the host accepts it', facts: { path, text: await response.text() } });
+  }
+}
+
+/** What is known of a tree while it grows. */
+class GrowingTree {
+  root: RunId | null = null;
+  rows = 0;
+  /** The root has heard that it is to end. */
+  isCancelled = false;
+  readonly runs = new Set<RunId>();
+  readonly ended = new Set<RunId>();
+  /** Runs that have ended, or do nothing until something comes from outside. */
+  readonly resting = new Set<RunId>();
+  contextId: ContextId | null = null;
+  #look: () => void = () => undefined;
+
+  readonly take = ({ runId, contextId, rows }: Commit): void => {
+    const isRoot = this.root === null && rows[0]?.seq === 0 && !runId.includes('.');
+    if (isRoot) {
+      this.root = runId;
+      this.contextId = contextId;
+    }
+    if (contextId !== this.contextId) return;
+    this.rows += rows.length;
+    this.runs.add(runId);
+    for (const row of rows) this.#note(row);
+    this.#look();
+  };
+
+  #note({ runId, type, nodeId }: Row): void {
+    if (endsRun(type)) this.ended.add(runId);
+    if (type === 'cairn.cancel.requested') this.isCancelled = true;
+    // The long ones: a question, a delay, a step that does not come back.
+    const waits = type === 'interrupt.requested' || type === 'cairn.timer.set' || type === 'cairn.step.requested';
+    if (endsRun(type) || (waits && nodeId !== null && /^(ask|wait|work)$/.test(nodeId))) this.resting.add(runId);
+  }
+
+  /** Rejects when nothing of the kind happens; the audit then says what is missing. */
+  until(isSo: (tree: GrowingTree) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const late = AbortSignal.timeout(PATIENCE_MS);
+      late.addEventListener('abort', () => resolve(), { once: true });
+      this.#look = () => {
+        if (isSo(this)) resolve();
+      };
+      this.#look();
+    });
+  }
+}
+
+async function allRows(store: Store, contextId: ContextId): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await store.log.read({ contextId, afterCursor: rows.at(-1)?.cursor ?? 0, limit: 1_000 });
+    rows.push(...page);
+    if (page.length === 0) return rows;
+  }
+}

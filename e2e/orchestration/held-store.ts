@@ -1,0 +1,41 @@
+/** A store whose appends come one after the other, and of which some can be held back: so that a tree of runs can be met at a row. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Append, Appended, Store } from '../../packages/host/src/log/port.ts';
+
+/** Between two appends: long enough for a request to arrive between them. */
+const PACE_MS = 1;
+
+export interface HeldStore {
+  readonly store: Store;
+  /** Appends for which this is so wait until `release`. */
+  hold(isHeld: (append: Append) => boolean): void;
+  release(): void;
+}
+
+export function heldStore(base: Store): HeldStore {
+  let isHeld: (append: Append) => boolean = () => false;
+  let released = Promise.withResolvers<void>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function append(given: Append): Promise<Appended> {
+    while (isHeld(given)) await released.promise;
+    const before = turn;
+    const own = Promise.withResolvers<void>();
+    turn = own.promise;
+    await before;
+    void pause(PACE_MS).then(own.resolve);
+    return base.log.append(given);
+  }
+
+  return {
+    store: { ...base, log: { ...base.log, append } },
+    hold(which) {
+      isHeld = which;
+      released = Promise.withResolvers<void>();
+    },
+    release() {
+      isHeld = () => false;
+      released.resolve();
+    },
+  };
+}
