@@ -27,6 +27,7 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
   const question = askDrafts(state, {
     nodeId: node.id,
     kind: 'approval',
+    agentId: state.orchestration?.agentId,
     data: {
       artifactId: `decision-${decidedSeq}`,
       artifactType: 'orchestrator-decision',
