@@ -152,7 +152,7 @@ const running: readonly Section[] = [
   {
     verb: 'answer',
     prose:
-      'Tells a run what it asked: the action of an approval, answers by the name of the question, or any JSON with `--value`. Without an answer it shows the question and asks you. Only the first answer counts.',
+      'Tells a run what it asked: the action of an approval, answers by the name of the question, or any JSON with `--value`. Without an answer it shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
     steps: [
       { command: 'cairn answer {review} acept' },
       { command: 'cairn answer {review} accept' },

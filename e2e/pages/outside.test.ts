@@ -1,6 +1,6 @@
-/** Holds the pages about interrupts and webhooks to what a host answers, and to the code they describe. */
+/** Holds the pages about interrupts, conversations and webhooks to what a host answers, and to the code they describe. */
 import { createHmac } from 'node:crypto';
-import { audienceOf, eventTypes, MAX_TOKEN_SECONDS, type WorkflowDefinition } from '@cairn/protocol';
+import { audienceOf, eventTypes, MAX_PARTICIPANTS, MAX_TOKEN_SECONDS, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
 import { memoryStore } from '../../packages/host/src/log/memory.ts';
@@ -39,6 +39,7 @@ const approval: WorkflowDefinition = {
 
 test.each([
   ['interrupts.md', 7],
+  ['conversations.md', 8],
   ['webhooks.md', 4],
 ])('every exchange of %s is answered as it says', async (name, count) => {
   const key = 'key-of-the-page-02';
@@ -72,6 +73,7 @@ test('the numbers on the pages are those of the code', () => {
     runs: webhookPolicy.maxInFlight,
     timeout: ATTEMPT_TIMEOUT_MS,
     webhooks: MAX_WEBHOOKS,
+    participants: MAX_PARTICIPANTS,
   };
   expect(numbers).toEqual({
     life: 1_800,
@@ -85,7 +87,9 @@ test('the numbers on the pages are those of the code', () => {
     runs: 8,
     timeout: 5_000,
     webhooks: 50,
+    participants: 32,
   });
+  expect(referencePage('conversations.md')).toContain('up to 32');
   const told = ['1,800 seconds', '86,400', 'eight times'].every((text) => interrupts.includes(text));
   const said = [
     'Four failures in a row',
