@@ -80,3 +80,17 @@ test('a read that fails is told, and the next one works', async () => {
   broken = false;
   expect(await conversations.before(query({}))).toHaveLength(2);
 });
+
+test('what an invocation hears is the same however much was said since it began', async () => {
+  const store = memoryStore();
+  const conversations = createConversations(store.log);
+  for (let i = 0; i < 5; i++) await started(store, `run_old${i}`, [opened(`old ${i} ${'x'.repeat(600_000)}`)]);
+  await started(store, 'run_2', [opened('two'), invoked]);
+  const asked = query({ maxTokens: 10_000_000 });
+  const before = await conversations.before(asked);
+  expect(before).toHaveLength(3);
+  for (let i = 0; i < 9; i++) await started(store, `run_new${i}`, [opened('y'.repeat(600_000)), invoked]);
+  await conversations.before({ ...asked, runId: 'run_new8' as RunId });
+  expect(await conversations.before(asked)).toEqual(before);
+  expect(await createConversations(store.log).before(asked)).toEqual(before);
+});

@@ -1,7 +1,7 @@
 /** Reads conversations out of the log: each context is folded once and then only advanced, and few are kept. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/port.ts';
-import { type ContextFold, conversationFor, emptyContext, foldRow } from './conversation.ts';
+import { type ContextFold, conversationFor, emptyContext, foldRow, reaches } from './conversation.ts';
 import type { AgentGroup, ModelMessage } from './turn.ts';
 
 export interface ConversationQuery {
@@ -36,12 +36,23 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
     return kept;
   };
 
-  const advance = async (contextId: ContextId, fold: ContextFold, to: number): Promise<void> => {
+  /** To the end of the page that holds the cursor, or no further than it. */
+  const advance = async (contextId: ContextId, fold: ContextFold, to: number, isExact = false): Promise<void> => {
     while (fold.cursor < to) {
       const rows = await log.read({ contextId, afterCursor: fold.cursor, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
       if (rows.length === 0) return;
-      for (const row of rows) foldRow(fold, row);
+      for (const row of rows) {
+        if (isExact && row.cursor > to) return;
+        foldRow(fold, row);
+      }
     }
+  };
+
+  /** For an invocation that began so long ago that what it heard is no longer held. */
+  const refolded = async (contextId: ContextId, to: number): Promise<ContextFold> => {
+    const fold = emptyContext();
+    await advance(contextId, fold, to, true);
+    return fold;
   };
 
   return {
@@ -53,7 +64,8 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
       const level = kept.advancing.then(() => advance(contextId, kept.fold, cut.cursor));
       kept.advancing = level.catch(() => undefined);
       await level;
-      return conversationFor(kept.fold, { ...listener, runId, cutCursor: cut.cursor });
+      const fold = reaches(kept.fold, cut.cursor) ? kept.fold : await refolded(contextId, cut.cursor);
+      return conversationFor(fold, { ...listener, runId, cutCursor: cut.cursor });
     },
   };
 }

@@ -110,7 +110,7 @@ test('what a context remembers has an end, and the newest stays', () => {
   for (let i = 0; i < 30; i++) context.run(`run_${i}`, 'x'.repeat(300_000), `answer ${i}`);
   const fold = emptyContext();
   for (const row of context.rows) foldRow(fold, row);
-  expect(fold.characters).toBeLessThan(4_000_001);
+  expect(fold.characters - fold.forgotten).toBeLessThan(4_000_001);
   expect(fold.said.at(-1)?.text).toBe('answer 29');
 });
 
@@ -138,4 +138,25 @@ test('what is said to a group is heard by the group alone, also what a person sa
   context.add('run_1', 'conversation.exchanged', { turn }, 'gate');
   expect(context.hear({ group: 'shared:red' })).toMatchObject([{ role: 'user', text: 'user: for us' }]);
   for (const group of ['isolated', 'shared', 'shared:blue'] as const) expect(context.hear({ group })).toEqual([]);
+});
+
+test('one word that is longer than all that is held stays, and is not heard', () => {
+  const context = new Context();
+  context.run('run_1', 'x'.repeat(5_000_000), null);
+  context.run('run_2', 'short', 'answer');
+  expect(context.hear({ maxTokens: 10_000_000 })).toEqual([user('short'), assistant('answer')]);
+});
+
+test('an isolated agent of a child run hears what earlier runs were about, and not what the run above was asked', () => {
+  const context = new Context();
+  context.run('run_1', 'earlier', 'done');
+  context.run('run_top', 'now', null);
+  context.add('run_kid', 'run.started', { workflowId: 'w', parentRunId: 'run_top', inputs: { task: 'sub' } });
+  expect(context.hear({ runId: 'run_kid' })).toEqual([user('earlier'), assistant('done')]);
+  expect(context.hear({ runId: 'run_top' })).toEqual([user('earlier'), assistant('done')]);
+  expect(context.hear({ runId: 'run_kid', group: 'shared' })).toEqual([
+    user('earlier'),
+    assistant('done'),
+    user('now'),
+  ]);
 });

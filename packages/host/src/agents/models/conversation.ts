@@ -9,6 +9,8 @@ import { asUntrusted } from './untrusted.ts';
 /** Something that was said, and where in the context. */
 interface Said {
   readonly cursor: number;
+  /** How many characters were said in the context before it. */
+  readonly offset: number;
   readonly runId: string;
   readonly by: 'user' | 'host' | { readonly agentId: string; readonly room: string };
   readonly text: string;
@@ -19,15 +21,21 @@ export interface ContextFold {
   /** Everything up to this cursor is in it. */
   cursor: number;
   said: Said[];
+  /** Of all that was ever said. */
   characters: number;
+  /** What lies before this offset is no longer there. */
+  forgotten: number;
   /** Of each run that was started by another one, the run at the root of its tree. */
   readonly roots: Map<string, string>;
   /** Who speaks at a node of a run. */
   readonly speakers: Map<string, { readonly agentId: string; readonly room: string | null }>;
 }
 
-/** What is remembered of one context; beyond it the oldest is forgotten. No model reads more. */
-const MAX_CHARACTERS = 4_000_000;
+/** So much of what was said last is heard; no model reads more. */
+const HEARD_CHARACTERS = 2_000_000;
+/** What is held of one context; beyond it the oldest is let go, down to what leaves room for invocations that began a while ago. */
+const MAX_HELD = 4_000_000;
+const HELD_AFTERWARDS = 3_000_000;
 /** Of what a tool gave to another agent, as much is passed on. */
 const MAX_TOOL_TEXT = 2000;
 
@@ -35,6 +43,7 @@ export const emptyContext = (): ContextFold => ({
   cursor: 0,
   said: [],
   characters: 0,
+  forgotten: 0,
   roots: new Map(),
   speakers: new Map(),
 });
@@ -45,7 +54,7 @@ export function foldRow(fold: ContextFold, row: Row): void {
   if (take === undefined) return;
   const text = take(fold, row, JSON.parse(row.payload) as JsonObject);
   if (text === null || text.text === '') return;
-  fold.said.push({ cursor: row.cursor, runId: row.runId, ...text });
+  fold.said.push({ cursor: row.cursor, offset: fold.characters, runId: row.runId, ...text });
   fold.characters += text.text.length;
   forgetOldest(fold);
 }
@@ -128,22 +137,27 @@ function returnedText({ toolName, outcome, error, contentTrust }: JsonObject): s
 
 function brief(value: Json): string {
   const text = JSON.stringify(value);
-  return text.length > MAX_TOOL_TEXT ? `${text.slice(0, MAX_TOOL_TEXT)}…` : text;
+  return text.length > MAX_TOOL_TEXT ? `${text.slice(0, MAX_TOOL_TEXT).toWellFormed()}…` : text;
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function forgetOldest(fold: ContextFold): void {
-  if (fold.characters <= MAX_CHARACTERS) return;
-  let dropped = 0;
-  // Down to half, so that it is not done again with the next word.
-  while (fold.characters > MAX_CHARACTERS / 2) {
-    fold.characters -= (fold.said[dropped] as Said).text.length;
-    dropped++;
-  }
-  fold.said = fold.said.slice(dropped);
+  if (fold.characters - fold.forgotten <= MAX_HELD) return;
+  const first = fold.said.findIndex(({ offset }) => fold.characters - offset <= HELD_AFTERWARDS);
+  // What was said last is held, however long it is.
+  fold.said = fold.said.slice(first === -1 ? -1 : first);
+  fold.forgotten = (fold.said[0] as Said).offset;
 }
+
+/** How much had been said before the cut. */
+const saidBefore = ({ said, characters }: ContextFold, cutCursor: number): number =>
+  said.find(({ cursor }) => cursor >= cutCursor)?.offset ?? characters;
+
+/** Whether the fold, which may have gone on since, still holds all that can be heard before the cut. */
+export const reaches = (fold: ContextFold, cutCursor: number): boolean =>
+  fold.forgotten === 0 || fold.forgotten <= saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
 
 /** Who asks for a conversation, and up to where. */
 export interface Listener {
@@ -157,19 +171,23 @@ export interface Listener {
   readonly maxTokens: number;
 }
 
-/** The messages before an invocation, oldest first, cut from the oldest to fit. */
+/** The messages before an invocation, oldest first, cut from the oldest to fit: the same however far a fold that reaches has gone. */
 export function conversationFor(fold: ContextFold, listener: Listener): readonly ModelMessage[] {
+  const { cutCursor } = listener;
   const room = roomOf(fold, listener.runId, listener.group);
-  const heard = fold.said.filter((said) => said.cursor < listener.cutCursor && isHeard(said, listener, room));
+  const tree = rootOf(fold, listener.runId);
+  const oldest = saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
+  const isBefore = ({ cursor, offset }: Said) => cursor < cutCursor && offset >= oldest;
+  const heard = fold.said.filter((said) => isBefore(said) && isHeard(said, tree, room));
   const messages = joined(heard.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
   const last = messages.at(-1);
   if (last?.role === 'user' && last.text === listener.task) messages.pop();
   return newest(messages, listener.maxTokens);
 }
 
-function isHeard({ by, runId }: Said, listener: Listener, room: string | null): boolean {
-  // What its own run was asked reaches an isolated agent as its task, if at all.
-  if (by === 'user') return room !== null || runId !== listener.runId;
+function isHeard({ by, runId }: Said, tree: string, room: string | null): boolean {
+  // What its own run, or the one at the top of it, was asked reaches an isolated agent as its task, if at all.
+  if (by === 'user') return room !== null || runId !== tree;
   return by === 'host' || by.room === room;
 }
 
