@@ -52,6 +52,7 @@ test('the conversation is closed with the turn that is the answer, which stands 
     outcome: 'Bern',
     turnCount: 1,
   });
+  expect(rowsOf(run, 'node.resumed')[0]?.cause).toBe(rowsOf(run, 'conversation.closed')[0]?.seq);
   expect(run.last('interrupt.resolved')).toMatchObject({ resolvedBy: 'ada' });
   expect(run.state.view.channels.conversation?.value).toHaveLength(2);
 });

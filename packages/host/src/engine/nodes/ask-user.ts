@@ -49,7 +49,7 @@ function converse(context: Context, { prompt, decidedSeq }: UserQuestion): NodeA
 
 /** Closed by the user, or with the turn that is the answer. */
 function answered({ node, state }: Context, conversation: Conversation): NodeAction {
-  const { interruptId, last, lastSeq, end } = conversation;
+  const { interruptId, last, end } = conversation;
   const { now, nextSeq } = state;
   const closing =
     end === null ? { turn: last, outcome: last.content, reason: 'answered' } : closingOf(conversation, end, now);
@@ -58,10 +58,11 @@ function answered({ node, state }: Context, conversation: Conversation): NodeAct
       ? [resolvedDraft({ ...resolution(node.id, conversation), at: now, by: senderOf(last.principal) })]
       : [];
   const answer = closing.outcome ?? (closing.turn.role === 'system' ? null : closing.turn.content);
+  const seq = nextSeq + resolved.length;
   const drafts = [
     ...resolved,
-    ...closingDrafts(node.id, conversation, closing, { seq: nextSeq + resolved.length, now }),
-    resumedDraft(node.id, interruptId, lastSeq, answer),
+    ...closingDrafts(node.id, conversation, closing, { seq, now }),
+    resumedDraft(node.id, interruptId, seq, answer),
   ];
   return { kind: 'complete', outputs: { answer }, drafts };
 }

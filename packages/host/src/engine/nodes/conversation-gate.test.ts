@@ -84,6 +84,7 @@ describe('a conversation', () => {
     const last = ['interrupt.resolved', 'conversation.closed', 'channel.written', 'node.resumed', 'node.completed'];
     expect(run.types().slice(run.types().indexOf('interrupt.resolved')).slice(0, 5)).toEqual(last);
     expect(rowOf(run, 'conversation.closed').cause).toBe(rowOf(run, 'conversation.exchanged').seq);
+    expect(rowOf(run, 'node.resumed').cause).toBe(rowOf(run, 'conversation.closed').seq);
     expect(run.last('conversation.closed')).toEqual({
       conversationId: 'run_1:talk:0',
       turnIndex: 2,

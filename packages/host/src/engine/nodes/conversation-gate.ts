@@ -128,7 +128,7 @@ function close(context: Context, conversation: Conversation, end: NonNullable<Co
     outputs: { conversationId, outcome, reason, turnCount: last.turnIndex },
     drafts: [
       ...closingDrafts(node.id, conversation, closing, at),
-      resumedDraft(node.id, interruptId, conversation.lastSeq, outcome),
+      resumedDraft(node.id, interruptId, at.seq, outcome),
     ],
   };
 }
