@@ -10,17 +10,22 @@ export interface DrawnAnswer {
 
 export function rightAnswer(interrupt: InterruptView, mark: string, random: Random): DrawnAnswer {
   switch (interrupt.kind) {
-    case 'approval':
+    case 'approval': {
+      const { actions } = interrupt.data as unknown as { readonly actions: readonly string[] };
+      const refined = { action: 'refine', refineFeedback: { scope: 'whole', text: mark } };
       return marked(
         random.pick<Json>([
           { action: 'accept', feedback: mark },
           { action: 'accept', feedback: mark },
           { action: 'reject', feedback: mark },
-          { action: 'refine', refineFeedback: { scope: 'whole', text: mark } },
+          actions.includes('refine') ? refined : { action: 'accept', feedback: mark },
         ]),
       );
-    case 'clarification':
-      return marked(random.pick<Json>([{ answers: { q1: mark } }, { answers: [{ id: 'q1', answer: mark }] }]));
+    }
+    case 'clarification': {
+      const [{ id }] = interrupt.data.questions as unknown as [{ readonly id: string }];
+      return marked(random.pick<Json>([{ answers: { [id]: mark } }, { answers: [{ id, answer: mark }] }]));
+    }
     case 'external-event':
       return marked({ eventPayload: { ...(interrupt.data.correlation as JsonObject), note: mark } });
     default:
@@ -40,7 +45,7 @@ export function wrongAnswer(interrupt: InterruptView): Json | null {
     case 'approval':
       return { action: 'explode' };
     case 'clarification':
-      return { answers: { q1: 7 } };
+      return { answers: { none: 7 } };
     case 'external-event':
       return { eventPayload: { order: 'another' } };
     case 'custom':

@@ -12,6 +12,7 @@ import {
 import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
+import { ChainWatch } from './chain-watch.ts';
 import type { Interesting } from './coverage.ts';
 import { FamilyWatch } from './family-watch.ts';
 import { foldEvent, RunAudit } from './run-audit.ts';
@@ -30,10 +31,12 @@ export class Auditor {
   readonly #world: AuditorWorld;
   readonly #contexts = new Map<string, number>();
   readonly #families: FamilyWatch;
+  readonly #chains: ChainWatch;
 
   constructor(world: AuditorWorld) {
     this.#world = world;
     this.#families = new FamilyWatch(world);
+    this.#chains = new ChainWatch(world);
     world.base.log.follow((commit) => this.#take(commit));
   }
 
@@ -50,6 +53,7 @@ export class Auditor {
       );
       run.take(row);
       this.#families.take(row);
+      this.#chains.take(row);
       if (row.cursor <= (this.#contexts.get(row.contextId) ?? 0)) {
         complain('cursors increase in a context', { contextId: row.contextId, cursor: row.cursor });
       }
@@ -57,6 +61,11 @@ export class Auditor {
       this.#world.onRow(row);
     }
     run.settle();
+  }
+
+  /** Asked after a while in which nothing went wrong and nobody helped. */
+  checkOrphans(): void {
+    this.#families.checkOrphans();
   }
 
   #exists(eventId: string): boolean {

@@ -1,6 +1,7 @@
 /** People and programs outside: they start, answer, pause, resume, cancel and look, at either node, and remember what they were told. */
 import { type InterruptView, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
 import type { RunStarted } from '../../packages/host/src/engine/engine.ts';
+import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
 import type { Row, Store } from '../../packages/host/src/log/port.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
@@ -15,6 +16,8 @@ import { Streams } from './streams.ts';
 
 export const TENANT = 'acme';
 const ENDPOINT = 'POST /v1/runs';
+
+const drivenTypes: ReadonlySet<string> = new Set([relayNode.typeId, dispatch.typeId]);
 
 export interface ClientWorld {
   readonly random: Random;
@@ -203,7 +206,7 @@ export class Clients {
     life: Life,
   ): void {
     // A driven node may by then have asked something else, so its questions are named.
-    const isDriven = view.nodeStates[to.nodeId ?? '']?.typeId === relayNode.typeId;
+    const isDriven = drivenTypes.has(view.nodeStates[to.nodeId ?? '']?.typeId ?? '');
     const byNode = to.nodeId !== undefined && !isDriven && this.#world.random.chance(0.5);
     const place = byNode ? { nodeId: to.nodeId } : { interruptId: to.interruptId };
     const request = { tenant: TENANT, principal: 'bob', runId, value, ...place };

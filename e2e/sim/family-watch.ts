@@ -51,6 +51,16 @@ export class FamilyWatch {
     }
   }
 
+  /** Once there was time for everybody to hear of every end, no run goes on below one that is over. */
+  checkOrphans(): void {
+    for (const [runId, { parent, ended }] of this.#members) {
+      const above = parent === null ? null : (this.#members.get(parent)?.ended ?? null);
+      if (ended !== null) continue;
+      if (above !== null) this.#world.complain('no run outlives the one above it', { runId, parent, above });
+      if (this.#strays.has(runId)) this.#world.complain('no run outlives the node that started it', { runId, parent });
+    }
+  }
+
   #started({ runId, payload }: Row): void {
     const { parentRunId } = JSON.parse(payload) as Payload;
     const parent = (parentRunId ?? null) as RunId | null;

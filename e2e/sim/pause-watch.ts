@@ -10,6 +10,7 @@ const sayable = new Set([
   'clarification.resolved',
   'node.resumed',
   'cairn.cancel.requested',
+  'cairn.budget.returned',
   'run.resumed',
 ]);
 

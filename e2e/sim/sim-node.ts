@@ -1,6 +1,9 @@
 /** A node of the world: an engine over its own line to the store, that can crash, stop in order, and come back. */
 import { hash as digest } from 'node:crypto';
+import { benchWorld } from '../../packages/host/src/agents/loop/agent-bench.contract.ts';
+import { createSupervisor } from '../../packages/host/src/agents/orchestration/supervisor.ts';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
+import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
 import type { UniqueId } from '../../packages/host/src/engine/ports.ts';
 import { createEngine } from '../../packages/host/src/engine/runtime.ts';
 import { LiveFeed } from '../../packages/host/src/log/feed.ts';
@@ -18,6 +21,9 @@ const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
 
 /** Small, so that watchers fall off the ring and have to read on from the log. */
 const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size: 10_000 } };
+
+/** It decides what its configuration says, in any workflow. */
+const supervisor = createSupervisor(benchWorld({ isConformanceHost: true }));
 
 export interface NodeWorld {
   readonly store: StoreWorld;
@@ -68,7 +74,7 @@ export class SimNode {
       sha256: (text, encoding) => digest('sha256', text, encoding),
       owner: name,
       steps: ledger.steps(name),
-      nodeTypes: [relayNode],
+      nodeTypes: [relayNode, dispatch, supervisor],
       performers: [ledger.performer(name)],
       limits,
       leaseMs: LEASE_MS,

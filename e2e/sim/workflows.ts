@@ -3,6 +3,7 @@ import type { Json, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cair
 import { triggerRules } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
+import { drawCrew } from './crews.ts';
 import { type Behaviour, safeties, stepTypeId } from './sim-steps.ts';
 
 type Config = { readonly [key: string]: Json };
@@ -19,8 +20,11 @@ export function drawWorkflow(random: Random, id: string, below: readonly string[
   const graph = new Graph(random);
   const size = random.between(2, 8);
   if (random.chance(0.3)) graph.add({ typeId: 'core.start' });
+  // A run has one supervisor.
+  const crewAt = below.length > 0 && random.chance(0.3) ? random.below(size) : -1;
   for (let i = 0; i < size; i += 1) {
-    if (random.chance(0.12)) graph.addLoop();
+    if (i === crewAt) graph.addCrew(below);
+    else if (random.chance(0.12)) graph.addLoop();
     else graph.add(below.length > 0 && random.chance(0.12) ? drawSubWorkflow(random, below) : drawNode(random));
   }
   if (random.chance(0.3)) graph.add({ typeId: 'core.end', inputs: { result: { type: 'static', value: 'done' } } });
@@ -85,6 +89,23 @@ class Graph {
     }
     this.#edge(last.id, loop, leaving(last.output));
     this.#sources.push({ id: loop, outputs: ['done'] });
+  }
+
+  /** A supervisor, a dispatch node that carries out what it decides, and the edge back. */
+  addCrew(below: readonly string[]): void {
+    const random = this.#random;
+    if (this.#sources.length === 0) this.add({ typeId: 'core.start' });
+    const { supervisor, dispatch } = drawCrew(random, below);
+    const boss = this.#node({ typeId: 'core.orchestrator.supervisor', config: supervisor });
+    this.#follow(boss);
+    const settings = {
+      ...(random.chance(0.15) ? { timeoutMs: random.between(500, 20_000) } : {}),
+      ...(random.chance(0.2) ? { retry: { maxAttempts: 2, backoffMs: random.between(10, 500) } } : {}),
+    };
+    const hands = this.#node({ typeId: 'core.dispatch', config: dispatch, settings });
+    this.#edge(boss, hands, {});
+    this.#edge(hands, boss, {});
+    this.#sources.push({ id: boss, outputs: ['output'] });
   }
 
   #node({ typeId, config, inputs, settings }: Drawn): string {

@@ -226,6 +226,7 @@ class World {
       node.tick();
       if (node.life === null) node.boot();
     }
+    await this.#letEndsBeHeard();
     let rounds = 0;
     while (this.#complaints.first === null && !this.#allDone() && rounds < KIND_ROUNDS) {
       rounds += 1;
@@ -244,21 +245,37 @@ class World {
     if (this.#complaints.first === null) await this.#checkMemory();
   }
 
-  #kindRound(): void {
+  /** Nobody answers and nothing hangs on: whoever nobody wants any more has ended after a few leases. */
+  async #letEndsBeHeard(): Promise<void> {
+    const until = this.#time + 3 * LEASE_MS;
+    for (let rounds = 0; this.#complaints.first === null && rounds < KIND_ROUNDS; rounds += 1) {
+      if (!this.#kindMove()) {
+        if (this.#time >= until) break;
+        this.#moveTo(Math.min(Math.max(this.#nextWake() ?? until, this.#time + 1), until));
+      }
+      await settle();
+    }
+    this.#auditor.checkOrphans();
+  }
+
+  /** Whatever is ready happens, in order. False when nothing is. */
+  #kindMove(): boolean {
     this.#ledger.release();
     this.#clients.streams.resumeAll();
     const pending = this.#schedule.takeOldest();
     if (pending !== null) {
       this.#trace.write(`${pending.life} ${pending.label}`);
       pending.happen();
-      return;
+      return true;
     }
     for (const node of this.#nodes) if (node.life === null) node.boot();
     const due = this.#nodes.find((node) => (node.life?.clock.due().length ?? 0) > 0);
-    if (due !== undefined) {
-      due.life!.clock.fire(due.life!.clock.due()[0]!);
-      return;
-    }
+    due?.life?.clock.fire(due.life.clock.due()[0]!);
+    return due !== undefined;
+  }
+
+  #kindRound(): void {
+    if (this.#kindMove()) return;
     const [life] = this.#serving();
     if (life !== undefined && this.#clients.waiting === 0) {
       if (this.#clients.resumeAll(life, this.#time) || this.#clients.answerAll(life, this.#time)) return;

@@ -1,10 +1,11 @@
 /** Starts the runs that nodes ask for: once, whoever asks and however often. */
 import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../log/port.ts';
+import { Backoff } from './backoff.ts';
 import type { Budget } from './budget.ts';
 import type { StartRun } from './engine.ts';
 import type { MemoryScope } from './memory-scope.ts';
-import type { Performer } from './ports.ts';
+import type { CallContext, Clock, Performer } from './ports.ts';
 import type { Parent } from './start-run.ts';
 
 /** What a node says of the run it wants. */
@@ -36,18 +37,19 @@ export interface ChildStart {
 
 export interface ChildWorld {
   readonly log: EventLog;
+  readonly clock: Clock;
   readonly maxDepth: number;
   readonly start: (child: ChildStart) => Promise<unknown>;
-  /** The parent has ended meanwhile. */
-  readonly orphaned: (child: RunId, parent: RunId) => void;
 }
 
 const CHILD_PERFORMER = 'cairn.child';
 
-export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): Performer {
+export function childPerformer(world: ChildWorld): Performer {
+  const { maxDepth } = world;
   return {
     typeId: CHILD_PERFORMER,
-    async run(input, { tenant, contextId, runId, nodeId }) {
+    async run(input, context) {
+      const { tenant, contextId, runId, nodeId } = context;
       const child = input as unknown as ChildRequest;
       const { childRunId, workflowId, inputs, configurable, principal, toolScopes, depth, unset } = child;
       if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
@@ -69,19 +71,32 @@ export function childPerformer({ log, maxDepth, start, orphaned }: ChildWorld): 
         agentId: child.agentId,
         memoryScope: child.memoryScope,
       };
-      if ((await log.head(childRunId)) === null) {
-        await start({ request, runId: childRunId, parent, unset }).catch(unlessThere);
-      }
-      // A parent that ended while its child was made can no longer tell it to stop.
-      if ((await log.head(runId))?.record.endedAt !== null) orphaned(childRunId, runId);
+      await begun(world, { request, runId: childRunId, parent, unset }, context);
       return { childRunId };
     },
   };
 }
 
-/** Another attempt was quicker: the id says that it is the same run. */
-function unlessThere(error: unknown): void {
-  if (!isCairnError(error, 'conflict')) throw error;
+/**
+ * Tries until the run is there, or is refused for what it is: after a store that failed nobody knows whether it is, and
+ * a run that was called refused and lives would be nobody's.
+ */
+async function begun({ log, clock, start }: ChildWorld, child: ChildStart, context: CallContext): Promise<void> {
+  const backoff = new Backoff(clock);
+  for (;;) {
+    try {
+      if ((await log.head(child.runId)) === null) await start(child);
+      return;
+    } catch (error) {
+      // Another attempt was quicker: the id says that it is the same run.
+      if (isCairnError(error, 'conflict')) return;
+      const { signal } = context;
+      if (!isCairnError(error) || !error.retryable || signal.aborted) throw error;
+      signal.addEventListener('abort', () => backoff.cutShort(), { once: true });
+    }
+    await backoff.wait();
+    context.signal.throwIfAborted();
+  }
 }
 
 const tooDeep = (workflowId: string, depth: number, maxDepth: number): TerminalError =>

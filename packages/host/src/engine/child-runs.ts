@@ -1,6 +1,6 @@
 /** Runs that nodes of other runs start: how they are known, how their parents learn of their end, and what ends with whom. */
-import type { Json, JsonObject, RunId, RunView } from '@cairn/protocol';
-import type { RunHead, Store } from '../log/port.ts';
+import { isCairnError, type Json, type JsonObject, type RunId, type RunView } from '@cairn/protocol';
+import type { EventLog, RunHead, Store } from '../log/port.ts';
 import { budgetReturned, spentBy } from './budget.ts';
 import { cancelRequested, type Fact } from './facts.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -50,14 +50,20 @@ const internalFact = (propose: Fact['propose']): Fact => ({
 
 const hasEnded = (head: RunHead | null): boolean => head !== null && head.record.endedAt !== null;
 
+/** Whether a run is no longer wanted by the one above it, which is to say what it knows. */
+export type IsUnwanted = (runId: RunId, keeper: RunId) => Promise<boolean>;
+
 /**
  * What a run that was left alone may have missed: the end of runs it started, and the end of the run above it. Those who
  * ended say so themselves, but may have been stopped right before.
  */
-export async function missedEnds(state: RunState, store: Store, loader: RunLoader): Promise<readonly Fact[]> {
+export async function missedEnds(
+  state: RunState,
+  { store, loader, isUnwanted }: { store: Store; loader: RunLoader; isUnwanted: IsUnwanted },
+): Promise<readonly Fact[]> {
   const facts: Fact[] = [];
   const { keeper, runId } = state;
-  if (keeper !== null && (await isUnwanted(runId, keeper, store, loader))) {
+  if (keeper !== null && (await isUnwanted(runId, keeper))) {
     facts.push(internalFact((now) => parentEnded(now, keeper)));
   }
   for (const child of Object.keys(state.children) as RunId[]) {
@@ -68,11 +74,34 @@ export async function missedEnds(state: RunState, store: Store, loader: RunLoade
   return facts;
 }
 
-/** Whether the run above has ended, or the node of it that started this one. */
-async function isUnwanted(runId: RunId, keeper: RunId, store: Store, loader: RunLoader): Promise<boolean> {
-  if (hasEnded(await store.log.head(keeper))) return true;
-  return (await loader.load(keeper)).state.strays.includes(runId);
+/** A run that is stepped in this process. */
+interface StateHolder {
+  read<T>(look: (state: RunState) => T): Promise<T>;
 }
+
+/** Of a keeper that is stepped here nothing has to be loaded, if what is known of it is all that the log has. */
+export function unwantedBy(
+  log: EventLog,
+  loader: RunLoader,
+  holderOf: (runId: RunId) => StateHolder | undefined,
+): IsUnwanted {
+  return async (runId, keeper) => {
+    const head = await log.head(keeper);
+    if (head === null || hasEnded(head)) return true;
+    try {
+      const look = (state: RunState) => (state.nextSeq > head.seq ? isDoneWith(state, runId) : null);
+      const known = (await holderOf(keeper)?.read(look)) ?? null;
+      if (known !== null) return known;
+    } catch (error) {
+      // It was given up meanwhile.
+      if (!isCairnError(error) || !error.retryable) throw error;
+    }
+    return isDoneWith((await loader.load(keeper)).state, runId);
+  };
+}
+
+/** Whether the run above has ended, or the node of it that started this one. */
+const isDoneWith = (keeper: RunState, runId: RunId): boolean => keeper.ended || keeper.strays.includes(runId);
 
 /** Why a run is cancelled whose parent has ended. */
 const PARENT_CANCELLED = 'parent-cancelled';
@@ -81,9 +110,23 @@ const PARENT_CANCELLED = 'parent-cancelled';
 export const parentEnded = (state: RunState, parentRunId: RunId): readonly Draft[] =>
   state.keeper === parentRunId ? cancelRequested(state, { reason: PARENT_CANCELLED, parentRunId }) : [];
 
-/** Runs that have to look again: of one that has ended the one above it and those it started, of others those nobody waits for. */
-export function relativesOf({ view, children, strays, ended }: RunState): readonly RunId[] {
-  if (!ended) return strays;
-  const above = view.parentRunId === null ? [] : [view.parentRunId as RunId];
-  return [...above, ...(Object.keys(children) as RunId[])];
+/** The relatives of a run who have to look again, each told once by whoever steps the run. */
+export class Relatives {
+  /** Runs nobody waits for that know it. */
+  readonly #told = new Set<RunId>();
+
+  /** Of a run that has ended the one above it and those it started; of others those nobody waits for any more. */
+  toTell({ view, children, strays, ended }: RunState): readonly RunId[] {
+    if (!ended) return strays.length === 0 ? strays : strays.filter((stray) => !this.#told.has(stray));
+    const above = view.parentRunId === null ? [] : [view.parentRunId as RunId];
+    return [...above, ...(Object.keys(children) as RunId[])];
+  }
+
+  /** Once that they are to be told is durable. */
+  tell(state: RunState, tell: (state: RunState, relatives: readonly RunId[]) => void): void {
+    const relatives = this.toTell(state);
+    if (relatives.length > 0) tell(state, relatives);
+    if (state.strays.length === 0) this.#told.clear();
+    else for (const stray of relatives) this.#told.add(stray);
+  }
 }

@@ -35,6 +35,8 @@ export interface Moment {
   readonly now: number;
   /** The lease is new: open calls are a former holder's and have to be looked at first. */
   readonly takenOver: boolean;
+  /** Nothing is left to be looked at, so that the lease may go back once the run waits for nobody here. */
+  readonly mayRest: boolean;
   /** The call's current attempt is under way in this process. */
   readonly underWay: (callId: string) => boolean;
   /** A decision that could not be made or written; the run is failed with it, the host goes on. */
@@ -78,7 +80,7 @@ export function compose(moment: Moment): Batch {
     }
   }
   const isWhole = rows.length < MAX_ROWS;
-  const quiet = isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
+  const quiet = moment.mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,
     rows,

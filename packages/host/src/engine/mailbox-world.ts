@@ -1,7 +1,7 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun, Store } from '../log/port.ts';
-import { relativesOf } from './child-runs.ts';
+import type { IsUnwanted } from './child-runs.ts';
 import type { Batch } from './compose.ts';
 import type { Clock, Performer, Redactor, Report, Sha256 } from './ports.ts';
 import type { RunLoader } from './run-loader.ts';
@@ -18,8 +18,9 @@ export interface MailboxWorld {
   readonly leaseMs: number;
   readonly report: Report;
   readonly redactor: Redactor | null;
-  /** The run has ended, or a node of it that started others: its relatives are to know. */
-  readonly ended: (state: RunState) => void;
+  /** The run has ended, or a node of it that started others: these relatives are to know. */
+  readonly ended: (state: RunState, relatives: readonly RunId[]) => void;
+  readonly isUnwanted: IsUnwanted;
   /** A run was given back and wants to be woken by time. */
   readonly wakeBy: (at: number) => void;
   /** The mailbox holds nothing any more and can be forgotten. */
@@ -52,7 +53,7 @@ export const stopped = (runId: RunId) =>
     hint: 'Send the request again; another node or the restarted host will take it.',
   });
 
-/** What one append of a mailbox commits: its rows, the lease as it is then, and the relatives of a run that ends woken. */
+/** What one append of a mailbox commits: its rows, the lease as it is then, and relatives who have to look woken. */
 export function appendOf(
   { clock, owner, leaseMs }: MailboxWorld,
   state: RunState,
@@ -60,7 +61,13 @@ export function appendOf(
     batch,
     creating,
     fence,
-  }: { batch: Batch; creating: Extract<Opening, { kind: 'create' }> | null; fence: number | null },
+    relatives,
+  }: {
+    batch: Batch;
+    creating: Extract<Opening, { kind: 'create' }> | null;
+    fence: number | null;
+    relatives: readonly RunId[];
+  },
 ): Append {
   const now = clock.now();
   return {
@@ -73,6 +80,6 @@ export function appendOf(
     fence: fence ?? undefined,
     claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,
     rest: batch.rest,
-    wakes: relativesOf(state).map((runId) => ({ runId, at: now })),
+    wakes: relatives.map((runId) => ({ runId, at: now })),
   };
 }

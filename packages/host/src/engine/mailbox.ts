@@ -7,7 +7,7 @@ import type { NewRun } from '../log/port.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import { Calls } from './calls.ts';
-import { hasChildren, missedEnds } from './child-runs.ts';
+import { hasChildren, missedEnds, Relatives } from './child-runs.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from './compose.ts';
 import type { Fact } from './facts.ts';
 import { landedUnder } from './landed.ts';
@@ -49,6 +49,7 @@ export class Mailbox {
   #landedAt = 0;
   /** Nothing that relatives of the run did can have been missed. */
   #hasLooked = false;
+  readonly #relatives = new Relatives();
   readonly #backoff: Backoff;
   readonly #alarm: Alarm;
 
@@ -153,7 +154,8 @@ export class Mailbox {
   /** Decided to the end, and every open call is under way here: there is nothing to look at until something happens. */
   #isSeenTo(): boolean {
     const state = this.#state as RunState;
-    if (this.#facts.length > 0 || this.#tailStale || this.#calls?.forgotten(state).length !== 0) return false;
+    if (this.#facts.length > 0 || this.#tailStale || this.#mayHaveMissed(state)) return false;
+    if (this.#calls?.forgotten(state).length !== 0) return false;
     if (this.#fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
     return true;
   }
@@ -178,13 +180,16 @@ export class Mailbox {
       await this.#world.loader.catchUp(this.#state, this.#workflow as Workflow);
     }
     if (!this.#mayHaveMissed(this.#state)) return;
-    this.#facts.push(...(await missedEnds(this.#state, this.#world.store, this.#world.loader)));
+    this.#facts.push(...(await missedEnds(this.#state, this.#world)));
     this.#hasLooked = true;
   }
 
-  /** Taking a lease answers the wake that was due, so whoever takes it looks what there was to be woken for. */
-  #mayHaveMissed({ keeper, children }: RunState): boolean {
-    if (this.#hasLooked || this.#creating !== null) return false;
+  /**
+   * Taking a lease answers the wake that was due, so whoever takes it looks what there was to be woken for. Of a new run
+   * the one above may have let go while it was made.
+   */
+  #mayHaveMissed({ keeper, children, ended }: RunState): boolean {
+    if (this.#hasLooked || this.#creating !== null || ended) return false;
     return keeper !== null || hasChildren({ children });
   }
 
@@ -199,6 +204,7 @@ export class Mailbox {
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
       takenOver: this.#takenOver,
+      mayRest: this.#hasLooked || state.keeper === null,
       underWay: (callId) => this.#calls?.isUnderWay(callId) === true,
       broken: (error) => this.#report('error', 'run stopped', error),
     });
@@ -206,8 +212,10 @@ export class Mailbox {
 
   /** Whether the batch is durable. When not, the state is gone and the facts are back, or refused. */
   #commit(batch: Batch): Promise<Written> {
+    const state = this.#state as RunState;
+    const relatives = this.#relatives.toTell(state);
     const appended = this.#world.store.log.append(
-      appendOf(this.#world, this.#state as RunState, { batch, creating: this.#creating, fence: this.#fence }),
+      appendOf(this.#world, state, { batch, creating: this.#creating, fence: this.#fence, relatives }),
     );
     return appended.then(
       ({ fence }) => {
@@ -278,7 +286,7 @@ export class Mailbox {
     for (const fact of batch.facts) fact.recorded(state);
     this.#calls?.keepOnly(state.calls);
     this.#landedAt = this.#world.clock.now();
-    if (state.ended || state.strays.length > 0) this.#world.ended(state);
+    this.#relatives.tell(state, this.#world.ended);
     // With another lease taken meanwhile, what was asked for under the old one is for `recover` to look at.
     if (this.#closed || this.#nextFence !== null) return;
     this.#calls?.startOf(batch, state);

@@ -13,7 +13,7 @@ import type { Store } from '../log/port.ts';
 import { type AgentPins, createAgentPins } from './agent-pins.ts';
 import { answerDrafts } from './answers.ts';
 import { type ChildStart, childPerformer } from './child-performer.ts';
-import { childEnded, parentEnded, relativesOf } from './child-runs.ts';
+import { childEnded, parentEnded, unwantedBy } from './child-runs.ts';
 import type { NodeType } from './compiled.ts';
 import type {
   AnswerInterrupt,
@@ -115,7 +115,8 @@ class Runtime implements Engine {
       performers: new Map(
         [...steps, ...performers, this.#children()].map((performer) => [performer.typeId, performer]),
       ),
-      ended: (state) => this.#ended(state),
+      ended: (state, relatives) => this.#ended(state, relatives),
+      isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
       emptied: (run, mailbox) => {
         if (this.#mailboxes.get(run) === mailbox) this.#mailboxes.delete(run);
@@ -244,19 +245,19 @@ class Runtime implements Engine {
 
   /** Runs that nodes start are started here, like any other. */
   #children(): Performer {
-    const { store, limits } = this.#options;
+    const { store, limits, clock } = this.#options;
     return childPerformer({
       log: store.log,
+      clock,
       maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
       start: (child) => this.#command(() => this.#start(child.request, child)),
-      orphaned: (child, parent) => this.#tell(child, (state) => parentEnded(state, parent)),
     });
   }
 
   /** The relatives of a run that has ended learn of it at once; were this host stopped now, the wakes that were written with the end would tell them. */
-  #ended(state: RunState): void {
+  #ended(state: RunState, relatives: readonly RunId[]): void {
     const { runId: id, view } = state;
-    for (const relative of relativesOf(state)) {
+    for (const relative of relatives) {
       const isAbove = relative === view.parentRunId;
       this.#tell(relative, isAbove ? (other) => childEnded(other, state) : (other) => parentEnded(other, id));
     }

@@ -129,6 +129,29 @@ describe('workers side by side', () => {
     expect((await engine.snapshot('t', runId)).variables).toMatchObject({ out: 'two' });
     const outputs = (await of(runId, 'node.completed')).find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
     expect(outputs).toMatchObject({ joinOutcome: 'satisfied', mergeOrder: ['one', 'two'] });
+    const changes = (await of(runId, 'variable.changed')).map(({ previous, next }) => [previous, next]);
+    expect(changes).toEqual([
+      [undefined, 'one'],
+      ['one', 'two'],
+    ]);
+  });
+
+  test('give back because they completed, each for itself', async () => {
+    const { start, until, rows } = await world(crew([send('one', 'two'), over], merging), [
+      noop('one', 'first'),
+      noop('two', 'second'),
+    ]);
+    const runId = await start();
+    await until(runId, 'run.completed');
+    const all = await rows(runId);
+    const payloadOf = (row: (typeof all)[number] | undefined) => JSON.parse(row?.payload ?? 'null') as JsonObject;
+    const harvests = all.filter((row) => row.type === 'core.workflowChain.event' && row.payload.includes('harvested"'));
+    expect(harvests.map((row) => payloadOf(all[row.cause as number]))).toMatchObject(
+      harvests.map((row) => ({ phase: 'child.completed', childRunId: payloadOf(row).childRunId })),
+    );
+    expect(harvests).toHaveLength(2);
+    const changes = all.filter((row) => row.type === 'variable.changed');
+    expect(changes.map((row) => row.cause)).toEqual(harvests.map((row) => row.seq));
   });
 
   test('of which one is enough end with it, and the others are cancelled', async () => {
@@ -140,11 +163,13 @@ describe('workers side by side', () => {
       [one.step, two.step],
     );
     const runId = await start();
-    await one.called(1);
-    (await two.called(1)).resolve(null);
+    await two.called(1);
+    (await one.called(1)).resolve(null);
     await until(runId, 'run.completed');
-    await until(child(runId, 0), 'run.cancelled');
-    expect((await of(child(runId, 0), 'run.cancelled'))[0]).toMatchObject({ reason: 'parent-cancelled' });
+    await until(child(runId, 1), 'run.cancelled');
+    expect((await of(child(runId, 1), 'run.cancelled'))[0]).toMatchObject({ reason: 'parent-cancelled' });
+    const outputs = (await of(runId, 'node.completed')).find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
+    expect(outputs).toMatchObject({ childRunId: child(runId, 0), childStatus: 'completed', mergeOrder: ['one'] });
   });
 
   test('that must all complete fail with the first that does not, and the others are cancelled', async () => {

@@ -13,8 +13,8 @@ export interface Worker {
   startedSeq: number | null;
   failure: RunError | null;
   end: ChildEnd | null;
-  /** Its end has been told in the chain. */
-  isTold: boolean;
+  /** seq of the row that tells its end in the chain; null before. */
+  toldSeq: number | null;
 }
 
 export interface Dispatch extends Conversing {
@@ -80,18 +80,22 @@ function chain({ workers }: Dispatch, payload: JsonObject, seq: number): void {
       startedSeq: null,
       failure: null,
       end: null,
-      isTold: false,
+      toldSeq: null,
     });
     return;
   }
-  const worker = workers.find(({ childRunId }) => childRunId === payload.childRunId);
+  const worker = workerOfChild(workers, payload.childRunId);
   if (worker === undefined) return;
   if (payload.phase === 'dispatch.succeeded') worker.startedSeq = seq;
-  else if ((payload.phase as string).startsWith('child.')) worker.isTold = true;
+  else if ((payload.phase as string).startsWith('child.')) worker.toldSeq = seq;
 }
 
+/** From the newest on: of workers one by one it is the last. */
+const workerOfChild = (workers: readonly Worker[], childRunId: Json | undefined): Worker | undefined =>
+  childRunId === undefined ? undefined : workers.findLast((one) => one.childRunId === childRunId);
+
 function returned({ workers }: Dispatch, { childRunId, error, outcome }: JsonObject): void {
-  const worker = childRunId === undefined ? undefined : workers.find((one) => one.childRunId === childRunId);
+  const worker = workerOfChild(workers, childRunId);
   if (worker === undefined) return;
   if (error !== undefined) worker.failure = error as unknown as RunError;
   else worker.end = outcome as unknown as ChildEnd;

@@ -99,16 +99,21 @@ function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: 
 /** What workers side by side give back is taken in the order in which they were named, whoever was quicker. */
 function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAction {
   const completed = context.inner.workers.filter((worker) => outcomeOf(worker) === 'completed');
-  const drafts = completed.flatMap((worker) => harvest(context, worker));
-  const children = context.inner.workers.map((worker) => ({
-    workerId: worker.workerId,
-    childRunId: worker.childRunId,
+  const drafts: Draft[] = [];
+  const changed = new Map<string, Json>();
+  for (const worker of completed) {
+    const seq = context.state.nextSeq + drafts.length;
+    drafts.push(...harvest(context, worker, { cause: worker.toldSeq as number, seq, changed }));
+  }
+  const told = (worker: Worker) => ({
+    ...(worker.startedSeq === null ? {} : { childRunId: worker.childRunId }),
     childStatus: statusOf(worker),
-  }));
-  const last = children.at(-1);
+  });
+  const children = context.inner.workers.map((worker) => ({ workerId: worker.workerId, ...told(worker) }));
+  // Where one is enough, others may be at work still, and are about to be cancelled.
+  const last = context.inner.workers.findLast((worker) => outcomeOf(worker) !== 'open') as Worker;
   const outputs = {
-    childRunId: last?.childRunId ?? null,
-    childStatus: last?.childStatus ?? null,
+    ...told(last),
     joinOutcome,
     children,
     mergeOrder: completed.map(({ workerId }) => workerId),
@@ -118,9 +123,9 @@ function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAct
 
 type Outcome = 'open' | 'completed' | 'failed';
 
-function outcomeOf({ failure, end, isTold }: Worker): Outcome {
+function outcomeOf({ failure, end, toldSeq }: Worker): Outcome {
   if (failure !== null) return 'failed';
-  if (end === null || !isTold) return 'open';
+  if (end === null || toldSeq === null) return 'open';
   return end.status === 'completed' ? 'completed' : 'failed';
 }
 
@@ -155,27 +160,42 @@ const harvestOf = (context: Context, workerId: string): readonly string[] => {
 /** The rows by which workers that have ended are told of; one at a time gives back at once, several wait for the join. */
 function tellEnds(context: Context): readonly Draft[] {
   const isParallel = configOf(context).fanOutPolicy === 'parallel';
+  const { workers } = context.inner;
   const drafts: Draft[] = [];
-  for (const worker of context.inner.workers) {
-    const { end, startedSeq, isTold, workerId, childRunId } = worker;
-    if (end === null || startedSeq === null || isTold) continue;
+  for (const worker of isParallel ? workers : workers.slice(-1)) {
+    const { end, startedSeq, toldSeq, workerId, childRunId } = worker;
+    if (end === null || startedSeq === null || toldSeq !== null) continue;
     const phase =
       end.status === 'completed' ? 'child.completed' : end.status === 'cancelled' ? 'child.cancelled' : 'child.failed';
     const more = { childRunId: childRunId as RunId, ...(end.error === undefined ? {} : { error: end.error }) };
-    const toldSeq = context.state.nextSeq + drafts.length;
+    const cause = context.state.nextSeq + drafts.length;
     drafts.push(chainEvent(context, phase, workerId, more, startedSeq));
-    if (!isParallel && end.status === 'completed') drafts.push(...harvest(context, worker, toldSeq));
+    if (isParallel || end.status !== 'completed') continue;
+    drafts.push(...harvest(context, worker, { cause, seq: cause + 1, changed: new Map() }));
   }
   return drafts;
 }
 
-function harvest(context: Context, { workerId, childRunId, end }: Worker, cause?: number): readonly Draft[] {
+interface Harvest {
+  /** seq of the row that tells that the worker has completed, and of the first row of the harvest. */
+  readonly cause: number;
+  readonly seq: number;
+  /** Variables that were changed before it in the same decision. */
+  readonly changed: Map<string, Json>;
+}
+
+function harvest(
+  context: Context,
+  { workerId, childRunId, end }: Worker,
+  { cause, seq, changed }: Harvest,
+): readonly Draft[] {
   const { perWorkerOutputMappings, outputMapping } = configOf(context);
   const mapping = mappingFor(perWorkerOutputMappings, workerId, outputMapping);
-  const { keys, drafts } = harvested(context, mapping, end?.variables ?? {});
+  const { keys, drafts } = harvested(context, mapping, end?.variables ?? {}, changed);
   if (keys.length === 0) return [];
   const more = { childRunId: childRunId as RunId, harvestedKeys: keys };
-  return [chainEvent(context, 'output.harvested', workerId, more, cause), ...drafts];
+  const told = chainEvent(context, 'output.harvested', workerId, more, cause);
+  return [told, ...drafts.map((draft) => ({ ...draft, cause: seq }))];
 }
 
 /** Executions of all dispatch nodes of the run count together. */
@@ -210,7 +230,7 @@ const nothingDecided = ({ node }: Context): RunError => ({
 });
 
 const workerOf = ({ inner }: Context, { callId }: OpenCall): Worker =>
-  inner.workers.find((worker) => worker.callId === callId) as Worker;
+  inner.workers.findLast((worker) => worker.callId === callId) as Worker;
 
 const driver: NodeDriver<Dispatch> = {
   fresh: freshDispatch,

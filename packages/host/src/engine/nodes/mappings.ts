@@ -28,17 +28,23 @@ export function projected({ state }: NodeContext, mapping: Mapping): { inputs: J
   return { inputs, unset };
 }
 
-/** The rows by which variables of a run that has completed become this one's; what it does not have stays as it is here. */
+/**
+ * The rows by which variables of a run that has completed become this one's; what it does not have stays as it is here.
+ * `changed`: variables that rows before these have changed and the state does not show yet; these are added.
+ */
 export function harvested(
   { node, state }: NodeContext,
   mapping: Mapping,
   given: JsonObject,
+  changed = new Map<string, Json>(),
 ): { readonly keys: readonly string[]; readonly drafts: readonly Draft[] } {
   const keys = Object.keys(mapping).filter((parentKey) => Object.hasOwn(given, mapping[parentKey] as string));
   const drafts = keys.map((name): Draft => {
     const next = given[mapping[name] as string] as Json;
     const { variables } = state.view;
-    const previous = Object.hasOwn(variables, name) ? { previous: variables[name] as Json } : {};
+    const before = changed.has(name) ? changed.get(name) : Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const previous = before === undefined ? {} : { previous: before };
+    changed.set(name, next);
     const payload = { name, ...previous, next, nodeId: node.id };
     return { type: 'variable.changed', nodeId: node.id, audience: 'client', payload };
   });
