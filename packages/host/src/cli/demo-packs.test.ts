@@ -45,8 +45,9 @@ test.each(packs.map(({ name }) => name))(
     }
     const workflows = [...files.keys()].filter((path) => path.startsWith('workflows/'));
     const nodes = workflows.flatMap((path) => (JSON.parse(String(files.get(path))) as WorkflowDefinition).nodes);
-    expect(nodes.length).toBeGreaterThan(0);
-    for (const { agent } of nodes) expect(agentIds).toContain(agent?.agentId);
+    const named = nodes.flatMap(({ agent }) => agent?.agentId ?? []);
+    expect(named.length).toBeGreaterThan(0);
+    expect(agentIds).toEqual(expect.arrayContaining(named));
   },
 );
 
@@ -148,4 +149,22 @@ test('a task of another shape is refused before any agent sees it', async () => 
 test('the page of the packs leads to each of them', () => {
   const page = readFileSync(join(demoPacks, 'README.md'), 'utf8');
   for (const { name } of packs) expect(page).toContain(`(${name}/README.md)`);
+});
+
+test('the newsroom says what a run two below it asks, and ends once that is answered elsewhere', async () => {
+  const cairn = await served();
+  const asked = Promise.withResolvers<string>();
+  const onLine = (line: string) => {
+    const command = /answer it with: cairn answer (\S+)/.exec(line)?.[1];
+    if (command !== undefined) asked.resolve(command);
+  };
+  const running = cairn(['run', 'newsroom', '--input', 'story=The new bridge'], { onLine });
+  const entry = await asked.promise;
+  expect(entry).toMatch(/^run_\S+\.2\.0\/int_0_work$/);
+  expect((await cairn(['answer', entry, 'by name'])).code).toBe(0);
+  const { code, out, err } = await running;
+  expect(code).toBe(0);
+  expect((JSON.parse(out) as JsonObject).content).toContain('The witness may be quoted by name.');
+  expect(err).toContain('? reporter asks: A witness told us about "The new bridge". How may they be quoted?');
+  expect(err).toContain('newsroom > newsroom-reporting > newsroom-interview');
 });

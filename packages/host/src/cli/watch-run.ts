@@ -11,6 +11,7 @@ import {
   type RunView,
 } from '@cairn/protocol';
 import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
+import { QuestionsBelow } from './questions-below.ts';
 import type { AgentStory } from './render/agent-story.ts';
 import { progressLine } from './render/progress.ts';
 import type { Question } from './render/question.ts';
@@ -33,6 +34,7 @@ export async function watchRun(
   const view = newRunView(runId as RunId);
   const style = styleOf(terminal.colours.err);
   const person = terminal.isInteractive && story !== null ? new Person(terminal, client, runId) : null;
+  const below = story === null ? null : new QuestionsBelow(terminal, client, runId);
   const left = new AbortController();
   const stop = AbortSignal.any([signal, left.signal]);
   try {
@@ -42,6 +44,7 @@ export async function watchRun(
         const line = progressLine(event, view, style);
         if (line !== null) story.tell(event.nodeId ?? '', line);
       }
+      if (event.type === 'node.dispatched') below?.watch();
       if (isTerminalStatus(view.status)) break;
       const waiting = Object.values(view.interrupts).filter(({ suspended }) => suspended);
       if (waiting.length > 0) story?.rest();
@@ -56,6 +59,7 @@ export async function watchRun(
     const hasLeft = left.signal.aborted && !signal.aborted && isAbort(left.signal.reason);
     if (!hasLeft) throw error;
   } finally {
+    below?.stop();
     story?.rest();
     person?.turnTo([], () => undefined);
   }
