@@ -118,3 +118,18 @@ test('a termination ends what goes on elsewhere', async () => {
 test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
   await expect(world({ ...crew([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
 });
+
+test.each([
+  [{ outputSchema: { type: 'string' } }, 'config.outputSchema is not known'],
+  [{ workers: [{ id: 'kid' }] }, 'config.workers.0.description'],
+  [{ colour: 'red' }, 'config.colour is not known'],
+])('a supervisor with an agent and %j is refused at registration', async (config, why) => {
+  const definition = defineWorkflow({
+    id: 'crew',
+    version: '1',
+    nodes: {
+      boss: { type: 'core.orchestrator.supervisor', agent: { agentId: 'host:boss' }, config: config as JsonObject },
+    },
+  });
+  await expect(world(definition, [])).rejects.toThrow(why);
+});

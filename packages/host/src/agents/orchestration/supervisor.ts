@@ -3,15 +3,15 @@ import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } f
 import { z } from 'zod';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/compiled.ts';
 import type { Draft, RunError } from '../../engine/state.ts';
+import { type Check, configProblems, settings } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopState } from '../loop/loop-state.ts';
 import { clientRow } from '../loop/rows.ts';
 import { costProblems } from '../loop/run-costs.ts';
 import type { LoopWorld } from '../loop/world.ts';
+import { promptRefProblems } from '../prompts/prompt-chain.ts';
 import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
-
-/** What the model is asked for. Derived once: its shape never changes. */
-const { $schema: _, ...decisionSchema } = z.toJSONSchema(orchestratorDecision) as JsonObject;
+import { briefed, workerProblems } from './workers.ts';
 
 type Inner = LoopState | object;
 
@@ -40,6 +40,8 @@ export function createSupervisor(world: LoopWorld): NodeType {
     callInput: (context, call) => driverOf(context).callInput(asked(context), call),
     returned: (context, call, result) => driverOf(context).returned(asked(context), call, result),
     again: (context, call) => driverOf(context).again(asked(context), call),
+    stopped: (context) => driverOf(context).stopped?.(asked(context)) ?? [],
+    hasWritten: (inner) => agent.hasWritten?.(inner) ?? false,
   };
   return {
     typeId: TYPE_ID,
@@ -51,11 +53,10 @@ export function createSupervisor(world: LoopWorld): NodeType {
   };
 }
 
-/** The same node, with a decision for what it has to give back. */
+/** The same node, with a decision for what its agent has to give back. */
 function asked<Context extends DrivenContext>(context: Context): Context {
-  if (isScripted(context.node)) return context;
-  const config = { ...context.node.config, outputSchema: decisionSchema };
-  return { ...context, node: { ...context.node, config } };
+  const { node, agents } = context;
+  return isScripted(node) ? context : { ...context, agents: briefed(node, agents) };
 }
 
 /** The run has one supervisor, and each of its decisions is one turn of the loop. */
@@ -98,10 +99,14 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
   return { ...action, outputs: { decision: parsed.data as unknown as Json }, drafts: [...(action.drafts ?? []), row] };
 }
 
+/** As an agent node, but what it gives back is not its own choice. */
+const { outputSchema: _, ...agentSettings } = settings;
+const supervisorSettings: Readonly<Record<string, Check>> = { ...agentSettings, workers: workerProblems };
+
 function problemsOf(node: WorkflowNode, mayBeScripted: boolean): readonly string[] {
   if (isScripted(node)) {
     const place = mayBeScripted ? [] : ['agent must name the agent that supervises, as { "agentId": … }'];
     return [...place, ...scriptProblems(node.config as JsonObject)];
   }
-  return node.agent === undefined ? ['agent must name the agent that supervises, as { "agentId": … }'] : [];
+  return [...configProblems(node.config, supervisorSettings), ...promptRefProblems(node.config)];
 }

@@ -1,0 +1,47 @@
+import type { JsonObject, WorkflowNode } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { compileSchema } from '../../engine/schemas.ts';
+import { briefed, workerProblems } from './workers.ts';
+
+const supervisor = (config: JsonObject): WorkflowNode =>
+  ({ id: 'boss', typeId: 'core.orchestrator.supervisor', config, inputs: {}, agent: { agentId: 'a' } }) as never;
+
+const agents = new Map<string, JsonObject>([
+  ['a', { systemPrompt: 'Be brief.', returnSchema: { type: 'string' } }],
+  ['b', { systemPrompt: 'Help.' }],
+]);
+
+const workers = [
+  { id: 'research', description: 'Finds out.' },
+  { id: 'write', description: 'Writes it up.' },
+];
+
+test('the supervisor is told its workers, and whoever answers in its node owes a decision', () => {
+  const told = briefed(supervisor({ workers }), agents);
+  expect(told.get('a')?.systemPrompt).toMatch(/^Be brief\.\n\nYou supervise this run\.[\s\S]*- research: Finds out\./);
+  expect(told.get('b')?.systemPrompt).toBe('Help.');
+  for (const { returnSchema } of told.values()) {
+    const problems = compileSchema(returnSchema as JsonObject);
+    expect(problems({ kind: 'next-worker', nextWorkerIds: ['research', 'write'], confidence: 0.5 })).toEqual([]);
+    expect(problems({ kind: 'terminate' })).toEqual([]);
+    expect(problems({ kind: 'next-worker', nextWorkerIds: ['nobody'] })).not.toEqual([]);
+    expect(problems({ kind: 'next-worker', nextWorkerIds: [] })).not.toEqual([]);
+  }
+  expect(agents.get('a')).toEqual({ systemPrompt: 'Be brief.', returnSchema: { type: 'string' } });
+});
+
+test('without a list any workflow may be named', () => {
+  const schema = briefed(supervisor({}), agents).get('a')?.returnSchema as JsonObject;
+  expect(compileSchema(schema)({ kind: 'next-worker', nextWorkerIds: ['anybody'] })).toEqual([]);
+});
+
+test.each([
+  ['research', 'config.workers'],
+  [[], 'config.workers'],
+  [[{ id: 'research' }], 'config.workers.0.description'],
+  [[{ id: '', description: 'x' }], 'config.workers.0.id'],
+  [[{ id: 'a', description: 'x', tools: [] }], 'config.workers.0'],
+  [[workers[0], workers[0]], 'no worker may be named twice'],
+])('a list of workers such as %j is refused', (list, why) => {
+  expect(workerProblems(list as never, 'config.workers').join()).toContain(why);
+});

@@ -1,0 +1,77 @@
+/** What a supervisor is told of the workers it may send, in words for the model and as the schema of its decision. */
+import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
+import type { Agents } from '../../engine/compiled.ts';
+
+const workerList = z
+  .array(
+    z.strictObject({
+      /** The workflow that is run. */
+      id: z.string().min(1).max(256),
+      description: z.string().min(1).max(2000),
+    }),
+  )
+  .min(1)
+  .max(100)
+  .refine((workers) => new Set(workers.map(({ id }) => id)).size === workers.length, 'no worker may be named twice');
+
+type Worker = z.infer<typeof workerList>[number];
+
+export function workerProblems(workers: Json, what: string): readonly string[] {
+  const { error } = workerList.safeParse(workers);
+  return error?.issues.map(({ path, message }) => `${[what, ...path].join('.')}: ${message}`) ?? [];
+}
+
+/** Derived once: its shape never changes. */
+const { $schema: _, ...anyDecision } = z.toJSONSchema(orchestratorDecision) as JsonObject;
+
+interface Brief {
+  readonly schema: JsonObject;
+  readonly words: string;
+}
+
+/** A definition is compiled once, so its configuration stands for it. */
+const briefs = new WeakMap<object, Brief>();
+
+function briefOf({ config }: WorkflowNode): Brief {
+  const known = briefs.get(config);
+  if (known !== undefined) return known;
+  const workers = (config.workers ?? []) as unknown as readonly Worker[];
+  const brief = { schema: decisionSchema(workers), words: wordsFor(workers) };
+  briefs.set(config, brief);
+  return brief;
+}
+
+/** With workers named, only they can be. */
+function decisionSchema(workers: readonly Worker[]): JsonObject {
+  if (workers.length === 0) return anyDecision;
+  const ids = z.enum(workers.map(({ id }) => id));
+  const [next, ...others] = orchestratorDecision.options;
+  const named = z.discriminatedUnion('kind', [next.extend({ nextWorkerIds: z.array(ids).min(1) }), ...others]);
+  const { $schema: __, ...schema } = z.toJSONSchema(named) as JsonObject;
+  return schema;
+}
+
+const wordsFor = (workers: readonly Worker[]): string =>
+  [
+    'You supervise this run. Each time you are asked, decide what happens next, as one JSON object and nothing else:',
+    '- {"kind":"next-worker","nextWorkerIds":["…"]} sends workers out; you are asked again when they are back.',
+    '- {"kind":"ask-user","prompt":"…"} asks the person this run works for.',
+    '- {"kind":"terminate","reason":"…"} ends the run.',
+    'With "confidence" from 0 to 1 you say how sure you are of sending workers or of ending the run.',
+    ...(workers.length === 0
+      ? []
+      : ['The workers:', ...workers.map(({ id, description }) => `- ${id}: ${description}`)]),
+  ].join('\n');
+
+/** The agents of a run as they act in a supervisor node: each owes a decision, and the one it names knows the workers. */
+export function briefed(node: WorkflowNode, agents: Agents): Agents {
+  const { schema, words } = briefOf(node);
+  const told = new Map<string, JsonObject>();
+  for (const [agentId, definition] of agents) {
+    const systemPrompt =
+      agentId === node.agent?.agentId ? `${String(definition.systemPrompt)}\n\n${words}` : definition.systemPrompt;
+    told.set(agentId, { ...definition, systemPrompt: systemPrompt as string, returnSchema: schema });
+  }
+  return told;
+}
