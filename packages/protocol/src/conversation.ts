@@ -10,7 +10,7 @@ export const MAX_PARTICIPANTS = 32;
 const name = text.max(256);
 
 /** Whoever speaks: a person, an agent, or the host about the conversation itself. */
-export const turnRoles = ['user', 'agent', 'system'] as const;
+const turnRoles = ['user', 'agent', 'system'] as const;
 
 const said = {
   to: z.string().max(256).optional(),
