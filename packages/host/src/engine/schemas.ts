@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import canonicalize from 'canonicalize';
+import { canonicalText } from './canonical.ts';
 import { compilePattern } from './patterns.ts';
 import { isTooMuch, partsOf } from './schema-cost.ts';
 
@@ -51,7 +51,7 @@ const uniqueItems: FuncKeywordDefinition = {
   type: 'array',
   schemaType: 'boolean',
   validate: (isAsked: boolean, items: readonly Json[]) =>
-    !isAsked || new Set(items.map((item) => canonicalize(item))).size === items.length,
+    !isAsked || new Set(items.map(canonicalText)).size === items.length,
   error: { message: 'must NOT have duplicate items' },
 };
 

@@ -235,6 +235,11 @@ describe('a model that misbehaves', () => {
     ]);
   });
 
+  test('arguments with half of a character have a hash like all others', () => {
+    const run = new AgentRun().calls(['openwop_look', { n: '\ud800' }]);
+    expect(run.last('agent.toolCalled').argsHash).toBe(sha256('{"n":"\ufffd"}', 'hex'));
+  });
+
   test('arguments that are no JSON are refused in its own words', () => {
     const run = new AgentRun();
     run.says({ toolCalls: [{ id: '1', name: 'openwop_look', input: '{"n":', invalid: 'the arguments are not JSON' }] });

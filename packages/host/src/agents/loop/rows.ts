@@ -1,6 +1,6 @@
 /** The rows by which agents act, in both spellings of their fields: one maker for each, shared by the loop and the mock agent. */
 import type { AgentRef, Json, JsonObject } from '@cairn/protocol';
-import canonicalize from 'canonicalize';
+import { canonicalText } from '../../engine/canonical.ts';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import type { Draft } from '../../engine/state.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
@@ -69,7 +69,7 @@ export interface CalledTool {
 
 export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256): Draft {
   const { agentId, toolId, callId, input, principal, safety, rule } = call;
-  const argsHash = sha256(canonicalize(input) ?? 'null', 'hex');
+  const argsHash = sha256(canonicalText(input), 'hex');
   return clientRow('agent.toolCalled', nodeId, {
     agentId,
     toolName: toolId,

@@ -14,6 +14,12 @@ const base: SemanticRequest = {
   request: { messages: [{ role: 'user', text: 'é\u0301' }], temperature: 1 },
 };
 
+test('texts that are cut in the middle of a character have a key, that of the text as it is sent', () => {
+  const keyOf = (text: string) =>
+    llmCacheKey({ provider: 'p', model: 'm', request: { messages: [{ role: 'user', content: text }] } }, sha256);
+  expect(keyOf('a\ud83d')).toBe(keyOf('a\ufffd'));
+});
+
 test('is the sha256 of the canonical JSON of the recipe', () => {
   const text =
     '{"model":"m","provider":"local","recipe":"openwop-semantic-request-v2","request":{"messages":[{"role":"user","text":"é\u0301"}],"temperature":1}}';

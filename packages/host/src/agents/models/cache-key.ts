@@ -1,6 +1,6 @@
 /** The key of a model request by what it means: equal requests have equal keys, whoever sends them and however they are sent. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import canonicalize from 'canonicalize';
+import { canonicalText } from '../../engine/canonical.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 
 /** A request reduced to what changes its answer; what is absent is left out, never null. */
@@ -31,19 +31,17 @@ export function llmCacheKey(semantic: SemanticRequest, sha256: Sha256): string {
     ([option, value]) => [`vendor.${provider}.${option}`, value] as const,
   );
   const parts: Record<string, string> = { messages: `[${messages.map(messageText).join(',')}]` };
-  for (const [name, value] of Object.entries(rest)) parts[name] = canonical(value);
-  if (tools !== undefined) parts.tools = canonical(tools.toSorted(byName));
+  for (const [name, value] of Object.entries(rest)) parts[name] = canonicalText(value);
+  if (tools !== undefined) parts.tools = canonicalText(tools.toSorted(byName));
   const keyed = {
-    recipe: canonical('openwop-semantic-request-v2'),
-    provider: canonical(provider),
-    model: canonical(model),
+    recipe: canonicalText('openwop-semantic-request-v2'),
+    provider: canonicalText(provider),
+    model: canonicalText(model),
     request: objectText(parts),
-    ...(options.length === 0 ? {} : { providerOptions: canonical(Object.fromEntries(options)) }),
+    ...(options.length === 0 ? {} : { providerOptions: canonicalText(Object.fromEntries(options)) }),
   };
   return sha256(objectText(keyed), 'hex');
 }
-
-const canonical = (value: Json): string => canonicalize(value) ?? '';
 
 /** The canonical JSON of an object whose values are canonical JSON already; its names are plain words. */
 const objectText = (parts: Readonly<Record<string, string>>): string =>
@@ -56,10 +54,10 @@ const objectText = (parts: Readonly<Record<string, string>>): string =>
 const texts = new WeakMap<object, string>();
 
 function messageText(message: Json): string {
-  if (typeof message !== 'object' || message === null) return canonical(message);
+  if (typeof message !== 'object' || message === null) return canonicalText(message);
   const known = texts.get(message);
   if (known !== undefined) return known;
-  const text = canonical(message);
+  const text = canonicalText(message);
   texts.set(message, text);
   return text;
 }

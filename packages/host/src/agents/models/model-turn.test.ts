@@ -93,6 +93,20 @@ async function errorOf(of: ModelWorld, asked?: JsonObject) {
   throw new Error('it succeeded');
 }
 
+test('half characters are mended before they are part of what goes back to a model', async () => {
+  const call = { id: 'a', name: 'openwop_time', input: { zone: 'U\ud800' } };
+  const said = saying(
+    { type: 'reasoning-delta', text: 'h\udc00' },
+    { type: 'text-delta', text: 'smile \ud83d' },
+    { type: 'text-delta', text: '\ude00\ud800' },
+    { type: 'tool-call', call },
+    finish,
+  );
+  const turn = await turnOf(world(model(said)));
+  expect([turn.text, turn.reasoning]).toEqual(['smile 😀\ufffd', 'h\ufffd']);
+  expect(turn.toolCalls).toEqual([{ ...call, input: { zone: 'U\ufffd' } }]);
+});
+
 test('gives the whole turn, and its rows while it came', async () => {
   const call = { id: 'a', name: 'openwop_time', input: {} };
   const turn = await turnOf(

@@ -1,5 +1,6 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
 import { type ErrorCode, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import { wellFormed } from '../../engine/canonical.ts';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
 import { llmCacheKey } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
@@ -75,9 +76,10 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
   const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
   return {
-    text: writer.said.text,
-    reasoning: writer.said.reasoning,
-    toolCalls,
+    text: writer.said.text.toWellFormed(),
+    reasoning: writer.said.reasoning.toWellFormed(),
+    // What goes back to a model with the next turn has to be text that can be sent.
+    toolCalls: wellFormed(toolCalls as unknown as Json) as unknown as Turn['toolCalls'],
     finish,
     usage,
     provider: model.provider,

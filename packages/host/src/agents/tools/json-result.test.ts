@@ -4,6 +4,10 @@ import { jsonResult } from './json-result.ts';
 
 const MAX = 240_000;
 
+test('half characters are mended, in texts and in names', () => {
+  expect(jsonResult({ ['a\ud800']: ['b\udc00', '😀'] }, 1_000)).toEqual({ json: { 'a\ufffd': ['b\ufffd', '😀'] } });
+});
+
 test('what is JSON comes out as it went in, and its size is counted to the byte', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
@@ -18,10 +22,11 @@ test('text of every kind is counted as JSON writes it', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) }),
-      (text) => {
+      (half) => {
+        const text = half.toWellFormed();
         const bytes = Buffer.byteLength(JSON.stringify(text));
-        expect(jsonResult(text, bytes)).toEqual({ json: text });
-        expect(jsonResult(text, bytes - 1)).toHaveProperty('problem');
+        expect(jsonResult(half, bytes)).toEqual({ json: text });
+        expect(jsonResult(half, bytes - 1)).toHaveProperty('problem');
       },
     ),
   );

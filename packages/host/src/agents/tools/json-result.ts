@@ -36,8 +36,7 @@ class Copier {
   copy(value: unknown, path: Path): Json {
     switch (typeof value) {
       case 'string':
-        this.#count(textBytes(value, this.#maxBytes - this.#bytes));
-        return value;
+        return this.#text(value);
       case 'boolean':
         this.#count(value ? 4 : 5);
         return value;
@@ -52,6 +51,14 @@ class Copier {
       default:
         throw new Problem(`${place(path)} is a ${typeof value}, which is not JSON`);
     }
+  }
+
+  /** Half of a character becomes the sign for what cannot be shown: no text that is sent or stored can hold it. */
+  #text(text: string): string {
+    const left = this.#maxBytes - this.#bytes;
+    const whole = text.length > left ? text : text.toWellFormed();
+    this.#count(textBytes(whole, left));
+    return whole;
   }
 
   #composed(value: object, path: Path): Json {
@@ -96,12 +103,13 @@ class Copier {
     for (const key of Object.keys(record)) {
       const member = record[key];
       if (member === undefined) continue;
-      this.#count(textBytes(key, this.#maxBytes - this.#bytes) + (isFirst ? 1 : 2));
+      const name = this.#text(key);
+      this.#count(isFirst ? 1 : 2);
       isFirst = false;
       const item = this.copy(member, [...path, key]);
       // Set plainly, this one key would change what the copy is instead of what it holds.
       if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, writable: true });
-      else copy[key] = item;
+      else copy[name] = item;
     }
     return copy;
   }
@@ -113,7 +121,7 @@ class Copier {
   }
 }
 
-/** Bytes of a text in JSON; more than `enough` are not counted on. */
+/** Bytes of a well-formed text in JSON; more than `enough` are not counted on. */
 function textBytes(text: string, enough: number): number {
   let bytes = 2;
   if (text.length > enough) return text.length + 2;
@@ -124,15 +132,13 @@ function textBytes(text: string, enough: number): number {
     else if (code < 0x80) bytes += 1;
     else if (code < 0x800) bytes += 2;
     else if (code < 0xd800 || code > 0xdfff) bytes += 3;
-    else if (code < 0xdc00 && isLow(text.charCodeAt(i + 1))) {
+    else {
       bytes += 4;
       i += 1;
-    } else bytes += 6;
+    }
   }
   return bytes;
 }
-
-const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 const place = (path: Path): string =>
   path.length === 0 ? 'it' : `its part ${JSON.stringify(path.join('.').slice(0, 80))}`;

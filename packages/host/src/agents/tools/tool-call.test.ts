@@ -97,6 +97,14 @@ test.each<[string, () => unknown, string, string]>([
   for (const tool of [sync, later]) expect(await toolDesk().call(tool)).toEqual(failure(code, message));
 });
 
+test('an error message is not cut within a character', async () => {
+  const tool = toolOf(() => {
+    throw new TerminalError('not_found', { message: `x${'😀'.repeat(2_000)}` });
+  });
+  const outcome = await toolDesk().call(tool);
+  expect(outcome.kind === 'failed' && outcome.error.message.isWellFormed()).toBe(true);
+});
+
 test('an error message of a megabyte is cut', async () => {
   const tool = toolOf(() => {
     throw new Error('x'.repeat(1_000_000));

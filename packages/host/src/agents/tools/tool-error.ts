@@ -15,7 +15,8 @@ const MAX_MESSAGE = 2000;
 
 /** What was thrown, without secrets. Redacted before it is cut, for a secret that is cut in two is not found. */
 export function toolError(error: unknown, redactor: Redactor | null): ToolError {
-  const clean = (text: string): string => (redactor === null ? text : redactor.text(text)).slice(0, MAX_MESSAGE);
+  const clean = (text: string): string =>
+    (redactor === null ? text : redactor.text(text)).slice(0, MAX_MESSAGE).toWellFormed();
   if (isCairnError(error)) return { code: error.code, message: clean(error.message), retryable: error.retryable };
   const message = quoted(clean(thrownText(error)), MAX_MESSAGE);
   return { code: 'tool_failed', message: `The tool threw ${message}.`, retryable: false };
