@@ -14,7 +14,7 @@ import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';
 import type { Interesting } from './coverage.ts';
-import { FamilyWatch } from './family-watch.ts';
+import { FamilyWatch, type Orphan } from './family-watch.ts';
 import { foldEvent, RunAudit } from './run-audit.ts';
 
 export interface AuditorWorld {
@@ -63,9 +63,9 @@ export class Auditor {
     run.settle();
   }
 
-  /** Asked after a while in which nothing went wrong and nobody helped. */
-  checkOrphans(): void {
-    this.#families.checkOrphans();
+  /** Runs that nobody wants any more and that go on. */
+  orphans(): readonly Orphan[] {
+    return this.#families.orphans();
   }
 
   #exists(eventId: string): boolean {

@@ -19,6 +19,13 @@ type Payload = {
   readonly reason?: string;
 };
 
+export type Orphan = {
+  readonly runId: RunId;
+  readonly parent: RunId;
+  /** How the run above it ended; null when only its node has. */
+  readonly above: string | null;
+};
+
 export interface FamilyWorld {
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
@@ -51,14 +58,15 @@ export class FamilyWatch {
     }
   }
 
-  /** Once there was time for everybody to hear of every end, no run goes on below one that is over. */
-  checkOrphans(): void {
+  /** Runs that go on though the one above them is over, or the node of it that started them. */
+  orphans(): readonly Orphan[] {
+    const orphans: Orphan[] = [];
     for (const [runId, { parent, ended }] of this.#members) {
-      const above = parent === null ? null : (this.#members.get(parent)?.ended ?? null);
-      if (ended !== null) continue;
-      if (above !== null) this.#world.complain('no run outlives the one above it', { runId, parent, above });
-      if (this.#strays.has(runId)) this.#world.complain('no run outlives the node that started it', { runId, parent });
+      if (ended !== null || parent === null) continue;
+      const above = this.#members.get(parent)?.ended ?? null;
+      if (above !== null || this.#strays.has(runId)) orphans.push({ runId, parent, above });
     }
+    return orphans;
   }
 
   #started({ runId, payload }: Row): void {

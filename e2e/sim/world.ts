@@ -38,7 +38,7 @@ const START = Date.UTC(2030, 0, 1);
 /** Rounds the kind world gets to bring every run to its end; a tenth of it is ample. */
 const KIND_ROUNDS = 6_000;
 const WORKFLOWS = 3;
-/** Leases a mailbox may take to find out that its run has ended: it waits out a failed read, by a clock that was set back. */
+/** Leases it may take to find out that a run has ended: a mailbox waits out a failed read by a clock that was set back, and the dead may have been ahead of time. */
 const PATIENCE = 12;
 
 /** Lets everything that is ready in the process run; the only real waiting there is. */
@@ -245,17 +245,15 @@ class World {
     if (this.#complaints.first === null) await this.#checkMemory();
   }
 
-  /** Nobody answers and nothing hangs on: whoever nobody wants any more has ended after a few leases. */
+  /** Nobody answers: whoever nobody wants any more ends by itself, once the leases of the dead are over. */
   async #letEndsBeHeard(): Promise<void> {
-    const until = this.#time + 3 * LEASE_MS;
-    for (let rounds = 0; this.#complaints.first === null && rounds < KIND_ROUNDS; rounds += 1) {
-      if (!this.#kindMove()) {
-        if (this.#time >= until) break;
-        this.#moveTo(Math.min(Math.max(this.#nextWake() ?? until, this.#time + 1), until));
-      }
+    const until = this.#time + PATIENCE * LEASE_MS;
+    while (this.#complaints.first === null && this.#auditor.orphans().length > 0 && this.#time < until) {
+      if (!this.#kindMove()) this.#moveTo(Math.min(Math.max(this.#nextWake() ?? until, this.#time + 1), until));
       await settle();
     }
-    this.#auditor.checkOrphans();
+    const [orphan] = this.#auditor.orphans();
+    if (orphan !== undefined) this.#complaints.complain('no run outlives what it was started for', orphan);
   }
 
   /** Whatever is ready happens, in order. False when nothing is. */
