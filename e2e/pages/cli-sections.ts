@@ -150,9 +150,15 @@ const running: readonly Section[] = [
     ],
   },
   {
+    verb: 'inbox',
+    prose:
+      'What waits for a person, in any run and in the runs that runs start, the oldest first, with the workflows above each question. With `--watch` it stays and shows what comes and goes. [More about the inbox](inbox.md).',
+    steps: [{ command: 'cairn inbox' }],
+  },
+  {
     verb: 'answer',
     prose:
-      'Tells a run what it asked: the action of an approval, answers by the name of the question, or any JSON with `--value`. Without an answer it shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
+      'Tells a run what it asked, named by its number in the inbox, as `RUN/QUESTION`, or as the run that asks or has one below it that does: the action of an approval, answers by the name of the question, or any JSON with `--value`. Without an answer it shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
     steps: [
       { command: 'cairn answer {review} acept' },
       { command: 'cairn answer {review} accept' },

@@ -1,4 +1,4 @@
-/** Holds the pages about interrupts, conversations and webhooks to what a host answers, and to the code they describe. */
+/** Holds the pages about interrupts, the inbox, conversations and webhooks to what a host answers, and to the code they describe. */
 import { createHmac } from 'node:crypto';
 import { audienceOf, eventTypes, MAX_PARTICIPANTS, MAX_TOKEN_SECONDS, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
@@ -40,6 +40,7 @@ const approval: WorkflowDefinition = {
 test.each([
   ['interrupts.md', 7],
   ['conversations.md', 8],
+  ['inbox.md', 4],
   ['webhooks.md', 4],
 ])('every exchange of %s is answered as it says', async (name, count) => {
   const key = 'key-of-the-page-02';

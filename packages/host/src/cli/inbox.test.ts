@@ -29,7 +29,7 @@ test('each question is a line with its number, who asks, the way down, and what 
   const { out, err } = await cli.cairn(['inbox']);
   const lines = out.split('\n');
   expect(lines[0]).toMatch(/^# +WHO ASKS +WHERE +SINCE +EXPIRES +QUESTION$/);
-  expect(lines[1]).toMatch(/^1 +details +trip +(just now|\d+ s ago) +- +Where to\?/);
+  expect(lines[1]).toMatch(/^1 +details +trip +(just now|\d+ s ago) +- +Where to\? \/ How long\?$/);
   expect(lines[2]).toMatch(/^2 +gate +busy-gate +(just now|\d+ s ago) +- +Go\?$/);
   expect(err).toBe('answer one by its number: cairn answer NUMBER');
   expect((await cli.cairn(['inbox', '-n', '1'])).err).toContain('more wait: cairn inbox -n 2');

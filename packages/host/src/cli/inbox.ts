@@ -4,8 +4,8 @@ import type { InboxChange, InboxEntry } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { entryName, inboxEntries } from './inbox-entries.ts';
-import { INBOX_HEADER, inboxRow, way, whoAsks } from './render/inbox-line.ts';
-import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { asked, INBOX_HEADER, inboxRow, way, whoAsks } from './render/inbox-line.ts';
+import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -70,9 +70,7 @@ function changeLines(change: InboxChange, known: Map<string, InboxEntry>, style:
       const name = `${change.runId}/${change.interruptId}`;
       const entry = known.get(name);
       known.delete(name);
-      return entry === undefined
-        ? []
-        : [style.dim(`- ${whoAsks(entry)}: ${oneLine(entry.title, 60)} ${ends[change.end]}`)];
+      return entry === undefined ? [] : [style.dim(`- ${whoAsks(entry)}: ${asked(entry, 60)} ${ends[change.end]}`)];
     }
     default: {
       const name = entryName(change.entry);
@@ -95,7 +93,7 @@ function snapshotLines(
   for (const [name, entry] of known) {
     if (names.has(name)) continue;
     known.delete(name);
-    lines.push(style.dim(`- ${whoAsks(entry)}: ${oneLine(entry.title, 60)} does not wait any more`));
+    lines.push(style.dim(`- ${whoAsks(entry)}: ${asked(entry, 60)} does not wait any more`));
   }
   for (const entry of entries) lines.push(...changeLines({ type: 'added', entry }, known, style));
   return lines.length === 0 && isFirst ? [style.dim('nothing waits; what comes is shown here')] : lines;
@@ -106,7 +104,7 @@ function entryLines(entry: InboxEntry, style: Style, before: InboxEntry | undefi
   const voted = quorum === undefined ? '' : style.dim(`  ${quorum.approvals} of ${quorum.required} approved`);
   const mark = before === undefined ? style.yellow('?') : style.dim('~');
   return [
-    `${mark} ${style.bold(whoAsks(entry))} ${oneLine(entry.title, 200)}${voted}`,
+    `${mark} ${style.bold(whoAsks(entry))} ${asked(entry, 200)}${voted}`,
     style.dim(`    ${way(entry)}   cairn answer ${safe(entryName(entry))}`),
   ];
 }

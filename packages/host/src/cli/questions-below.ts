@@ -2,9 +2,9 @@
 import type { Client } from '@cairn/client';
 import { type InboxEntry, isCairnError } from '@cairn/protocol';
 import { entryName } from './inbox-entries.ts';
-import { way, whoAsks } from './render/inbox-line.ts';
+import { asked, way, whoAsks } from './render/inbox-line.ts';
 import { lookOf } from './render/status.ts';
-import { oneLine, safe, styleOf } from './render/style.ts';
+import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
 export class QuestionsBelow {
@@ -53,7 +53,7 @@ export class QuestionsBelow {
     this.#told.add(name);
     const style = styleOf(this.#terminal.colours.err);
     const { mark } = lookOf('suspended', style);
-    this.#terminal.tell(`${mark} ${style.bold(whoAsks(entry))} asks: ${oneLine(entry.title, 400)}`);
+    this.#terminal.tell(`${mark} ${style.bold(whoAsks(entry))} asks: ${asked(entry, 400)}`);
     this.#terminal.tell(`    ${style.dim(way(entry))}   answer it with: cairn answer ${safe(name)}`);
   }
 }

@@ -12,9 +12,12 @@ export function inboxRow(entry: InboxEntry, number: number, style: Style, now: n
     way(entry),
     ago(Date.parse(entry.requestedAt), now),
     expiry(entry, now),
-    `${oneLine(entry.title)}${style.dim(votes(entry))}`,
+    `${asked(entry)}${style.dim(votes(entry))}`,
   ];
 }
+
+/** Several questions in one are one line. */
+export const asked = ({ title }: InboxEntry, width?: number): string => oneLine(title.replaceAll('\n', ' / '), width);
 
 /** The last part of an agent's id says most; without an agent, the node. */
 export const whoAsks = ({ agentId, nodeId }: InboxEntry): string =>
