@@ -12,6 +12,7 @@ import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
 import { CalibrationReader, calibrationRoutes } from './calibration.ts';
 import { CommitWaiters } from './commit-waiters.ts';
+import { conversationSeamRoutes } from './conversation-seams.ts';
 import { debugBundleRoutes } from './debug-bundle.ts';
 import { discoveryRoutes } from './discovery.ts';
 import type { Egress } from './egress/egress.ts';
@@ -102,7 +103,7 @@ export function createServer(deps: ServerDeps): Server {
     ...questionRoutes(interrupts, { log: store.log, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
-    ...(deps.conformance ? testSeamRoutes(bundles) : []),
+    ...(deps.conformance ? [...testSeamRoutes(bundles), ...conversationSeamRoutes(engine)] : []),
     ...catalogueRoutes(deps),
     ...deps.gate.routes,
     ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),

@@ -136,7 +136,7 @@ async function bundleOf(call: Call, runId: string, surface: BundleSurface): Prom
 }
 
 /** Seams show more than the protocol does: whoever uses one has to be somebody. */
-function requirePrincipal({ caller }: Call): void {
+export function requirePrincipal({ caller }: Call): void {
   if (caller.principal !== undefined) return;
   throw new TerminalError('forbidden', {
     message: 'Test seams need a key that stands for a principal.',
