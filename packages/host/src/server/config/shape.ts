@@ -149,7 +149,7 @@ export const configShape = z.strictObject({
     .default(false)
     .meta({
       description:
-        'For black-box suites: seams for tests below `/v1/host/sample/test/`, and in the discovery document a mirror of itself and the workflows of the start. Refused unless `bind` is a loopback address.',
+        'For black-box suites: seams for tests below `/v1/host/sample/`, and in the discovery document a mirror of itself and the workflows of the start. Refused unless `bind` is a loopback address.',
       examples: [true],
     }),
   $schema: z
