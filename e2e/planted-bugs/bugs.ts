@@ -173,7 +173,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'wake-of-relatives-is-dropped',
     file: 'packages/host/src/engine/mailbox-world.ts',
-    find: `    wakes: relativesOf(state).map((runId) => ({ runId, at: now })),
+    find: `    wakes: relatives.map((runId) => ({ runId, at: now })),
 `,
     replace: '',
     suite: simulation,

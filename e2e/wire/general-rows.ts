@@ -176,12 +176,15 @@ export const generalRows: readonly WireRow[] = [
   },
   {
     at: '2.15, 1.6',
-    says: 'a node type that needs what is not offered is refused at registration, and the capability named',
-    ask: { to: 'POST /v1/workflows', body: definition('gated', 'core.dispatch') },
+    says: 'a definition that needs what is not offered is refused at registration, and the capability named',
+    ask: {
+      to: 'POST /v1/workflows',
+      body: { ...definition('gated', 'core.noop'), variables: [{ name: 'pin', type: 'string', sensitive: true }] },
+    },
     answer: {
       status: 400,
       error: 'capability_required',
-      details: { requiredCapability: 'dispatch', offendingTypeId: 'core.dispatch', nodeId: 'n0' },
+      details: { requiredCapability: 'secrets' },
     },
   },
   {
