@@ -126,10 +126,7 @@ function close(context: Context, conversation: Conversation, end: NonNullable<Co
   return {
     kind: 'complete',
     outputs: { conversationId, outcome, reason, turnCount: last.turnIndex },
-    drafts: [
-      ...closingDrafts(node.id, conversation, closing, at),
-      resumedDraft(node.id, interruptId, at.seq, outcome),
-    ],
+    drafts: [...closingDrafts(node.id, conversation, closing, at), resumedDraft(node.id, interruptId, at.seq, outcome)],
   };
 }
 
