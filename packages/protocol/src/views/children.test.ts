@@ -42,9 +42,18 @@ test('of many the oldest that have ended are no longer shown, and all that go on
   expect(childRuns.at(-1)).toMatchObject({ runId: 'r.150' });
 });
 
-test('a row of a step that is no child, or of a child that was never started, changes nothing', () => {
+test('a run that has ended before it is told that it began has ended', () => {
+  const view = viewAfter(started, nodeStarted('n'), ended('r.0', 'completed'), dispatched('r.0'));
+  expect(view.childRuns).toEqual([{ runId: 'r.0', workflowId: 'kid', status: 'completed' }]);
+});
+
+test('a row of a step that is no child, or of a child that never came to be, changes nothing', () => {
   const step: Said = ['cairn.step.returned', { nodeId: 'n', callId: 'n#0', attempt: 1, outcome: { status: 'failed' } }];
-  const view = viewAfter(started, nodeStarted('n'), dispatched('r.0'), step, ended('r.9', 'failed'));
+  const never: Said = [
+    'cairn.step.returned',
+    { nodeId: 'n', callId: 'c', attempt: 1, childRunId: 'r.9', error: { code: 'not_found', message: 'no' } },
+  ];
+  const view = viewAfter(started, nodeStarted('n'), dispatched('r.0'), step, never);
   expect(view.childRuns).toMatchObject([{ runId: 'r.0', status: 'running' }]);
 });
 

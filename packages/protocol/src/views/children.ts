@@ -7,7 +7,7 @@ import { payloadAs } from './payload.ts';
 
 export interface ChildRun {
   readonly runId: string;
-  readonly workflowId: string;
+  workflowId: string;
   /** `running` until its end is told here. */
   status: RunStatus;
 }
@@ -24,21 +24,28 @@ export interface Children {
 const MAX_CHILD_RUNS = 100;
 
 export function childDispatched(view: Children, payload: PayloadOf<'node.dispatched'>): void {
-  const { childRunId: runId, childWorkflowId: workflowId } = payload;
-  if (view.childRuns.some((child) => child.runId === runId)) return;
-  view.childRuns.push({ runId, workflowId, status: 'running' });
-  if (view.childRuns.length <= MAX_CHILD_RUNS) return;
-  const oldest = view.childRuns.findIndex(({ status }) => isTerminalStatus(status));
-  if (oldest !== -1) view.childRuns.splice(oldest, 1);
+  const { childRunId, childWorkflowId } = payload;
+  childOf(view, childRunId).workflowId = childWorkflowId;
 }
 
-/** The end of a child is told by the row that also says what it gave. */
+/** The end of a child is told by the row that also says what it gave; a quick one ends before it is told that it began. */
 export function childReturned(view: Children, { payload }: FoldEvent): void {
   const { childRunId, outcome } = payloadAs<'cairn.step.returned'>(payload);
-  if (childRunId === undefined) return;
-  const child = view.childRuns.findLast(({ runId }) => runId === childRunId);
-  const status = (outcome as { readonly status?: unknown } | null | undefined)?.status;
-  if (child !== undefined && runStatuses.includes(status as RunStatus)) child.status = status as RunStatus;
+  const status = (outcome as { readonly status?: unknown } | null | undefined)?.status as RunStatus;
+  if (childRunId !== undefined && runStatuses.includes(status)) childOf(view, childRunId).status = status;
+}
+
+/** The newest are the likeliest to be asked for. */
+function childOf({ childRuns }: Children, runId: string): ChildRun {
+  const known = childRuns.findLast((child) => child.runId === runId);
+  if (known !== undefined) return known;
+  const child: ChildRun = { runId, workflowId: '', status: 'running' };
+  childRuns.push(child);
+  if (childRuns.length > MAX_CHILD_RUNS) {
+    const oldest = childRuns.findIndex(({ status }) => isTerminalStatus(status));
+    if (oldest !== -1) childRuns.splice(oldest, 1);
+  }
+  return child;
 }
 
 const SUPERVISOR = 'core.orchestrator.supervisor';

@@ -18,6 +18,15 @@ type Script = z.infer<typeof script>;
 
 const fields = Object.keys(script.shape);
 
+/** A definition is compiled once, so its configuration stands for it; a plan may be long. */
+const scripts = new WeakMap<object, Script>();
+
+function scriptOf({ config }: WorkflowNode): Script {
+  const known = scripts.get(config) ?? script.parse(config);
+  scripts.set(config, known);
+  return known;
+}
+
 /** With a script, or with neither a script nor an agent to ask. */
 export const isScripted = ({ config, agent }: WorkflowNode): boolean =>
   fields.some((name) => config[name] !== undefined) || agent === undefined;
@@ -49,7 +58,7 @@ export function scriptedDriver(world: LoopWorld): NodeDriver<Scripted> {
         inner.held = { ...inner.held, verdict: verdictOf(null, value, payload.reason === 'timeout') };
       }
     },
-    next: (context) => decide(context, script.parse(context.node.config), world),
+    next: (context) => decide(context, scriptOf(context.node), world),
     callInput: () => ({}),
     returned: () => [],
     again: () => [],
