@@ -1,6 +1,6 @@
 /** How the rows of an agent node change what the loop knows of it. */
 import type { FoldEvent, JsonObject } from '@cairn/protocol';
-import type { ModelFailure, ModelToolCall, Turn } from '../models/turn.ts';
+import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../models/turn.ts';
 import { modelName } from '../tools/tool-book.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './call-fold.ts';
 import { type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
@@ -87,6 +87,7 @@ function begun(loop: LoopState, { seq, payload }: FoldEvent<string, JsonObject>)
     task,
     stage: 'ready',
     messages: [],
+    characters: 0,
     turns: 0,
     repairs: 0,
     request: null,
@@ -132,17 +133,22 @@ function modelRequested(loop: LoopState, invocation: Invocation, payload: JsonOb
   invocation.request = { callId, attempt, failures: 0, failure: null, timerId: null, isDue: false };
   closeTurn(invocation);
   if (payload.repairs === true) invocation.repairs += 1;
-  if (typeof payload.note === 'string') invocation.messages.push({ role: 'user', text: payload.note });
+  if (typeof payload.note === 'string') say(invocation, { role: 'user', text: payload.note });
+}
+
+function say(invocation: Invocation, message: ModelMessage): void {
+  invocation.messages.push(message);
+  invocation.characters += JSON.stringify(message).length;
 }
 
 function closeTurn(invocation: Invocation): void {
-  const { turn, calls, messages, held } = invocation;
+  const { turn, calls, held } = invocation;
   if (turn === null) return;
   const byIndex = new Map(calls.map((call) => [call.index, call]));
   for (const [index, { id, name }] of sayable(turn.toolCalls).entries()) {
     const call = byIndex.get(index);
     const told = call ?? { output: held === null ? 'This did not count.' : 'A person rejected this.', isError: true };
-    messages.push({ role: 'tool', callId: id, name, output: told.output, isError: told.isError });
+    say(invocation, { role: 'tool', callId: id, name, output: told.output, isError: told.isError });
   }
   calls.length = 0;
   invocation.turn = null;
@@ -161,7 +167,7 @@ function modelReturned(invocation: Invocation, { turn, error }: JsonObject): voi
   invocation.request = null;
   invocation.stage = 'turn';
   invocation.turn = answer;
-  invocation.messages.push({
+  say(invocation, {
     role: 'assistant',
     text: answer.text,
     ...(answer.reasoning === '' ? {} : { reasoning: answer.reasoning }),

@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { AgentRun, agentId, benchWorld } from './agent-bench.contract.ts';
 
+test('what no model reads is not said to one, and the run is not made to carry it', () => {
+  const run = new AgentRun();
+  for (let turn = 0; turn < 12 && run.status === 'running'; turn++) {
+    run.calls(...Array.from({ length: 5 }, () => ['openwop_look'] as const));
+    for (let i = 0; i < 5; i++) run.result('openwop:look', 'x'.repeat(230_000));
+  }
+  expect(run.error).toMatchObject({ code: 'model_call_failed', details: { class: 'context_length' } });
+  expect(run.error.message).toContain('more than 8000000 characters');
+  expect(run.all('agent.toolReturned')).toHaveLength(35);
+});
+
 describe('budgets stop before the next call', () => {
   test('turns of the model: 16 when nobody says otherwise', () => {
     const run = new AgentRun();

@@ -39,6 +39,8 @@ export interface Invocation {
   stage: Stage;
   /** What was said since the task. */
   readonly messages: ModelMessage[];
+  /** Of all of them, as JSON. */
+  characters: number;
   /** Turns of this invocation that were asked for. */
   turns: number;
   /** Times the model was told that its result is not of the right shape. */

@@ -7,6 +7,9 @@ export const MAX_ROW_BYTES = 480 * 1024;
 /** Of the arguments of a call: their row has them in both spellings. */
 export const MAX_ARGUMENT_BYTES = 240_000;
 
+/** Of what was said in an invocation: more than any model reads, and all of it is in memory and in every checkpoint of the run. */
+export const MAX_SAID_CHARACTERS = 8_000_000;
+
 const encoder = new TextEncoder();
 
 /** Whether the JSON of a value has more bytes than that. */

@@ -21,7 +21,7 @@ import {
   usageRow,
 } from './rows.ts';
 import { verbosityOf } from './settings.ts';
-import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
+import { exceeds, MAX_ROW_BYTES, MAX_SAID_CHARACTERS } from './sizes.ts';
 import { inWords, parsedResult } from './task.ts';
 import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
@@ -217,11 +217,16 @@ function finish(here: Here, { decision, stated, rows, outcome = 'completed' }: F
   return { kind: 'complete', outputs, drafts: [...here.rows, ...rows, completed], agentId };
 }
 
+/** With what the calls of the turn gave, which is said with the next one. */
+const saidSoFar = ({ characters, calls }: Invocation): number =>
+  calls.reduce((sum, { output }) => sum + JSON.stringify(output).length, characters);
+
 /** One more turn of the model, unless that would be too much. */
 export function askNext(here: Here, say: Parameters<typeof askModel>[2] = {}): NodeAction {
   const { context, invocation, rows } = here;
   const breach = turnBreach(context, context.inner);
   if (breach !== null) return endByBreach(here, breach);
+  if (saidSoFar(invocation) > MAX_SAID_CHARACTERS) return endBadly(here, tooLong(context.node.id));
   const { drafts, effects } = askModel(context, invocation, say);
   return { kind: 'wait', drafts: [...rows, ...drafts], effects };
 }
@@ -277,6 +282,13 @@ const brokenOff = (nodeId: string, { provider, model }: Turn): RunError => ({
 const tooMuch = (nodeId: string): RunError => ({
   code: 'event_too_large',
   message: `What the agent of node ${nodeId} gave has more than ${MAX_ROW_BYTES} bytes of JSON, which is more than an event can hold.`,
+  retryable: false,
+});
+
+const tooLong = (nodeId: string): RunError => ({
+  code: 'model_call_failed',
+  message: `What was said and what tools gave in node ${nodeId} has more than ${MAX_SAID_CHARACTERS} characters, which no model reads.`,
+  details: { class: 'context_length' },
   retryable: false,
 });
 

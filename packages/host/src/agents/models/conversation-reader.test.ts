@@ -68,6 +68,31 @@ test('reads a context once, goes on where it stopped, and cuts where the invocat
   expect(read).toBe(before + 1);
 });
 
+test('contexts that hold more together than is kept are read again, the longest unheard first', async () => {
+  const store = memoryStore();
+  const read: string[] = [];
+  const conversations = createConversations({
+    read: (range) => {
+      if ('contextId' in range) read.push(range.contextId);
+      return store.log.read(range);
+    },
+  });
+  const hear = (i: number) =>
+    conversations.before(query({ contextId: `ctx_${i}` as ContextId, runId: runOf(i), cutSeq: 9 }));
+  const runOf = (i: number) => `run_${i}` as RunId;
+  for (let i = 0; i < 10; i++) {
+    const create = { tenant: 't', contextId: `ctx_${i}` as ContextId, originRunId: runOf(i) };
+    const spoken = Array.from({ length: 8 }, () => opened('x'.repeat(480_000)));
+    await store.log.append({ runId: runOf(i), rows: [invoked, ...spoken, invoked], create });
+    await hear(i);
+  }
+  read.length = 0;
+  await hear(9);
+  expect(read).toEqual([]);
+  await hear(0);
+  expect(read).toContain('ctx_0');
+});
+
 test('a read that fails is told, and the next one works', async () => {
   const store = memoryStore();
   let broken = true;

@@ -19,8 +19,9 @@ export interface Conversations {
   before(query: ConversationQuery): Promise<readonly ModelMessage[]>;
 }
 
-/** Contexts whose fold is kept in memory. */
+/** Contexts whose fold is kept in memory, and what all of them may hold together. */
 const MAX_CONTEXTS = 200;
+const MAX_CHARACTERS = 32_000_000;
 const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -34,6 +35,15 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
     folds.set(contextId, kept);
     if (folds.size > MAX_CONTEXTS) folds.delete(folds.keys().next().value as string);
     return kept;
+  };
+
+  /** Those that nobody asked for longest are read again should somebody ask. */
+  const forget = (): void => {
+    let characters = 0;
+    for (const [contextId, { fold }] of [...folds].reverse()) {
+      characters += fold.characters - fold.forgotten;
+      if (characters > MAX_CHARACTERS) folds.delete(contextId);
+    }
   };
 
   /** To the end of the page that holds the cursor, or no further than it. */
@@ -59,13 +69,15 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
     async before({ contextId, runId, cutSeq, ...listener }) {
       const [cut] = await log.read({ runId, after: cutSeq - 1, limit: 1 });
       invariant(cut !== undefined, 'conversation-cut-recorded', { runId, cutSeq });
+      const { cursor } = cut;
       const kept = keptOf(contextId);
       // One at a time: two that advance one fold would take rows twice.
-      const level = kept.advancing.then(() => advance(contextId, kept.fold, cut.cursor));
+      const level = kept.advancing.then(() => advance(contextId, kept.fold, cursor));
       kept.advancing = level.catch(() => undefined);
       await level;
-      const fold = reaches(kept.fold, cut.cursor) ? kept.fold : await refolded(contextId, cut.cursor);
-      return conversationFor(fold, { ...listener, runId, cutCursor: cut.cursor });
+      forget();
+      const fold = reaches(kept.fold, cursor) ? kept.fold : await refolded(contextId, cursor);
+      return conversationFor(fold, { ...listener, runId, cutCursor: cursor });
     },
   };
 }
