@@ -28,12 +28,20 @@ const MAX_HARVEST_LENGTH = 160 * 1024;
 function endOf({ status, variables, error }: RunView, harvest: readonly string[]): ChildEnd {
   const wanted = harvest.filter((name) => Object.hasOwn(variables, name));
   const given = Object.fromEntries(wanted.map((name) => [name, variables[name] as Json]));
-  if (error !== null) return { status, variables: {}, error: error as RunError };
+  if (error !== null) return { status, variables: {}, error: briefly(error as RunError) };
   const { length } = JSON.stringify(given);
   if (length <= MAX_HARVEST_LENGTH) return { status, variables: given };
   const message = `The variables ${wanted.join(', ')} of the child are ${length} characters of JSON; at most ${MAX_HARVEST_LENGTH} can be harvested.`;
   return { status: 'failed', variables: {}, error: { code: 'event_too_large', message, retryable: false } };
 }
+
+/** What is said of an error each level up, where it must fit whatever it was. */
+const briefly = ({ code, message }: RunError): RunError => ({
+  code,
+  message: message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message,
+});
+
+const MAX_MESSAGE_LENGTH = 2000;
 
 export function hasChildren({ children }: Pick<RunState, 'children'>): boolean {
   for (const _ in children) return true;

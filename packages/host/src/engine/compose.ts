@@ -57,7 +57,13 @@ export function compose(moment: Moment): Batch {
   const write = (drafts: readonly Draft[]) => {
     for (const row of stamp(state, workflow, drafts, now)) rows.push(row);
   };
-  const facts = moment.facts.filter((fact) => accept(fact, state, now, write));
+  const broken = (error: unknown) => {
+    moment.broken(error);
+    const code = isCairnError(error) ? error.code : 'internal_error';
+    const message = error instanceof Error ? error.message : String(error);
+    state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
+  };
+  const facts = moment.facts.filter((fact) => accept(fact, { state, now, write, broken }));
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
   // What this very batch asks for needs no second request.
@@ -73,10 +79,7 @@ export function compose(moment: Moment): Batch {
       effects.push(...decision.effects);
     } catch (error) {
       if (state.failure !== null) throw error;
-      moment.broken(error);
-      const code = isCairnError(error) ? error.code : 'internal_error';
-      const message = error instanceof Error ? error.message : String(error);
-      state.failure = { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
+      broken(error);
     }
   }
   const isWhole = rows.length < MAX_ROWS;
@@ -98,13 +101,28 @@ function outcomesOf(facts: readonly Fact[], state: RunState): Append['outcomes']
   return outcomes.length === 0 ? undefined : outcomes;
 }
 
-function accept(fact: Fact, state: RunState, now: number, write: (drafts: readonly Draft[]) => void): boolean {
+interface Acceptance {
+  readonly state: RunState;
+  readonly now: number;
+  readonly write: (drafts: readonly Draft[]) => void;
+  readonly broken: (error: unknown) => void;
+}
+
+function accept(fact: Fact, { state, now, write, broken }: Acceptance): boolean {
   try {
     write(fact.propose(state, now));
     return true;
   } catch (error) {
-    fact.refused(error);
-    return false;
+    if (fact.instead === undefined) {
+      fact.refused(error);
+      return false;
+    }
+    try {
+      write(fact.instead(state, now, error));
+    } catch (defect) {
+      broken(defect);
+    }
+    return true;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+import { isCairnError, type JsonObject, type RunId } from '@cairn/protocol';
 import type { Settlement } from '../log/port.ts';
 import { drivenResult, isAwaited } from './driven.ts';
 import type { Emission } from './ports.ts';
@@ -10,6 +10,8 @@ import type { Workflow } from './workflow.ts';
 export interface Fact {
   /** The rows that record it, or none when it is recorded already. Throws to refuse. */
   propose(state: RunState, now: number): readonly Draft[];
+  /** What is recorded where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws as a defect. */
+  instead?(state: RunState, now: number, error: unknown): readonly Draft[];
   /** What is recorded of the request that sent it, in the append that leads to this state. */
   outcome?(state: RunState): Settlement;
   /** Called once its rows, and what was decided on them, are durable. */
@@ -50,16 +52,22 @@ export function awaited<Answer extends object>(
 /** A call's result counts only for the attempt the run waits for. */
 export function callReturned(workflow: Workflow, call: OpenCall, attempt: number, result: StepResult): Fact {
   const { callId, nodeId } = call;
+  const rowsOf = (state: RunState, now: number, came: StepResult): readonly Draft[] => {
+    const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
+    if (driven !== null) return driven;
+    const open = state.calls[callId];
+    // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
+    if (open === undefined || open.attempt !== attempt || open.asked !== undefined || state.ended) return [];
+    const payload: JsonObject = { nodeId, callId, attempt, ...(came as JsonObject) };
+    return [{ type: 'cairn.step.returned', nodeId, cause: open.requestedSeq, audience: 'operator', payload }];
+  };
   return {
     internal: true,
-    propose(state, now) {
-      const driven = drivenResult(state, workflow, { callId, attempt, result, now });
-      if (driven !== null) return driven;
-      const open = state.calls[callId];
-      // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
-      if (open === undefined || open.attempt !== attempt || open.asked !== undefined || state.ended) return [];
-      const payload: JsonObject = { nodeId, callId, attempt, ...(result as JsonObject) };
-      return [{ type: 'cairn.step.returned', nodeId, cause: open.requestedSeq, audience: 'operator', payload }];
+    propose: (state, now) => rowsOf(state, now, result),
+    instead(state, now, error) {
+      if (!isCairnError(error) || error.code === 'internal_error') throw error;
+      const { code, message } = error;
+      return rowsOf(state, now, { error: { code, message, retryable: false } });
     },
     recorded: () => undefined,
     refused: () => undefined,
@@ -94,8 +102,13 @@ export function timerFired(timer: Timer): Draft {
   };
 }
 
-/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. */
-export function emitted(callId: string, attempt: number, rows: readonly Emission[], settled: () => void): Fact {
+/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. `settled` is told why they were refused. */
+export function emitted(
+  callId: string,
+  attempt: number,
+  rows: readonly Emission[],
+  settled: (refusal: unknown) => void,
+): Fact {
   return {
     internal: true,
     propose(state) {
@@ -104,7 +117,7 @@ export function emitted(callId: string, attempt: number, rows: readonly Emission
       const { nodeId, requestedSeq } = call;
       return rows.map(({ type, audience, payload }) => ({ type, nodeId, cause: requestedSeq, audience, payload }));
     },
-    recorded: settled,
+    recorded: () => settled(null),
     refused: settled,
   };
 }

@@ -101,6 +101,8 @@ class Flight implements CallContext {
   #unrecorded = 0;
   #room: PromiseWithResolvers<void> | null = null;
   #allRecorded: PromiseWithResolvers<void> | null = null;
+  /** Why something that was emitted is not recorded, until somebody asks. */
+  #refusal: unknown = null;
 
   constructor(call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void) {
     this.runId = world.runId;
@@ -160,7 +162,7 @@ class Flight implements CallContext {
 
   recorded(): Promise<void> {
     if (this.#over) return Promise.reject(new Error('This attempt is over.'));
-    if (this.#unrecorded === 0) return Promise.resolve();
+    if (this.#unrecorded === 0) return this.#refusal === null ? Promise.resolve() : Promise.reject(this.#takeRefusal());
     if (this.#allRecorded === null) {
       this.#allRecorded = Promise.withResolvers<void>();
       // Who asked may have gone by the time the attempt is aborted.
@@ -169,14 +171,22 @@ class Flight implements CallContext {
     return this.#allRecorded.promise;
   }
 
-  readonly #settled = (): void => {
+  #takeRefusal(): unknown {
+    const refusal = this.#refusal;
+    this.#refusal = null;
+    return refusal;
+  }
+
+  readonly #settled = (refusal: unknown): void => {
     this.#unrecorded -= 1;
+    this.#refusal ??= refusal;
     if (this.#room !== null && this.#unrecorded <= EMISSION_WINDOW / 2) {
       this.#room.resolve();
       this.#room = null;
     }
-    if (this.#unrecorded > 0) return;
-    this.#allRecorded?.resolve();
+    if (this.#unrecorded > 0 || this.#allRecorded === null) return;
+    if (this.#refusal === null) this.#allRecorded.resolve();
+    else this.#allRecorded.reject(this.#takeRefusal());
     this.#allRecorded = null;
   };
 

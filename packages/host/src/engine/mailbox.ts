@@ -154,8 +154,8 @@ export class Mailbox {
   /** Decided to the end, and every open call is under way here: there is nothing to look at until something happens. */
   #isSeenTo(): boolean {
     const state = this.#state as RunState;
-    if (this.#facts.length > 0 || this.#tailStale || this.#mayHaveMissed(state)) return false;
-    if (this.#calls?.forgotten(state).length !== 0) return false;
+    const isStale = this.#tailStale || this.#mayHaveMissed(state);
+    if (this.#facts.length > 0 || isStale || this.#calls?.forgotten(state).length !== 0) return false;
     if (this.#fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
     return true;
   }
@@ -213,11 +213,8 @@ export class Mailbox {
   /** Whether the batch is durable. When not, the state is gone and the facts are back, or refused. */
   #commit(batch: Batch): Promise<Written> {
     const state = this.#state as RunState;
-    const relatives = this.#relatives.toTell(state);
-    const appended = this.#world.store.log.append(
-      appendOf(this.#world, state, { batch, creating: this.#creating, fence: this.#fence, relatives }),
-    );
-    return appended.then(
+    const held = { creating: this.#creating, fence: this.#fence, relatives: this.#relatives.toTell(state) };
+    return this.#world.store.log.append(appendOf(this.#world, state, { batch, ...held })).then(
       ({ fence }) => {
         this.#written(batch, fence);
         return 'acknowledged';
@@ -267,10 +264,10 @@ export class Mailbox {
     }
     this.#state = null;
     const isTaken = isCairnError(error, 'idempotency_in_flight');
-    for (const fact of batch.facts) {
-      if (fact.internal || (isTaken && fact.outcome === undefined)) this.#facts.push(fact);
-      else fact.refused(error);
-    }
+    const mayStay = (fact: Fact) => fact.internal || (isTaken && fact.outcome === undefined);
+    for (const fact of batch.facts) if (!mayStay(fact)) fact.refused(error);
+    // Before what was posted since: what a call says is in order.
+    this.#facts.unshift(...batch.facts.filter(mayStay));
     if (creating) {
       this.#drop(error);
       return 'not';

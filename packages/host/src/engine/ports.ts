@@ -58,7 +58,7 @@ export interface CallContext extends StepContext {
    * emitted once the run no longer waits for this attempt is dropped.
    */
   emit(rows: readonly Emission[]): Promise<void> | undefined;
-  /** Resolves once all that was emitted is durable. Rejects when it never will be, because the attempt is over. */
+  /** Resolves once all that was emitted is durable. Rejects when it never will be: the attempt is over, or a row does not fit. */
   recorded(): Promise<void>;
 }
 
