@@ -2,11 +2,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import type { Row, Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
+
+interface Beginning {
+  /** Default: that of a host without keys. */
+  readonly tenant?: string;
+  readonly inputs?: JsonObject;
+  readonly contextId?: ContextId;
+}
 
 export class DurableHost {
   readonly #folder: string;
@@ -54,17 +61,20 @@ export class DurableHost {
     });
   }
 
-  async start(workflowId: string, tenant = 'local', contextId?: string): Promise<RunId> {
-    const joined = contextId === undefined ? {} : { contextId: contextId as never };
-    return (await this.engine.start({ tenant, workflowId, inputs: {}, options: {}, ...joined })).runId;
+  async start(workflowId: string, { tenant = 'local', inputs = {}, contextId }: Beginning = {}): Promise<RunId> {
+    const joined = contextId === undefined ? {} : { contextId };
+    return (await this.engine.start({ tenant, workflowId, inputs, options: {}, ...joined })).runId;
   }
 
   /** From start to end. */
-  async ran(workflowId: string, tenant = 'local', contextId?: string): Promise<RunId> {
-    const runId = await this.start(workflowId, tenant, contextId);
+  async ran(workflowId: string, beginning: Beginning = {}): Promise<RunId> {
+    const runId = await this.start(workflowId, beginning);
     await this.ended(runId);
     return runId;
   }
+
+  contextOf = async (runId: RunId): Promise<ContextId> =>
+    (await this.store.log.head(runId))?.record.contextId as ContextId;
 
   answer(runId: RunId, nodeId: string, tenant = 'local', value: Json = { action: 'accept' }) {
     return this.engine.answer({ tenant, runId, nodeId, value });

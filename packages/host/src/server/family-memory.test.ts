@@ -132,10 +132,10 @@ describe('a run below another', () => {
     const host = await opened(top, kid, other);
     const runId = await host.start('top');
     await host.asks(child(runId));
-    const contextId = (await host.store.log.head(runId))?.record.contextId as string;
+    const contextId = await host.contextOf(runId);
     await host.answer(runId, 'hold');
     await host.until(async () => (await host.payloads(runId, 'memory.written')).length === 2);
-    const third = await host.ran('other', 'local', contextId);
+    const third = await host.ran('other', { contextId });
     await host.restart();
     await host.answer(child(runId), 'gate');
     await host.ended(runId);
@@ -190,7 +190,7 @@ describe('a run below another', () => {
     for (const workflow of workflows) await host.engine.register('other', workflow);
     const mine = await host.start('top');
     await host.asks(child(mine));
-    const theirs = await host.start('top', 'other');
+    const theirs = await host.start('top', { tenant: 'other' });
     await host.asks(child(theirs));
     await host.restart();
     await host.answer(child(mine), 'gate');
@@ -202,8 +202,8 @@ describe('a run below another', () => {
       expect((await recalled(host, child(runId), 'two'))[0]).toEqual(['kid 1', 'top a']);
       expect((await recalled(host, runId, 'b'))[0]).toEqual(['kid 2', 'kid 1', 'top a']);
     }
-    const contextId = (await host.store.log.head(mine))?.record.contextId as string;
-    await expect(host.start('top', 'other', contextId)).rejects.toMatchObject({ code: 'not_found' });
+    const foreign = { tenant: 'other', contextId: await host.contextOf(mine) };
+    await expect(host.start('top', foreign)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

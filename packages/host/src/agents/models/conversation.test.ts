@@ -160,3 +160,15 @@ test('an isolated agent of a child run hears what earlier runs were about, and n
     user('now'),
   ]);
 });
+
+test('the result of a run is not said again to those who heard an agent say it', () => {
+  const context = new Context();
+  context.run('run_1', 'earlier', null);
+  context.invoked('run_1', 'a', 'local.a.other', 'shared:red');
+  context.turn('run_1', 'a', 'the result');
+  context.add('run_1', 'run.completed', { outputs: { content: 'the result' } });
+  const question = user('earlier');
+  expect(context.hear({ group: 'shared:red' })).toEqual([question, user('local.a.other: the result')]);
+  expect(context.hear({ group: 'shared:blue' })).toEqual([question, assistant('the result')]);
+  expect(context.hear({})).toEqual([question, assistant('the result')]);
+});

@@ -179,7 +179,8 @@ export function conversationFor(fold: ContextFold, listener: Listener): readonly
   const oldest = saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
   const isBefore = ({ cursor, offset }: Said) => cursor < cutCursor && offset >= oldest;
   const heard = fold.said.filter((said) => isBefore(said) && isHeard(said, tree, room));
-  const messages = joined(heard.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
+  const once = heard.filter((said, i) => !isRepeated(fold, said, heard[i - 1]));
+  const messages = joined(once.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
   const last = messages.at(-1);
   if (last?.role === 'user' && last.text === listener.task) messages.pop();
   return newest(messages, listener.maxTokens);
@@ -190,6 +191,10 @@ function isHeard({ by, runId }: Said, tree: string, room: string | null): boolea
   if (by === 'user') return room !== null || runId !== tree;
   return by === 'host' || by.room === room;
 }
+
+/** Whether the result of a run is what an agent of it said last, for those who heard it say so. */
+const isRepeated = (fold: ContextFold, { by, text, runId }: Said, before: Said | undefined): boolean =>
+  by === 'host' && typeof before?.by === 'object' && before.text === text && rootOf(fold, before.runId) === runId;
 
 /** An agent's own words are the assistant's; what others said comes with their name. */
 function messageOf({ by, text }: Said, agentId: string): ModelMessage {
