@@ -97,6 +97,24 @@ test.each<[string, () => unknown, string, string]>([
   for (const tool of [sync, later]) expect(await toolDesk().call(tool)).toEqual(failure(code, message));
 });
 
+test('ctx calls that fail and that nobody waits for end neither the call nor the process', async () => {
+  const unheard: unknown[] = [];
+  const note = (reason: unknown) => unheard.push(reason);
+  process.on('unhandledRejection', note);
+  const tool = toolOf(async (_input, { ask, signIn, step }) => {
+    void ask(undefined as never);
+    void signIn({ prompt: '' } as never);
+    void step('', () => 1);
+    await step('fine', () => 1);
+    void step('fails', () => Promise.reject(new Error('no')));
+    return 'done';
+  });
+  expect(await toolDesk().call(tool)).toEqual({ kind: 'result', value: 'done' });
+  await settled();
+  process.off('unhandledRejection', note);
+  expect(unheard).toEqual([]);
+});
+
 test('an error message is not cut within a character', async () => {
   const tool = toolOf(() => {
     throw new TerminalError('not_found', { message: `x${'😀'.repeat(2_000)}` });

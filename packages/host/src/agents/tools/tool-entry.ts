@@ -167,10 +167,11 @@ export class ToolEntry implements HostToolContext {
     this.#call.emit([{ type: 'cairn.tool.progress', audience: 'client', payload }])?.catch(() => undefined);
   }
 
-  readonly ask = async (question: AskQuestion): Promise<Json> => this.#ask(asked(question));
-  readonly signIn = async (request: SignInRequest): Promise<Json> => this.#ask(signInAsked(request));
+  readonly ask = (question: AskQuestion): Promise<Json> => unwatched(this.#ask(() => asked(question)));
+  readonly signIn = (request: SignInRequest): Promise<Json> => unwatched(this.#ask(() => signInAsked(request)));
 
-  async #ask(question: ToolQuestion): Promise<Json> {
+  async #ask(checked: () => ToolQuestion): Promise<Json> {
+    const question = checked();
     const ordinal = this.#take();
     if (ordinal === null) return never();
     const known = this.#recorded(ordinal, question.kind, question.name);
@@ -181,7 +182,10 @@ export class ToolEntry implements HostToolContext {
     return never();
   }
 
-  readonly step = async <Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> => {
+  readonly step = <Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> =>
+    unwatched(this.#step(name, work));
+
+  async #step<Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
     if (typeof name !== 'string' || name === '' || name.length > MAX_STEP_NAME) {
       const message = `A step of ${this.#tool.id} needs a name of at most ${MAX_STEP_NAME} characters.`;
       throw new TerminalError('tool_failed', { message });
@@ -198,7 +202,7 @@ export class ToolEntry implements HostToolContext {
     if (settled === null || this.#phase !== 'running') return never();
     if ('error' in settled) throw thrownAgain(settled.error);
     return settled.outcome as Result;
-  };
+  }
 
   /** Null when it will never be recorded, for the attempt is over. */
   async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
@@ -285,6 +289,12 @@ export class ToolEntry implements HostToolContext {
   #clean(text: string): string {
     return this.#world.redactor?.text(text) ?? text;
   }
+}
+
+/** A function that does not wait for one of these does not hear that it failed; the host must not end by that. */
+function unwatched<Result>(promise: Promise<Result>): Promise<Result> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** For a function that is left where it is: nothing holds this promise but the function itself. */
