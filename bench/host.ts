@@ -9,6 +9,7 @@ import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
+import { treeCommands, treeWorkflows } from './tree-load.ts';
 import type { Target } from './watched-run.ts';
 import { STEP_NAME, workflows } from './workflows.ts';
 
@@ -46,12 +47,12 @@ function hostCommands() {
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],
-        workflows: [...workflows, ...agentWorkflows],
+        workflows: [...workflows, ...agentWorkflows, ...treeWorkflows],
         config: {
           port: 0,
           keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }],
           tools: { allow: [benchTool.id] },
-          limits: { maxNodeExecutions: 1_000_000, maxOpenStreamsPerKey: 4_000 },
+          limits: { maxNodeExecutions: 1_000_000, maxRunsPerTree: 100_000, maxOpenStreamsPerKey: 4_000 },
         },
       });
       running = { store, engine: host.engine };
@@ -100,6 +101,8 @@ function hostCommands() {
       await bareTurns();
       return bareTurns();
     },
+
+    ...treeCommands(() => running!, TENANT),
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(running!.engine, running!.store, workflowId),

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { agentGroup } from './agent-figures.ts';
+import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
 import { type FigureLine, figureLine } from './figure.ts';
 import { logGroup } from './log-figures.ts';
@@ -14,7 +15,15 @@ import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
 
-const groups: readonly Group[] = [logGroup, runGroup, longRunGroup, suspendedGroup, streamGroup, agentGroup];
+const groups: readonly Group[] = [
+  logGroup,
+  runGroup,
+  longRunGroup,
+  suspendedGroup,
+  streamGroup,
+  agentGroup,
+  childrenGroup,
+];
 
 const help = `npm run bench [-- name...] [--quick] [--json]
 

@@ -57,7 +57,7 @@ const orchestration = {
     models: ['child-run' as const],
     fanOutSupported: true,
     fanOutPolicies: ['sequential' as const, 'reject' as const],
-    askUserRoutings: ['clarification' as const, 'auto' as const],
+    askUserRoutings: ['conversation' as const, 'clarification' as const, 'auto' as const],
   },
   multiAgent: {
     executionModel: { supported: true, version: 2, confidenceEscalationInterruptKind: 'approval' as const },
