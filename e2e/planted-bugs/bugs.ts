@@ -162,13 +162,48 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'lost-answer-counts-as-a-failure',
     file: 'packages/host/src/engine/mailbox.ts',
-    find: `      if (fact.internal || (isTaken && fact.outcome === undefined)) this.#facts.push(fact);
-      else fact.refused(error);
+    find: `    const mayStay = (fact: Fact) => fact.internal || (isTaken && fact.outcome === undefined);
 `,
-    replace: `      this.#facts.push(fact);
+    replace: `    const mayStay = (fact: Fact) => fact.internal || !isTaken || fact.outcome === undefined;
 `,
     suite: simulation,
     why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',
+  },
+  {
+    name: 'words-of-a-call-change-places',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `    this.#facts.unshift(...batch.facts.filter(mayStay));
+`,
+    replace: `    this.#facts.push(...batch.facts.filter(mayStay));
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/unwritable.test.ts' },
+    why: 'A store that fails once turns around what a model says, and loses what came before its end.',
+  },
+  {
+    name: 'start-of-a-child-that-failed-counts-as-refusal',
+    file: 'packages/host/src/engine/child-performer.ts',
+    find: `      if (!isCairnError(error) || !error.retryable || signal.aborted) throw error;`,
+    replace: `      if (!isCairnError(error) || error.retryable || signal.aborted) throw error;`,
+    suite: simulation,
+    why: 'A store that fails while a child is made leaves a run that nobody waits for and nobody ends.',
+  },
+  {
+    name: 'new-child-does-not-look-above',
+    file: 'packages/host/src/engine/mailbox.ts',
+    find: `    const isStale = this.#tailStale || this.#mayHaveMissed(state);
+`,
+    replace: `    const isStale = this.#tailStale;
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/child-start.test.ts' },
+    why: 'A child that is made a moment after its node has ended waits for a person for ever.',
+  },
+  {
+    name: 'harvest-names-the-end-of-another',
+    file: 'packages/host/src/engine/nodes/dispatch.ts',
+    find: `{ cause: worker.toldSeq as number, seq, changed }`,
+    replace: `{ cause: context.state.nextSeq - 1, seq, changed }`,
+    suite: simulation,
+    why: 'What a worker gave back is shown as the work of another.',
   },
   {
     name: 'wake-of-relatives-is-dropped',
