@@ -15,18 +15,23 @@ const WEIGHED = 1_000;
 
 const ENTRY = 'e.id, e.content, e.tags, e.at AS createdAt, e.expires_at AS expiresAt';
 
-/** Whoever wrote it is looked at only after the start of the run that looks: a run that had ended, and is below that one. */
-const isOfEndedBelow = (of: string): string =>
-  `EXISTS (WITH RECURSIVE above (parent) AS (
-     SELECT w.parent FROM runs w WHERE w.key = ${of}.run AND w.ended_at IS NOT NULL
-       AND (SELECT l.cursor FROM events l WHERE l.run = w.key ORDER BY l.seq DESC LIMIT 1) < :asked
-     UNION ALL SELECT u.parent FROM above JOIN runs u ON u.id = above.parent)
-   SELECT 1 FROM above WHERE parent = :runId)`;
+/**
+ * Runs below the one that looks that had ended, of those who wrote into the memory since it began. Nothing in it changes
+ * from entry to entry, so SQLite computes it once, and only when there is such an entry.
+ */
+const ENDED_BELOW = `WITH RECURSIVE above (run, parent) AS (
+    SELECT w.key, w.parent FROM runs w
+      WHERE w.key IN (SELECT run FROM memory_entries WHERE scope = :scope AND cursor > :start
+                      UNION SELECT run FROM memory_drops WHERE scope = :scope AND cursor > :start)
+        AND w.ended_at IS NOT NULL
+        AND (SELECT l.cursor FROM events l WHERE l.run = w.key ORDER BY l.seq DESC LIMIT 1) < :asked
+    UNION ALL SELECT above.run, u.parent FROM above JOIN runs u ON u.id = above.parent)
+  SELECT run FROM above WHERE parent = :runId`;
 
 const isSeen = (of: string): string =>
   `(${of}.cursor <= :start
     OR (${of}.run = :run AND ${of}.seq < :before AND ${of}.turn IS NOT :turn)
-    OR (${of}.run <> :run AND ${isOfEndedBelow(of)}))`;
+    OR (${of}.run <> :run AND ${of}.run IN (${ENDED_BELOW})))`;
 
 const VISIBLE = `${isSeen('e')} AND (e.expires_at IS NULL OR e.expires_at > :now)
   AND NOT EXISTS (SELECT 1 FROM memory_drops d WHERE d.scope = e.scope AND d.id = e.id AND ${isSeen('d')})`;
