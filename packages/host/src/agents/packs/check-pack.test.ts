@@ -233,6 +233,8 @@ describe('a rehearsal', () => {
   test.each([
     ['no JSON', '{', 'it is not JSON'],
     ['a list', '[]', 'it must be a JSON object'],
+    ['half a character', '{"turns":[[{"say":"\\ud800"}]]}', 'half of a surrogate pair'],
+    ['a nest', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'levels deep'],
     ['no script', '{"turns":[[{"sing":"la"}]]}', 'it is no script: turns[0][0]'],
     ['a script that fills in what nobody knows', '{"turns":[[{"say":"{{secret}}"}]]}', '{{secret}}'],
   ])('that is %s is refused, by its name', (_, content, problem) => {
@@ -267,6 +269,7 @@ describe('workflows of a pack', () => {
 
   test.each([
     ['that is no JSON', { 'workflows/desk.json': '{' }, 'workflows/desk.json'],
+    ['with half a character', { 'workflows/desk.json': text.replace('Desk', '\\ud800') }, 'half of a surrogate pair'],
     ['that is no definition', { 'workflows/desk.json': '{"id":"desk"}' }, 'workflows/desk.json'],
     ['that is no UTF-8', { 'workflows/desk.json': Buffer.from([0xff]) }, 'it is not UTF-8'],
     ['that is there twice', { 'workflows/a.json': text, 'workflows/b.json': text }, 'as workflows/a.json is'],

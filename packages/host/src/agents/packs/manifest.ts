@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type PackManifest, packManifest, quoted, TerminalError } from '@cairn/protocol';
 import { MANIFEST, type PackFiles } from './pack-files.ts';
+import { packJson } from './pack-json.ts';
 
 export function readManifest(files: PackFiles): PackManifest {
   const content = files.get(MANIFEST);
@@ -22,10 +23,10 @@ export function readManifest(files: PackFiles): PackManifest {
 function jsonOf(content: Buffer): unknown {
   try {
     if (!isUtf8(content)) throw new Error('it is not UTF-8');
-    return JSON.parse(content.toString('utf8'));
+    return packJson(content.toString('utf8'));
   } catch (error) {
     throw new TerminalError('tarball_manifest_not_json', {
-      message: `${MANIFEST} is not JSON: ${(error as Error).message}.`,
+      message: `${MANIFEST} cannot be read: ${(error as Error).message}.`,
       hint: '"cairn pack lint" checks a folder before it is sent.',
     });
   }

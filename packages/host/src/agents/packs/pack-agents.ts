@@ -13,6 +13,7 @@ import canonicalize from 'canonicalize';
 import { compileSchema } from '../../engine/schemas.ts';
 import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
+import { packJson } from './pack-json.ts';
 
 /** An agent as a run is pinned to it: the canonical JSON of all that it is, under its hash. */
 export interface AgentDefinition {
@@ -99,9 +100,9 @@ function textAt(files: PackFiles, { agentId }: AgentManifest, field: string, ref
 function jsonAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): Json {
   const text = textAt(files, agent, field, ref);
   try {
-    return JSON.parse(text) as Json;
+    return packJson(text);
   } catch (error) {
-    throw wrongFile(agent.agentId, field, ref, `it is not JSON: ${(error as Error).message}`);
+    throw wrongFile(agent.agentId, field, ref, (error as Error).message);
   }
 }
 

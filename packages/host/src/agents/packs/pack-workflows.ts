@@ -1,7 +1,8 @@
 /** The workflows of a pack: `workflows/*.json`, each a definition. Those of a host's own folders are registered with it. */
 import { isUtf8 } from 'node:buffer';
-import { isCairnError, parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { PackFiles } from './pack-files.ts';
+import { packJson } from './pack-json.ts';
 
 export interface PackWorkflow {
   /** Inside the pack. */
@@ -27,9 +28,9 @@ export function packWorkflows(files: PackFiles): readonly PackWorkflow[] {
 function parsed(path: string, content: Buffer): WorkflowDefinition {
   if (!isUtf8(content)) throw wrong(path, 'it is not UTF-8');
   try {
-    return parseWorkflowDefinition(JSON.parse(content.toString('utf8')));
+    return parseWorkflowDefinition(packJson(content.toString('utf8')));
   } catch (error) {
-    throw wrong(path, isCairnError(error) ? error.message : `it is not JSON: ${(error as Error).message}`);
+    throw wrong(path, (error as Error).message);
   }
 }
 
