@@ -15,7 +15,7 @@ import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { below, entryName, namedEntry } from './inbox-entries.ts';
 import { openQuestions } from './open-questions.ts';
-import { answerCommand, type Question, questionLines } from './render/question.ts';
+import { answerCommand, isConversation, type Question, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -123,10 +123,10 @@ async function found(client: Client, name: string, node: string | undefined): Pr
   });
 }
 
-/** All of a question: a large one is cut in the inbox. */
+/** All of a question, as it is now: a large one is cut in the inbox, and a conversation has gone on. */
 async function asked(client: Client, entry: InboxEntry): Promise<Question> {
   const { interruptId, nodeId, kind, data } = entry;
-  if (data !== undefined) return { interruptId, nodeId, kind, data: data as JsonObject };
+  if (data !== undefined && !isConversation(entry)) return { interruptId, nodeId, kind, data: data as JsonObject };
   const question = await open(client, entry.runId, { interruptId, nodeId, kind, data: {} });
   if (question !== undefined) return question;
   throw new TerminalError('interrupt_already_resolved', {

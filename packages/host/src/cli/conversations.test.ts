@@ -61,6 +61,7 @@ test('what an agent said last is what a person is asked', async () => {
   const runId = await detached('talk');
   const words = { role: 'agent', speakerId: 'host:cfo', content: 'too dear' };
   await cairn(['answer', runId, '--value', JSON.stringify({ operation: 'exchange', turn: words })]);
-  const { err, code } = await cairn(['answer', runId], { person: speaker('/close') });
+  // Also by its number in the inbox, which knows only how the conversation began.
+  const { err, code } = await cairn(['answer', '1'], { person: speaker('/close') });
   expect([code, err]).toEqual([0, expect.stringContaining('chat says: too dear')]);
 });
