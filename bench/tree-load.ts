@@ -14,7 +14,7 @@ export const treeSizes = { small: 10, one: FAN_OUT, quick: 1_000, full: 10_000 }
 const worker = defineWorkflow({ id: WORKER, version: '1', nodes: { work: { type: 'core.noop' } } });
 
 /** Only workflows of this prefix may have a supervisor that follows a plan. */
-export const treeOf = (size: number): string => `conformance-bench-tree-${size}`;
+const treeOf = (size: number): string => `conformance-bench-tree-${size}`;
 
 function tree(size: number): WorkflowDefinition {
   const decisions = Array.from({ length: Math.ceil(size / FAN_OUT) }, () => ({

@@ -1,18 +1,8 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { workflowOf } from '../../test/kit/run-script.ts';
-import {
-  type Account,
-  type Budget,
-  budgetProblems,
-  giveBack,
-  lend,
-  newAccount,
-  nothingSpent,
-  rootBudget,
-  shareOf,
-  spentBy,
-} from './budget.ts';
+import { type Account, type Budget, giveBack, lend, newAccount, nothingSpent } from './account.ts';
+import { budgetProblems, rootBudget, shareOf, spentBy } from './budget.ts';
 import { newRunState } from './evolve.ts';
 import { createCatalog } from './nodes/catalog.ts';
 import { compileWorkflow } from './workflow.ts';

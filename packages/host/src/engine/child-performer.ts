@@ -1,8 +1,8 @@
 /** Starts the runs that nodes ask for: once, whoever asks and however often. */
 import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../log/port.ts';
+import type { Budget } from './account.ts';
 import { Backoff } from './backoff.ts';
-import type { Budget } from './budget.ts';
 import type { StartRun } from './engine.ts';
 import type { MemoryScope } from './memory-scope.ts';
 import type { CallContext, Clock, Performer } from './ports.ts';

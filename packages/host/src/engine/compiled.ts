@@ -8,7 +8,7 @@ import type {
   WorkflowDefinition,
   WorkflowNode,
 } from '@cairn/protocol';
-import type { Budget } from './budget.ts';
+import type { Budget } from './account.ts';
 import type { Condition } from './conditions.ts';
 import type { Expression, Scope } from './expressions.ts';
 import type { RetryPolicy } from './node-settings.ts';

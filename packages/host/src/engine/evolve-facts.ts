@@ -1,6 +1,6 @@
 /** Takes into a run's state what happens around its active nodes: steps, timers, interrupts and their answers. */
 import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
-import { type Budget, giveBack, lend, type Spent } from './budget.ts';
+import { type Budget, giveBack, lend, type Spent } from './account.ts';
 import type { ActiveNode, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
 
 /** Takes in what happened around active nodes; other types change nothing here. */

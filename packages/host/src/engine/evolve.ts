@@ -8,7 +8,8 @@ import {
   newRunView,
   type RunId,
 } from '@cairn/protocol';
-import { type Budget, DEFAULT_RUNS_PER_TREE, newAccount } from './budget.ts';
+import { type Budget, newAccount } from './account.ts';
+import { DEFAULT_RUNS_PER_TREE } from './budget.ts';
 import { abandon, dropFacts, endAttempt, foldFact, setTimer } from './evolve-facts.ts';
 import { consume, dequeue, enqueue, leaveLoops, settle } from './flow.ts';
 import { memoryScopeOf } from './memory-scope.ts';

@@ -9,8 +9,9 @@ import {
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@cairn/protocol';
+import type { Budget } from './account.ts';
 import type { Pins } from './agent-pins.ts';
-import { type Budget, budgetProblems, rootBudget } from './budget.ts';
+import { budgetProblems, rootBudget } from './budget.ts';
 import { type HostLimits, runLimits } from './limits.ts';
 import type { MemoryScope } from './memory-scope.ts';
 import { compileSchema } from './schemas.ts';

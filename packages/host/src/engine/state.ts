@@ -1,6 +1,6 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
-import type { Account } from './budget.ts';
+import type { Account } from './account.ts';
 import type { MemoryScope } from './memory-scope.ts';
 import type { AgentPin, StepSafety } from './ports.ts';
 

@@ -1,6 +1,7 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
 import { type Json, type JsonObject, TerminalError, type WorkflowNode } from '@cairn/protocol';
-import { type Budget, spentBy } from '../../engine/budget.ts';
+import type { Budget } from '../../engine/account.ts';
+import { spentBy } from '../../engine/budget.ts';
 import type { NodeContext } from '../../engine/compiled.ts';
 import type { Draft, RunError } from '../../engine/state.ts';
 import type { LoopState } from './loop-state.ts';

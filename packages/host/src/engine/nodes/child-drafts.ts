@@ -1,6 +1,7 @@
 /** The rows by which a node starts a run of its own and tells what becomes of it. */
 import type { JsonObject, RunId, RunStatus } from '@cairn/protocol';
-import { type Budget, budgetGranted, budgetReturned, nothingSpent, shareOf } from '../budget.ts';
+import { type Budget, nothingSpent } from '../account.ts';
+import { budgetGranted, budgetReturned, shareOf } from '../budget.ts';
 import type { CompiledNode, NodeContext } from '../compiled.ts';
 import type { Draft, OpenCall, RunError } from '../state.ts';
 
