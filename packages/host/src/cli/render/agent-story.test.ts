@@ -117,6 +117,7 @@ test('what fails on the way is told: a model, an answer that was cut off, a budg
   expect(
     told([
       event('cairn.model.returned', { error: { code: 'rate_limited', message: 'slow down' } }),
+      event('cairn.error', { code: 'rate_limited', message: 'slow down', scope: 'llm', retryAfterMs: 1_500 }),
       text('half an ans'),
       event('cairn.model.abandoned', {}),
       event('cap.breached', { kind: 'budget-tokens', limit: 10, observed: 12 }),
@@ -124,7 +125,7 @@ test('what fails on the way is told: a model, an answer that was cut off, a budg
     ]),
   ).toBe(
     [
-      '    ! the model failed: rate_limited: slow down',
+      '    ! the model failed: rate_limited: slow down  again in 2 s',
       '    half an ans',
       '    ↻ that answer was cut off; the model is asked again',
       '    ! budget-tokens: 12, and the limit is 10',

@@ -235,10 +235,12 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
       }
     },
     'cairn.model.requested': silent,
-    'cairn.model.returned': ({ style, line }, { error }) => {
-      if (error === undefined) return;
-      const { code, message } = error as JsonObject;
-      line(`${INDENT}${style.yellow('!')} the model failed: ${oneLine(code)}: ${oneLine(message, VALUE_LENGTH)}`);
+    // That it failed is told where it is tried again, or by the end of the node: not everybody sees this row.
+    'cairn.model.returned': silent,
+    'cairn.error': ({ style, line }, { code, message, scope, retryAfterMs }) => {
+      const whose = scope === 'llm' ? 'the model failed: ' : '';
+      const again = typeof retryAfterMs === 'number' ? style.dim(`  again in ${Math.ceil(retryAfterMs / 1000)} s`) : '';
+      line(`${INDENT}${style.yellow('!')} ${whose}${oneLine(code)}: ${oneLine(message, VALUE_LENGTH)}${again}`);
     },
     'cairn.model.abandoned': ({ style, scene, line }) => {
       scene.hasShownThoughts = false;
