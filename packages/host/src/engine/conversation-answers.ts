@@ -44,7 +44,7 @@ export function conversationDrafts(
   if (answer.operation === 'exchange') {
     return { drafts: exchanged(state, interrupt, { conversation: held, sender, now }, answer.turn), settled: false };
   }
-  return { drafts: [closed(interrupt, { conversation: held, sender, now }, answer)], settled: true };
+  return { drafts: [closed(state, interrupt, { conversation: held, sender, now }, answer)], settled: true };
 }
 
 interface Moment {
@@ -73,16 +73,13 @@ function exchanged(
   const { principal } = sender;
   const { conversationId, last } = conversation;
   const before = earlierTurn(state, conversation, sent);
+  if (before === 'forgotten') return [];
   if (before !== null) {
-    if (before !== 'forgotten') {
-      const again = fullTurn(conversationId, sent, { turnIndex: before.turnIndex, ts: before.ts, principal });
-      const isSame = jsonEquals(again as unknown as Json, before as unknown as Json);
-      if (!isSame || (sent.turnIndex ?? before.turnIndex) !== before.turnIndex) {
-        refuseProblems(interruptId, [
-          `turn ${before.turnIndex} was another one and has the messageId ${before.messageId}`,
-        ]);
-      }
-    }
+    const again = fullTurn(conversationId, sent, { turnIndex: before.turnIndex, ts: before.ts, principal });
+    const isSame =
+      jsonEquals(again as unknown as Json, before as unknown as Json) &&
+      (sent.turnIndex ?? before.turnIndex) === before.turnIndex;
+    if (!isSame) refuseProblems(interruptId, [takenBy(before.messageId)]);
     return [];
   }
   const turnIndex = last.turnIndex + 1;
@@ -90,6 +87,8 @@ function exchanged(
   refuseProblems(interruptId, turnProblems(conversation, sent, turn));
   return exchangeDrafts(nodeId, conversation, turn, { seq: state.nextSeq, now });
 }
+
+const takenBy = (messageId: string): string => `another message has the messageId ${quoted(messageId, 200)}`;
 
 /** A turn of this messageId that was taken before; one that is no longer in its channel was, too. */
 function earlierTurn(
@@ -102,8 +101,10 @@ function earlierTurn(
   if (kept === undefined || (sent.messageId === undefined && index === undefined)) return null;
   const { messageId } = fullTurn(conversationId, sent, { turnIndex: index ?? 0, ts: 0 });
   if (kept.ids === null || !Object.hasOwn(kept.ids, messageId)) return null;
-  const messages = kept.value as unknown as readonly ConversationTurn[];
-  return messages.findLast((message) => message.messageId === messageId) ?? 'forgotten';
+  // Others may write to the channel, too, and whatever they like.
+  const messages = (Array.isArray(kept.value) ? kept.value : []) as readonly (Partial<ConversationTurn> | null)[];
+  const found = messages.findLast((message) => message?.messageId === messageId);
+  return (found as ConversationTurn | undefined) ?? 'forgotten';
 }
 
 /** The index it names, who speaks, for which group, and the schema the conversation was opened with. */
@@ -130,6 +131,7 @@ function turnProblems(conversation: Conversation, sent: SentTurn, turn: Conversa
 
 /** What is said last takes its place among the turns once it is known that nothing came between. */
 function closed(
+  state: RunState,
   { interruptId, nodeId, kind, seq, data }: InterruptView,
   { conversation, sender, now }: Moment,
   { turn, outcome }: Extract<ConversationAnswer, { operation: 'close' }>,
@@ -140,6 +142,9 @@ function closed(
   if (turn !== undefined) {
     const at = { turnIndex: conversation.last.turnIndex + 1, ts: now, principal };
     problems.push(...turnProblems(conversation, turn, fullTurn(conversation.conversationId, turn, at)));
+    if (turn.messageId !== undefined && earlierTurn(state, conversation, turn) !== null) {
+      problems.push(takenBy(turn.messageId));
+    }
     const { turnIndex: _, principal: __, ...said } = turn;
     value.turn = { ...said, ...(principal === undefined ? {} : { principal }) } as JsonObject;
   }
