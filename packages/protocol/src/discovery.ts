@@ -141,6 +141,8 @@ export const discovery = z
             supported: z.boolean(),
             version: z.int().min(1).max(6),
             confidenceEscalationInterruptKind: z.string().optional(),
+            /** How writes of runs side by side into one memory come together. */
+            crossChildMemoryConcurrency: z.enum(['strict', 'advisory']).optional(),
           })
           .optional(),
       })

@@ -50,7 +50,7 @@ const running = ({ reasoning, memory }: AgentFacts) => ({
 });
 
 /** Runs that start runs. Of several workers side by side the wire knows another form than ours, which is named below `cairn`. */
-const orchestration = {
+const orchestration = (remembers: boolean) => ({
   orchestrator: { supported: true, workerIdInterpretation: 'node' as const, fanOutSupported: true },
   dispatch: {
     supported: true,
@@ -60,13 +60,18 @@ const orchestration = {
     askUserRoutings: ['conversation' as const, 'clarification' as const, 'auto' as const],
   },
   multiAgent: {
-    executionModel: { supported: true, version: 2, confidenceEscalationInterruptKind: 'approval' as const },
+    executionModel: {
+      supported: true,
+      version: 2,
+      confidenceEscalationInterruptKind: 'approval' as const,
+      ...(remembers ? { crossChildMemoryConcurrency: 'strict' as const } : {}),
+    },
   },
-};
+});
 
 /** What agents bring with them: prompts, tools, memory, and what their models cost. */
 const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
-  ...orchestration,
+  ...orchestration(memory !== null),
   prompts: { supported: true, observability: 'hashed' as const, variableSources: ['input', 'variable', 'context'] },
   modelCapabilities: { supported: true },
   providerUsage: { supported: true, ...(costEstimates ? { costEstimates } : {}) },

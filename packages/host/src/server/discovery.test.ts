@@ -113,10 +113,12 @@ test('what only some hosts have is advertised where it is', () => {
   const said = (fields: Partial<AgentFacts>) => discoveryDocument({ ...facts, agents: { ...running, ...fields } });
   const none = said({});
   expect(none.agents).not.toHaveProperty('memoryBackends');
+  expect(none.multiAgent?.executionModel).not.toHaveProperty('crossChildMemoryConcurrency');
   expect(none.providerUsage).toEqual({ supported: true });
   expect(none.toolHooks).not.toHaveProperty('perToolRateLimit');
   expect([none.testing, none.conformance, none.memory]).toEqual([undefined, undefined, undefined]);
   const remembering = said({ memory: { maxEntryBytes: 9 } });
+  expect(remembering.multiAgent?.executionModel?.crossChildMemoryConcurrency).toBe('strict');
   expect(remembering.agents?.memoryBackends).toEqual(['long-term']);
   expect(remembering.memory).toMatchObject({ supported: true, maxEntrySizeBytes: 9 });
   expect(said({ costEstimates: true }).providerUsage?.costEstimates).toBe(true);
