@@ -198,7 +198,7 @@ describe('a turn', () => {
 
   test('of a messageId that another one has is refused, whoever sends it', () => {
     const run = held().answers('talk', says('one', { messageId: 'm1' }), 'ada');
-    expect(refusal(run, says('two', { messageId: 'm1' }), 'ada')).toContain('another message has the messageId m1');
+    expect(refusal(run, says('two', { messageId: 'm1' }), 'ada')).toContain('another message has the messageId "m1"');
     expect(refusal(run, says('one', { messageId: 'm1' }), 'bob')).toContain('validation_error');
     expect(refusal(run, says('one', { messageId: 'm1', turnIndex: 2 }), 'ada')).toContain('validation_error');
     expect(run.all('conversation.exchanged')).toHaveLength(1);
@@ -207,7 +207,7 @@ describe('a turn', () => {
   test('that ends the conversation has a messageId of its own, too', () => {
     const run = held().answers('talk', says('one', { messageId: 'm1' }));
     const close = (messageId: string): Json => ({ operation: 'close', turn: { content: 'bye', messageId } });
-    expect(refusal(run, close('m1'))).toContain('another message has the messageId m1');
+    expect(refusal(run, close('m1'))).toContain('another message has the messageId "m1"');
     expect(refusal(run, close('m2'))).toBe('taken');
     expect(channel(run).map(({ content }) => content)).toEqual(['talk', 'one', 'bye']);
   });
@@ -220,7 +220,7 @@ describe('a turn', () => {
     const run = new RunScript(
       workflowOf({ nothing: write(null), note: write({ messageId: 'm1', text: 'a note' }), talk: gate() }),
     );
-    expect(refusal(run, says('x', { messageId: 'm1' }))).toContain('another message has the messageId m1');
+    expect(refusal(run, says('x', { messageId: 'm1' }))).toContain('another message has the messageId "m1"');
     expect(refusal(run, says('x', { messageId: 'm2' }))).toBe('taken');
     expect(refusal(run, says('x', { messageId: 'm2' }))).toBe('taken');
     expect(run.all('conversation.exchanged')).toHaveLength(1);
