@@ -80,3 +80,37 @@ test('a child that cannot be is refused at once', async () => {
   const failed = (await rows(runId)).find(({ type }) => type === 'run.failed');
   expect(failed?.payload).toContain('unknown_child_workflow');
 });
+
+test('the end of a child is heard by a parent that takes its lease right then, though nobody lives to tell it', async () => {
+  const store = memoryStore();
+  const { node, begin, rows, clock, seen } = bench(store);
+  const held = { until: Promise.resolve() };
+  const append = async (request: Append) => {
+    await held.until;
+    return store.log.append(request);
+  };
+  const a = node('a', [], { ...store, log: { ...store.log, append } });
+  await a.register('t', named('kid', chain(approval)));
+  const runId = await begin(a, named('top', chain(sub)));
+  await seen(child(runId), 'node.suspended');
+  await pass(clock, 3_000);
+  expect((await store.log.head(runId))?.owner).toBeNull();
+  const letGo = Promise.withResolvers<void>();
+  held.until = letGo.promise;
+  const paused = a.pause({ tenant: 't', runId, drainPolicy: 'immediate' });
+  await settled();
+  const b = node(
+    'b',
+    [],
+    faulty(store, (request) => (request.runId === runId ? 'fail' : 'pass')),
+  );
+  await b.answer({ tenant: 't', runId: child(runId), nodeId: 'n1', value: { action: 'accept' } });
+  await seen(child(runId), 'run.completed');
+  letGo.resolve();
+  await paused;
+  await pass(clock, 1_000);
+  const told = (await rows(runId)).filter(
+    ({ payload }) => payload.includes('"childRunId"') && payload.includes('"status"'),
+  );
+  expect(told.map(({ type }) => type)).toEqual(['cairn.step.returned']);
+});

@@ -185,11 +185,11 @@ export class Mailbox {
   }
 
   /**
-   * Taking a lease answers the wake that was due, so whoever takes it looks what there was to be woken for. Of a new run
-   * the one above may have let go while it was made.
+   * Taking a lease answers the wake that was due, so whoever has taken it looks what there was to be woken for. Of a new
+   * run the one above may have let go while it was made.
    */
   #mayHaveMissed({ keeper, children, ended }: RunState): boolean {
-    if (this.#hasLooked || this.#creating !== null || ended) return false;
+    if (this.#hasLooked || this.#fence === null || ended) return false;
     return keeper !== null || hasChildren({ children });
   }
 
@@ -204,7 +204,7 @@ export class Mailbox {
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
       takenOver: this.#takenOver,
-      mayRest: this.#hasLooked || state.keeper === null,
+      mayRest: state.keeper === null || (this.#hasLooked && this.#fence !== null),
       underWay: (callId) => this.#calls?.isUnderWay(callId) === true,
       broken: (error) => this.#report('error', 'run stopped', error),
     });
