@@ -177,8 +177,9 @@ export class WireHost implements AsyncDisposable {
       const view = await this.#look(runId);
       if (asked(view)) return view;
       const last = view.events.at(-1)?.sequence ?? 0;
-      // It ended after its snapshot was read, and before its events were.
+      // It went on after its snapshot was read, and before its events were: nothing new may come.
       if (ends.includes(view.events.at(-1)?.type ?? '')) continue;
+      if ((await this.call('GET', `/v1/runs/${runId}`)).body.status !== view.status) continue;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
       const { body } = await this.call('GET', path);
       if ((body.events as readonly Json[]).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
