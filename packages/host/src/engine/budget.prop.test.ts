@@ -188,6 +188,10 @@ test('a tree of runs never uses more than its root may, whatever happens to it',
         expect(used.tokens).toBeLessThanOrEqual(maxTokens);
         expect(used.toolCalls).toBeLessThanOrEqual(maxToolCalls);
         expect(used.runs).toBeLessThanOrEqual(maxRuns);
+        // A loan is out exactly as long as its run is.
+        for (const { state } of tree.runs.values()) {
+          if (!state.ended) expect(Object.keys(state.account.loans)).toEqual(Object.keys(state.children));
+        }
         // Whatever is out counts; where nothing is, the account of the root is exactly what was used.
         const counted = spentBy(tree.root.state);
         if (budget.maxTokens !== undefined) expect(counted.tokens).toBeGreaterThanOrEqual(used.tokens);
