@@ -56,6 +56,9 @@ export async function collectTurn({ model, call, writer, clock, limits }: Collec
   }
 }
 
+/** A piece without a character is a row all the same. */
+const EMPTY = 1;
+
 /** What has been said so far, and whether it may go on. */
 class Answer {
   readonly toolCalls: ModelToolCall[] = [];
@@ -71,11 +74,11 @@ class Answer {
     if (this.finished !== null) return;
     switch (part.type) {
       case 'text-delta':
-        this.#measure(part.text.length);
+        this.#measure(part.text.length || EMPTY);
         writer.add('text', part.text);
         return;
       case 'reasoning-delta':
-        this.#measure(part.text.length);
+        this.#measure(part.text.length || EMPTY);
         writer.add('reasoning', part.text);
         return;
       case 'tool-call':

@@ -248,6 +248,13 @@ test.each<[string, Model['stream'], JsonObject]>([
     { class: 'bad_stream', retryable: false },
   ],
   [
+    'says nothing without end',
+    async function* () {
+      for (;;) yield Array.from({ length: 10_000 }, () => ({ type: 'reasoning-delta', text: '' }) as const);
+    },
+    { class: 'bad_stream', retryable: false },
+  ],
+  [
     'calls tools without end',
     async function* () {
       for (;;) yield [{ type: 'tool-call', call: { id: 'a', name: 'b', input: {} } }];
