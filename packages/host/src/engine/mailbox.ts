@@ -22,7 +22,6 @@ import type { Workflow } from './workflow.ts';
 type Written = 'acknowledged' | 'found' | 'not';
 
 const SET_ASIDE_MS = 60_000;
-
 const LINGER_MS = 1_000;
 
 export class Mailbox {
@@ -34,7 +33,7 @@ export class Mailbox {
   #workflow: Workflow | null = null;
   /** The lease under which this mailbox writes; null while nobody in this process holds it. */
   #fence: number | null = null;
-  /** A lease claimed for this node meanwhile; taken up before the next append, never in the middle of one. */
+  /** A lease claimed for this node meanwhile, other than the one an append turns out to be under; taken up before the next. */
   #nextFence: number | null = null;
   /** Open calls are a former holder's; stays set until what is done about them is durable. */
   #takenOver = false;
@@ -243,7 +242,8 @@ export class Mailbox {
     this.#creating = null;
     this.#takenOver = batch.takeOverLater;
     this.#fence = batch.rest !== undefined || endsRun(batch) ? null : fence;
-    if (this.#fence === null) this.#hasLooked = false;
+    if (this.#nextFence !== null && this.#nextFence <= fence) this.#nextFence = null;
+    if (this.#fence === null || this.#tailStale) this.#hasLooked = false;
     if (typeof batch.rest?.wakeAt === 'number') this.#world.wakeBy(batch.rest.wakeAt);
   }
 
