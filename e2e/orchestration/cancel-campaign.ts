@@ -40,6 +40,9 @@ const WITHIN_MS = 5_000;
 /** How long a tree may take to come to rest, or to end; only a defect needs as much. */
 const PATIENCE_MS = 10_000;
 
+/** Runs that rest in a tree that has come to rest: all but those that wait for others. */
+const AT_REST = TREE_RUNS - 4;
+
 const KEY = 'cancel-test-key-000001';
 const TENANT = 'cancel';
 
@@ -116,7 +119,8 @@ class Grove {
   /** How many rows a tree has once all of its runs wait for somebody, for time, or for a step. */
   async measure(): Promise<number> {
     const tree = this.#plant();
-    await tree.until(({ runs, resting }) => runs.size === TREE_RUNS && resting.size === TREE_RUNS - 4);
+    const isWhole = await tree.until(({ resting }) => resting.size === AT_REST);
+    if (!isWhole) this.#complain('a tree comes to rest', tree);
     const { rows } = tree;
     await this.#cancel(tree);
     return rows;
@@ -126,7 +130,8 @@ class Grove {
   async cancelAt(rows: number): Promise<number> {
     const tree = this.#plant();
     // A tree may come to rest with a row less than the one that was measured.
-    await tree.until((now) => now.rows >= rows || now.resting.size === TREE_RUNS - 4);
+    const isThere = await tree.until((now) => now.rows >= rows || now.resting.size === AT_REST);
+    if (!isThere) this.#complain('a tree grows', tree);
     // What is below stands still until the root has heard of it; the root itself may be in the middle of something.
     this.#held.hold(({ runId }) => runId !== tree.root);
     const runs = tree.runs.size;
@@ -156,12 +161,18 @@ class Grove {
   }
 
   async #cancel(tree: GrowingTree): Promise<void> {
-    const isHeard = tree.until(({ isCancelled }) => isCancelled);
+    const heard = tree.until(({ isCancelled }) => isCancelled);
     await this.#send(`/v1/runs/${tree.root}/cancel`, {});
-    await isHeard;
+    if (!(await heard)) this.#complain('a cancellation is heard', tree);
     this.#held.release();
-    await tree.until(({ runs, ended }) => ended.size === runs.size);
+    const isOver = await tree.until(({ runs, ended }) => ended.size === runs.size);
+    if (!isOver) this.#complain('a tree that is cancelled ends', tree);
     this.#listeners.delete(tree.take);
+  }
+
+  #complain(promise: string, { root, rows, runs, resting, ended, last }: GrowingTree): void {
+    const going = [...runs].filter((runId) => !resting.has(runId)).map((runId) => `${runId}: ${last.get(runId)}`);
+    this.breaches.push({ promise, facts: { root, rows, runs: runs.size, ended: ended.size, going } });
   }
 
   async #send(path: string, body: object): Promise<void> {
@@ -183,6 +194,8 @@ class GrowingTree {
   isCancelled = false;
   readonly runs = new Set<RunId>();
   readonly ended = new Set<RunId>();
+  /** The last row of each. */
+  readonly last = new Map<RunId, string>();
   /** Runs that have ended, or do nothing until something comes from outside. */
   readonly resting = new Set<RunId>();
   contextId: ContextId | null = null;
@@ -202,6 +215,7 @@ class GrowingTree {
   };
 
   #note({ runId, type, nodeId }: Row): void {
+    this.last.set(runId, `${type} ${nodeId ?? ''}`);
     if (endsRun(type)) this.ended.add(runId);
     if (type === 'cairn.cancel.requested') this.isCancelled = true;
     // The long ones: a question, a delay, a step that does not come back.
@@ -209,13 +223,13 @@ class GrowingTree {
     if (endsRun(type) || (waits && nodeId !== null && /^(ask|wait|work)$/.test(nodeId))) this.resting.add(runId);
   }
 
-  /** Rejects when nothing of the kind happens; the audit then says what is missing. */
-  until(isSo: (tree: GrowingTree) => boolean): Promise<void> {
+  /** False when it was waited for in vain. */
+  until(isSo: (tree: GrowingTree) => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       const late = AbortSignal.timeout(PATIENCE_MS);
-      late.addEventListener('abort', () => resolve(), { once: true });
+      late.addEventListener('abort', () => resolve(false), { once: true });
       this.#look = () => {
-        if (isSo(this)) resolve();
+        if (isSo(this)) resolve(true);
       };
       this.#look();
     });

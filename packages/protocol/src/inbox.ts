@@ -52,7 +52,7 @@ export const inboxPage = z
   .meta({ id: 'InboxPage' });
 
 /** How a question ended: somebody answered, nobody did in time, or its node or run ended before. */
-export const inboxEnds = ['resolved', 'expired', 'cancelled'] as const;
+const inboxEnds = ['resolved', 'expired', 'cancelled'] as const;
 
 /** One frame of the stream. A snapshot is all there is, and takes the place of whatever was known before. */
 export const inboxChange = z
