@@ -92,6 +92,17 @@ test('an agent that asks for little is listed with little', async () => {
   ]);
 });
 
+test.each([
+  [{}, ['read', 'write', 'long-term-durability']],
+  [{ memory: { supported: true } }, ['long-term-durability']],
+  [{ memory: { supported: true }, agents: { memoryBackends: ['long-term'] } }, undefined],
+])('of the memories that an agent wishes for, a host with %j lacks %j', async (has, lacks) => {
+  await catalogue.install('t', withAgent({ ...sampleAgent, memoryShape: { conversation: true, longTerm: true } }));
+  const able = { ...discovery, ...has } as Discovery;
+  const [listed] = await registryOver(store, able).agents('t');
+  expect([listed?.memoryDegraded, listed?.degradedMemoryDimensions]).toEqual([lacks && true, lacks]);
+});
+
 test('what an agent wishes for and the host does not have is listed once, and goes when the host has it', async () => {
   const files = samplePack({
     peerDependencies: { 'mcp.serverMount': 'supported', sql: 'supported', webhooks: 'supported' },

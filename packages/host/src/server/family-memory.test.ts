@@ -164,6 +164,7 @@ describe('a run below another', () => {
     const kid = flow('kid', { short: note('scratchpad', 'short', 1e-8), gate, two: note('scratchpad', 'kid 2') });
     const [top] = family('scratchpad') as [Workflow, Workflow];
     const { host, top: runId, finds } = await stoppedInTheChild([top, kid]);
+    expect(await host.payloads(child(runId), 'memory.written')).toHaveLength(2);
     expect(await finds(child(runId), 'two')).toEqual(['top a']);
     const [found = []] = await entries(host, runId, 'b');
     expect(found.map(({ content }) => content)).toEqual(['kid 2', 'top a']);

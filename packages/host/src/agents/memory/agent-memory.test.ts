@@ -18,7 +18,7 @@ let memory: AgentMemory;
 
 beforeEach(() => {
   bench = new MemoryBench();
-  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition }, now: () => bench.now });
+  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition } });
 });
 
 const agents = Object.fromEntries([...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: {} }]));

@@ -33,7 +33,6 @@ export interface AgentMemoryWorld {
   readonly memory: Memory;
   readonly log: Pick<EventLog, 'read'>;
   readonly shelf: Pick<AgentShelf, 'definition'>;
-  readonly now: () => number;
 }
 
 const DEFAULT_RECALLED = 10;
@@ -49,10 +48,9 @@ export class AgentMemory implements MemoryPort {
   }
 
   /** Keeps it in the memory that was named, or in the one of the agent's that lasts longest. */
-  async remember(call: AgentCall, { in: wanted, ttlMs, ...entry }: NewMemory): Promise<Recollection> {
+  async remember(call: AgentCall, { in: wanted, ...entry }: NewMemory): Promise<Recollection> {
     const [{ name, ref }] = await this.#memoriesOf(call, wanted);
-    const expiry = ttlMs === undefined ? {} : { expiresAt: this.#world.now() + ttlMs };
-    return { ...(await this.#world.memory.put(call, ref, { ...entry, ...expiry })), in: name };
+    return { ...(await this.#world.memory.put(call, ref, entry)), in: name };
   }
 
   /** The best of each of the agent's memories, then the second of each, and so on; what does not fit is left off. */

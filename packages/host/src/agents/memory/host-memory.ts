@@ -28,7 +28,7 @@ export interface HostMemory {
 export function hostMemory({ store, shelf, now, sha256, probes }: HostMemoryParts): HostMemory {
   const memory = new Memory({ records: store.records, now, sha256 });
   return {
-    port: new AgentMemory({ memory, log: store.log, shelf, now }),
+    port: new AgentMemory({ memory, log: store.log, shelf }),
     shelf: withMemoryRefs(shelf),
     nodeTypes: probes === null ? [] : [memoryProbe],
     performers: probes === null ? [] : [createProbePerformer({ memory, ...probes })],

@@ -21,6 +21,8 @@ export interface NewMemory {
   readonly tags?: readonly string[] | undefined;
   /** From then on nobody sees it. */
   readonly expiresAt?: number | undefined;
+  /** The same, counted from the moment it is written. */
+  readonly ttlMs?: number | undefined;
 }
 
 export interface ListOptions {
@@ -163,7 +165,8 @@ function tagsOf({ tags = [] }: NewMemory): readonly string[] {
   throw refused(`the tag ${quoted(long, 40)} has ${long.length} characters`, `Use at most ${MAX_TAG_LENGTH}.`);
 }
 
-function expiryOf({ expiresAt }: NewMemory, now: number): { readonly expiresAt?: string } {
+function expiryOf(entry: NewMemory, now: number): { readonly expiresAt?: string } {
+  const { ttlMs, expiresAt = ttlMs === undefined ? undefined : now + ttlMs } = entry;
   if (expiresAt === undefined) return {};
   if (Number.isFinite(expiresAt) && expiresAt > now) return { expiresAt: isoTime(Math.ceil(expiresAt)) };
   const when = Number.isFinite(expiresAt) ? isoTime(Math.floor(expiresAt)) : String(expiresAt);
