@@ -34,7 +34,8 @@ async function open({ agents = [], workflows, config = {} }: Office) {
     for await (const { type, payload } of client.follow(runId)) rows.push({ type, payload: payload as JsonObject });
     return { rows, of: (type: string) => rows.filter((row) => row.type === type).map(({ payload }) => payload) };
   };
-  return { client, start, ended };
+  const get = (runId: string) => fetch(`${host.url}/v1/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
+  return { client, start, ended, get };
 }
 
 const scopes = ['manifest:read', 'runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'audit:read'] as const;
@@ -268,4 +269,33 @@ describe('a workflow that starts itself', () => {
     const { of } = await ended(`${runId}.0.0.0`);
     expect(of('run.failed')).toMatchObject([{ error: { code: 'run_depth_exceeded' } }]);
   });
+});
+
+test('a run shows that it waits while one two runs below does, and no tag that could hide when that is over', async () => {
+  const above = (id: string, workflowId: string) =>
+    defineWorkflow({ id, version: '1', nodes: { sub: { type: 'core.subWorkflow', config: { workflowId } } } });
+  const asks = defineWorkflow({
+    id: 'asks',
+    version: '1',
+    nodes: { gate: { type: 'core.approvalGate', config: { title: 'Go?', actions: ['accept', 'reject'] } } },
+  });
+  const { start, ended, get, client } = await open({
+    workflows: [above('top', 'middle'), above('middle', 'asks'), asks],
+  });
+  const runId = await start('top');
+  const lowest = `${runId}.0.0`;
+  for await (const { type } of client.follow(runId)) if (type === 'node.dispatched') break;
+  for await (const { type } of client.follow(`${runId}.0`)) if (type === 'node.dispatched') break;
+  for await (const { type } of client.follow(lowest)) if (type === 'node.suspended') break;
+  const waiting = await get(runId);
+  expect(waiting.headers.get('etag')).toBeNull();
+  expect(await waiting.json()).toMatchObject({
+    status: 'waiting-approval',
+    childRuns: [{ runId: `${runId}.0`, workflowId: 'middle', status: 'waiting-approval' }],
+  });
+  await client.runs.answer(lowest, 'gate', { action: 'accept' });
+  await ended(runId);
+  const over = await get(runId);
+  expect(over.headers.get('etag')).not.toBeNull();
+  expect(await over.json()).toMatchObject({ status: 'completed', childRuns: [{ status: 'completed' }] });
 });
