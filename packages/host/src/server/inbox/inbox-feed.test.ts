@@ -123,6 +123,20 @@ test('of more questions than are held the oldest are, it says so, and the rest m
   expect(changes[2]).toMatchObject({ complete: true });
 });
 
+test('a question for which there is no room is not told before there is', async () => {
+  const { store, feed } = stage(2);
+  for (const name of ['run_0', 'run_1']) await ask(store, name, 'a');
+  const { changes, said } = follower(feed);
+  await said(1);
+  await ask(store, 'run_2', 'a');
+  await answer(store, 'run_0', 'a');
+  await said(2);
+  expect(changes.map(shown)).toEqual([
+    ['run_0/a', 'run_1/a'],
+    ['run_1/a', 'run_2/a'],
+  ]);
+});
+
 test('what a node or a run still asked goes with it, and what expires is told as such', async () => {
   const { store, feed } = stage();
   await ask(store, 'run_1', 'a', 'b');
