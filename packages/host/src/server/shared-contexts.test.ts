@@ -145,6 +145,36 @@ test('a turn that a stop cut off is asked for again with the same words and the 
   expect(await keysOf(host, child(runId))).toEqual([key]);
 });
 
+test('a supervisor that shares hears its workers say what they say, each time it decides', async () => {
+  const office = defineWorkflow({
+    id: 'office',
+    version: '1',
+    nodes: {
+      boss: {
+        type: 'core.orchestrator.supervisor',
+        agent: 'host:ann',
+        config: { agentSharing: 'shared', workers: [{ id: 'kid', description: 'Goes on.' }] },
+        inputs: { message: fixed('Decide.') },
+      },
+      send: { type: 'core.dispatch' },
+    },
+    edges: [
+      { from: 'boss', to: 'send' },
+      { from: 'send', to: 'boss' },
+    ],
+  });
+  const decisions = [{ kind: 'next-worker', nextWorkerIds: ['kid', 'kid'] }, { kind: 'terminate' }];
+  const words = (who: Person, count: number) =>
+    who === 'ann' ? JSON.stringify(decisions[count - 1]) : `${who} ${count}`;
+  const { host, shown } = await opened({ workflows: [office, ...family('shared', 'shared')], words });
+  const runId = await host.ran('office', { inputs });
+  expect(await host.payloads(runId, 'run.failed')).toEqual([]);
+  const heard = ['user: Plan a trip.', `assistant: ${JSON.stringify(decisions[0])}`];
+  expect(shown('ann', 2)).toEqual([...heard, 'user: host:bob: bob 1', 'user: host:bob: bob 2', 'user: Decide.']);
+  const ofAnn = `user: host:ann: ${JSON.stringify(decisions[0])}`;
+  expect(shown('bob', 2)).toEqual(['user: Plan a trip.', ofAnn, 'assistant: bob 1', 'user: Go on.']);
+});
+
 test('what does not fit the model is left off from the oldest, and what is left is in order', async () => {
   const long = (who: Person, count: number) => `${who} ${count} ${'x'.repeat(1_600)}`;
   const workflows = family('shared:desk', 'shared:desk');
