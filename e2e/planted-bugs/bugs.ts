@@ -182,8 +182,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'start-of-a-child-that-failed-counts-as-refusal',
     file: 'packages/host/src/engine/child-performer.ts',
-    find: `      if (!isCairnError(error) || !error.retryable || signal.aborted) throw error;`,
-    replace: `      if (!isCairnError(error) || error.retryable || signal.aborted) throw error;`,
+    find: `isCairnError(error) && (error.retryable || error.code === 'conflict');`,
+    replace: `isCairnError(error, 'conflict');`,
     suite: simulation,
     why: 'A store that fails while a child is made leaves a run that nobody waits for and nobody ends.',
   },

@@ -88,10 +88,10 @@ async function begun({ log, clock, start }: ChildWorld, child: ChildStart, conte
       if ((await log.head(child.runId)) === null) await start(child);
       return;
     } catch (error) {
-      // Another attempt was quicker: the id says that it is the same run.
-      if (isCairnError(error, 'conflict')) return;
       const { signal } = context;
-      if (!isCairnError(error) || !error.retryable || signal.aborted) throw error;
+      // In a conflict another attempt was quicker, or is about to be.
+      const mayBeThere = isCairnError(error) && (error.retryable || error.code === 'conflict');
+      if (!mayBeThere || signal.aborted) throw error;
       signal.addEventListener('abort', () => backoff.cutShort(), { once: true });
     }
     await backoff.wait();

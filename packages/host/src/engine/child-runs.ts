@@ -101,8 +101,8 @@ export function unwantedBy(
       const known = (await holderOf(keeper)?.read(look)) ?? null;
       if (known !== null) return known;
     } catch (error) {
-      // It was given up meanwhile.
-      if (!isCairnError(error) || !error.retryable) throw error;
+      // It was given up meanwhile: the log knows.
+      if (!isCairnError(error)) throw error;
     }
     return isDoneWith((await loader.load(keeper)).state, runId);
   };

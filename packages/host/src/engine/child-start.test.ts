@@ -1,4 +1,4 @@
-import type { RunId, WorkflowDefinition } from '@cairn/protocol';
+import { RetryableError, type RunId, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, settled } from '../../test/kit/engine-bench.ts';
 import { memoryStore } from '../log/memory.ts';
@@ -113,4 +113,29 @@ test('the end of a child is heard by a parent that takes its lease right then, t
     ({ payload }) => payload.includes('"childRunId"') && payload.includes('"status"'),
   );
   expect(told.map(({ type }) => type)).toEqual(['cairn.step.returned']);
+});
+
+test('a child that a host makes after another has taken its parent over looks above it, and ends with its node', async () => {
+  const store = memoryStore();
+  const { node, begin, clock, seen } = bench(store);
+  const held = Promise.withResolvers<void>();
+  let isHeld = false;
+  const append = async (request: Append) => {
+    isHeld ||= isChild(request);
+    if (isHeld) await held.promise;
+    return store.log.append(request);
+  };
+  const renew = () => Promise.reject(new RetryableError('store_failed', { message: 'no' }));
+  const over: Store = { ...store, log: { ...store.log, append }, queue: { ...store.queue, renew } };
+  const silent = node('a', [], over);
+  await silent.open();
+  await silent.register('t', named('kid', chain(approval)));
+  const top = chain({ ...sub, settings: { timeoutMs: 100 } }, approval);
+  const onFailure = top.edges.map((edge) => ({ ...edge, triggerRule: 'all_complete' as const }));
+  const runId = await begin(silent, { ...named('top', top), edges: onFailure });
+  await node('b').open();
+  await pass(clock, 30_000);
+  await seen(runId, 'node.suspended');
+  held.resolve();
+  await seen(child(runId), 'run.cancelled');
 });

@@ -35,8 +35,8 @@ export interface Moment {
   readonly now: number;
   /** The lease is new: open calls are a former holder's and have to be looked at first. */
   readonly takenOver: boolean;
-  /** Nothing is left to be looked at, so that the lease may go back once the run waits for nobody here. */
-  readonly mayRest: boolean;
+  /** Under this very lease it was looked whether the run above still wants this one; before that the lease stays. */
+  readonly hasLooked: boolean;
   /** The call's current attempt is under way in this process. */
   readonly underWay: (callId: string) => boolean;
   /** A decision that could not be made or written; the run is failed with it, the host goes on. */
@@ -83,7 +83,8 @@ export function compose(moment: Moment): Batch {
     }
   }
   const isWhole = rows.length < MAX_ROWS;
-  const quiet = moment.mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
+  const mayRest = moment.hasLooked || state.keeper === null;
+  const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,
     rows,

@@ -203,7 +203,7 @@ export class Mailbox {
       facts: this.#facts.splice(0),
       now: this.#world.clock.now(),
       takenOver: this.#takenOver,
-      mayRest: state.keeper === null || (this.#hasLooked && this.#fence !== null),
+      hasLooked: this.#hasLooked && this.#fence !== null,
       underWay: (callId) => this.#calls?.isUnderWay(callId) === true,
       broken: (error) => this.#report('error', 'run stopped', error),
     });

@@ -232,6 +232,8 @@ class Runtime implements Engine {
       (state) => ({ runId: id, contextId: context, status: state.view.status }),
       settledWith(request.once, clock),
     );
+    // An earlier attempt at the same child has come through after all: a run has one mailbox.
+    if (this.#mailboxes.has(id)) throw atWork(id);
     const mailbox = this.#open(id, {
       kind: 'create',
       state: newRunState(id),
@@ -304,7 +306,7 @@ class Runtime implements Engine {
         return await mailbox.read((state) => shownTo(tenant, state));
       } catch (error) {
         // The mailbox was given up meanwhile, or never came to be: the log has the answer.
-        if (!isCairnError(error) || !error.retryable) throw error;
+        if (!isCairnError(error)) throw error;
       }
     }
     const head = await this.#options.store.log.head(id);
@@ -380,6 +382,12 @@ class Runtime implements Engine {
     if (head.record.importedAt !== null) throw runImported(id);
   }
 }
+
+const atWork = (id: RunId): RetryableError =>
+  new RetryableError('conflict', {
+    message: `Run ${id} is at work here already.`,
+    hint: 'Look whether it is the one that was to be started.',
+  });
 
 function shownTo(tenant: string, { view, runId: id }: RunState): { seq: number; snapshot: RunSnapshot } {
   if (view.owner?.tenant !== tenant) throw runNotFound(id);
