@@ -82,6 +82,7 @@ function callRequested(state: RunState, event: FoldEvent, payload: JsonObject): 
     attempt: payload.attempt as number,
     requestedSeq: event.seq,
     requestedAt: event.at,
+    recoveries: (payload.recoveries ?? 0) as number,
   };
 }
 

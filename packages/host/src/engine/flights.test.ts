@@ -13,6 +13,7 @@ const call: OpenCall = {
   attempt: 1,
   requestedSeq: 3,
   requestedAt: 0,
+  recoveries: 0,
 };
 
 /** What is recorded of a step that does this. */

@@ -16,6 +16,23 @@ test.each(['pure', 'read', 'idempotent'] as const)(
   },
 );
 
+test.each([
+  ['a step', step('read')],
+  ['a call of a driven node', { type: 'local.test.relay', config: { rounds: 1, width: 1, safety: 'read' } }],
+])('%s under which ten holders in a row were lost is put to a human', (_, node) => {
+  const run = new RunScript(workflowOf({ a: node }));
+  for (let i = 0; i < 10; i++) run.crashes();
+  expect(run.effects).toHaveLength(1);
+  expect(run.all('interrupt.requested')).toHaveLength(0);
+  run.crashes();
+  expect(run.effects).toEqual([]);
+  expect(run.status).toBe('waiting-input');
+  run.answers('a', { action: 'retry' });
+  expect(run.effects).toHaveLength(1);
+  run.crashes();
+  expect(run.all('interrupt.requested')).toHaveLength(1);
+});
+
 const interrupted = () => new RunScript(workflowOf({ a: step('write', { config: { n: 1 } }) })).crashes();
 
 test('a write is not repeated: a human is asked, once', () => {

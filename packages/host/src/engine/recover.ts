@@ -12,7 +12,10 @@ import type { CompiledNode, Workflow } from './workflow.ts';
  * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
  * node's recorded inputs and the pinned definition, for every attempt alike.
  */
-export function stepRequested(call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'asked'>, cause?: number): Draft {
+export function stepRequested(
+  call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'recoveries' | 'asked'>,
+  cause?: number,
+): Draft {
   const { nodeId, callId, step, attempt, safety } = call;
   return {
     type: 'cairn.step.requested',
@@ -35,7 +38,7 @@ export function recover(
   // An immediate pause sees to what is open itself.
   if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
   for (const call of Object.values(state.calls)) {
-    if (call.asked !== undefined || call.safety === 'write' || underWay(call.callId)) continue;
+    if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
     const again = requestAgain(state, workflow, call);
     drafts.push(...again.drafts);
     effects.push(...again.effects);
@@ -43,16 +46,25 @@ export function recover(
   return { drafts: [...drafts, ...writeQuestions(state, workflow, underWay)], effects };
 }
 
+/** A call under which so many holders were lost may be what they were lost by: a human looks at it first. */
+const MAX_RECOVERIES = 10;
+
+const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
+
 function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
   const node = workflow.nodes.get(call.nodeId) as CompiledNode;
-  if (node.type.driver !== undefined) {
-    return askAgain(activeContext(state, node, workflow.agents), call, call.requestedSeq);
-  }
-  const drafts = [stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq)];
+  const again =
+    node.type.driver === undefined
+      ? { drafts: [stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq)] }
+      : askAgain(activeContext(state, node, workflow.agents), call, call.requestedSeq);
+  // The last row is the one that asks.
+  const drafts = again.drafts.map((draft, i) =>
+    i < again.drafts.length - 1 ? draft : { ...draft, payload: { ...draft.payload, recoveries: call.recoveries + 1 } },
+  );
   return { drafts, effects: [{ kind: 'step', callId: call.callId }] };
 }
 
-/** Asks a human about every open call that may have written something and is not under way here. */
+/** Asks a human about every open call that is not to be repeated unseen and is not under way here. */
 export function writeQuestions(
   state: RunState,
   workflow: Workflow,
@@ -61,7 +73,7 @@ export function writeQuestions(
   const drafts: Draft[] = [];
   let ahead = 0;
   for (const call of Object.values(state.calls)) {
-    if (call.asked !== undefined || call.safety !== 'write' || underWay(call.callId)) continue;
+    if (call.asked !== undefined || isRepeatable(call) || underWay(call.callId)) continue;
     const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
     for (const draft of askDrafts(state, question(call, about, ahead)))
       drafts.push({ ...draft, cause: call.requestedSeq });

@@ -46,6 +46,8 @@ export interface OpenCall {
   /** seq and instant of the latest row that asked for it. */
   requestedSeq: number;
   requestedAt: number;
+  /** How many holders in a row were lost while it was under way. */
+  recoveries: number;
   /** The interrupt by which a human is asked what became of it. */
   asked?: string;
 }

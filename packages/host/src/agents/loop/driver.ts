@@ -2,7 +2,7 @@
 import type { NodeDriver } from '../../engine/compiled.ts';
 import { evolveLoop } from './invocation.ts';
 import { freshLoop, type LoopState } from './loop-state.ts';
-import { askModelAgain, modelInput, modelReturned } from './model-calls.ts';
+import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
 import { stoppedLoop } from './stopped.ts';
 import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
@@ -18,7 +18,7 @@ export function createAgentDriver(world: LoopWorld): NodeDriver<LoopState> {
     next: (context) => nextOfLoop(context, world),
     callInput: (context, call) =>
       call.step === MODEL_PERFORMER ? modelInput(context, world) : toolInput(context, call),
-    about: aboutTool,
+    about: (context, call) => (call.step === MODEL_PERFORMER ? aboutModel(context) : aboutTool(context, call)),
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER
         ? [modelReturned(context, call, result)]

@@ -89,6 +89,12 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
   ];
 }
 
+/** What a person has to know of a turn under which one holder after the other was lost. */
+export function aboutModel({ inner }: DrivenContext<LoopState>): JsonObject {
+  const { agentId, provider, model } = inner.invocation as Invocation;
+  return { agentId, model: `${provider}/${model}` };
+}
+
 /** What a turn is performed with. */
 export function modelInput(context: Context, world: LoopWorld): JsonObject {
   const invocation = context.inner.invocation as Invocation;

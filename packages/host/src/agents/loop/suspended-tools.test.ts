@@ -112,6 +112,14 @@ describe('a holder that is lost', () => {
     expect(run.says().status).toBe('completed');
   });
 
+  test('has a person look at a turn under which ten in a row were lost', () => {
+    const run = new AgentRun();
+    for (let i = 0; i < 11; i++) run.crashes();
+    expect(run.last('interrupt.requested').data).toMatchObject({ payload: { step: 'cairn.model', model: 'scripted/small' } });
+    run.answers('a', { action: 'retry' });
+    expect(run.says().status).toBe('completed');
+  });
+
   test('asks again for a tool that reads without telling of another call', () => {
     const run = new AgentRun().calls(['openwop_look']).crashes();
     expect(run.toolCall('openwop:look').attempt).toBe(2);
