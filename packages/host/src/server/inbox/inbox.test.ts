@@ -2,7 +2,7 @@ import type { InboxChange, InboxEntry, JsonObject, RunId, WorkflowDefinition } f
 import { inboxChange, inboxPage } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { asked, creation, started } from '../../log/samples.contract.ts';
+import { asked, creation, row, started } from '../../log/samples.contract.ts';
 import { approval, chain, keys, type Served, served } from '../served.contract.ts';
 
 const PATH = '/v1/host/cairn/inbox';
@@ -98,6 +98,29 @@ describe('the page', () => {
     const [entry] = await waiting(host, 1);
     expect(entry).toMatchObject({ title: `${'x'.repeat(498)}…`, isCut: true });
     expect(entry).not.toHaveProperty('data');
+  });
+
+  test('reads one row for each question, and the first of each run above once, however long the runs are', async () => {
+    const host = await served();
+    const long = Array.from({ length: 300 }, () => row('log.appended'));
+    for (const name of ['run_a', 'run_b', 'run_c']) {
+      const parentRunId = name === 'run_a' ? undefined : ('run_a' as RunId);
+      const rows = [started({ parentRunId, parentNodeId: 'n0' }), ...long, asked('i1'), ...long];
+      const append = creation(name as RunId, { rows });
+      await host.store.log.append({ ...append, create: { ...append.create!, parentRunId } });
+    }
+    const { read } = host.store.log;
+    let rowsRead = 0;
+    host.store.log.read = async (range) => {
+      const rows = await read(range);
+      rowsRead += rows.length;
+      return rows;
+    };
+    expect((await page(host)).entries.map(({ path }) => path.length)).toEqual([1, 2, 2]);
+    // Three questions; and the first rows of the two that have a run above them.
+    expect(rowsRead).toBe(5);
+    await page(host);
+    expect(rowsRead).toBe(5 + 3);
   });
 
   test('does not follow a way up into another tenant, or to a run that is not there', async () => {
