@@ -154,7 +154,21 @@ const endingOf = (event: FoldEvent, { reason }: JsonObject): RunState['ending'] 
 function decided(state: RunState, { seq }: FoldEvent, { agentId, decision }: JsonObject): void {
   const turns = (state.orchestration?.turns ?? 0) + 1;
   const pending = { seq, decision: decision as JsonObject };
-  state.orchestration = { agentId: agentId as string, turns, pending };
+  const carried = state.orchestration?.carried ?? {};
+  state.orchestration = { agentId: agentId as string, turns, pending, carried };
+}
+
+function takeUp(state: RunState, nodeId: string): void {
+  const { orchestration } = state;
+  if (orchestration === null || orchestration.pending === null) return;
+  const carried = { ...orchestration.carried, [nodeId]: orchestration.pending };
+  state.orchestration = { ...orchestration, pending: null, carried };
+}
+
+function carriedOut(state: RunState, nodeId: string): void {
+  if (state.orchestration === null) return;
+  const { [nodeId]: _, ...carried } = state.orchestration.carried;
+  state.orchestration = { ...state.orchestration, carried };
 }
 
 const cancelOf = (event: FoldEvent, payload: JsonObject): NonNullable<RunState['cancel']> => ({
@@ -213,7 +227,11 @@ function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payl
   const visit = (payload.visit ?? 0) as number;
   state.executions += 1;
   const known = state.active[nodeId];
-  if (known === undefined) enter(state, nodeOf(workflow, event), visit);
+  const node = nodeOf(workflow, event);
+  if (known === undefined) {
+    enter(state, node, visit);
+    if (node.type.dispatches === true) takeUp(state, nodeId);
+  }
   const active: ActiveNode = {
     startedSeq: event.seq,
     startedAt: event.at,
@@ -227,7 +245,7 @@ function nodeStarted(state: RunState, workflow: Workflow, event: FoldEvent, payl
   };
   state.active[nodeId] = active;
   if (known !== undefined) dropFacts(state, nodeId);
-  const { driver } = nodeOf(workflow, event).type;
+  const { driver } = node.type;
   if (driver !== undefined) state.inner[nodeId] = driver.fresh();
   if (typeof payload.timeoutMs !== 'number') return;
   setTimer(state, {
@@ -258,9 +276,7 @@ function nodeEnded(state: RunState, workflow: Workflow, event: FoldEvent, outcom
     endAttempt(state, node.id, active);
     delete state.active[node.id];
     state.activeCount -= 1;
-    if (node.type.dispatches === true && state.orchestration !== null) {
-      state.orchestration = { ...state.orchestration, pending: null };
-    }
+    if (node.type.dispatches === true) carriedOut(state, node.id);
   } else if (dequeue(state, state.unreachable, node.id) ?? dequeue(state, state.ready, node.id)) {
     consume(state, node);
   } else {

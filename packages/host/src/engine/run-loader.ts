@@ -8,7 +8,7 @@ import type { Workflow } from './workflow.ts';
 import type { WorkflowShelf } from './workflow-shelf.ts';
 
 /** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
-export const STATE_FORMAT = 'run-state/6';
+export const STATE_FORMAT = 'run-state/7';
 
 const PAGE = 1_000;
 

@@ -104,10 +104,19 @@ export interface Pause {
   readonly pausedAt: number | null;
 }
 
+/** A decision of a supervisor, and where it was recorded. */
+export interface Decided {
+  readonly seq: number;
+  readonly decision: JsonObject;
+}
+
 export interface Orchestration {
   readonly agentId: string;
   readonly turns: number;
-  readonly pending: { readonly seq: number; readonly decision: JsonObject } | null;
+  /** What no node has taken up. */
+  readonly pending: Decided | null;
+  /** What nodes carry out, by node: each takes up what is pending when it starts, so that nothing is carried out twice. */
+  readonly carried: Readonly<Record<string, Decided>>;
 }
 
 /** How a run ended, as the node that started it is told. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
 import { defineWorkflow } from '../../engine/define-workflow.ts';
@@ -228,6 +228,34 @@ describe('limits', () => {
     expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(2);
     expect(await of(runId, 'cap.breached')).toMatchObject([{ kind: 'loop-iterations', limit: 2, observed: 3 }]);
   });
+});
+
+test('a decision is carried out by the first dispatch that takes it up, and another has nothing to do', async () => {
+  const held = heldStep('one');
+  const twice = defineWorkflow({
+    id: 'conformance-twice',
+    version: '1',
+    nodes: {
+      boss: {
+        type: 'core.orchestrator.supervisor',
+        config: { mockDispatchPlan: [send('one')] as unknown as Json },
+      },
+      left: { type: 'core.dispatch' },
+      right: { type: 'core.dispatch' },
+      after: { type: 'core.noop' },
+    },
+    edges: [
+      { from: 'boss', to: 'left' },
+      { from: 'boss', to: 'right' },
+      { from: 'right', to: 'after', rule: 'any_failed' },
+    ],
+  });
+  const { start, until, of } = await world(twice, [worker('one', { a: { type: 'local.step.one' } })], [held.step]);
+  const runId = await start();
+  (await held.called(1)).resolve(null);
+  await until(runId, 'run.completed');
+  expect(await of(runId, 'node.dispatched')).toHaveLength(1);
+  expect(await of(runId, 'node.failed')).toMatchObject([{ nodeId: 'right', error: { code: 'no_pending_decision' } }]);
 });
 
 test('a dispatch without a decision fails by its own name', async () => {

@@ -3,7 +3,7 @@ import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/proto
 import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
 import { scopeBelow } from '../memory-scope.ts';
-import type { Draft, OpenCall, RunError } from '../state.ts';
+import type { Decided, Draft, OpenCall, RunError } from '../state.ts';
 import { askUser, isAsking } from './ask-user.ts';
 import {
   budgetLent,
@@ -29,8 +29,14 @@ type Context = DrivenContext<Dispatch>;
 
 const configOf = ({ node }: Context): DispatchConfig => node.config as unknown as DispatchConfig;
 
+/** What this node took up when it started; null when there was nothing. */
+function decidedFor({ state, node }: Context): Decided | null {
+  const carried = state.orchestration?.carried ?? {};
+  return (Object.hasOwn(carried, node.id) ? carried[node.id] : undefined) ?? null;
+}
+
 function next(context: Context): NodeAction | null {
-  const pending = context.state.orchestration?.pending ?? null;
+  const pending = decidedFor(context);
   if (pending === null) return { kind: 'fail', error: nothingDecided(context) };
   const { inner } = context;
   if (isAsking(inner)) return null;
@@ -259,7 +265,7 @@ const driver: NodeDriver<Dispatch> = {
   returned(context, call, result) {
     const { workerId, childRunId, beganSeq } = workerOf(context, call);
     const id = childRunId as RunId;
-    const decidedSeq = context.state.orchestration?.pending?.seq ?? beganSeq;
+    const decidedSeq = decidedFor(context)?.seq ?? beganSeq;
     if (!('error' in result)) {
       return [
         chainEvent(context, 'dispatch.succeeded', workerId, { childRunId: id }, beganSeq),
