@@ -115,9 +115,8 @@ test('the end of a child is heard by a parent that takes its lease right then, t
   expect(told.map(({ type }) => type)).toEqual(['cairn.step.returned']);
 });
 
-test('a child that a host makes after another has taken its parent over looks above it, and ends with its node', async () => {
-  const store = memoryStore();
-  const { node, begin, clock, seen } = bench(store);
+/** A host that falls silent once it is to make a child, until it is let go. */
+function fallsSilent(store: Store): { over: Store; letGo: () => void } {
   const held = Promise.withResolvers<void>();
   let isHeld = false;
   const append = async (request: Append) => {
@@ -127,6 +126,13 @@ test('a child that a host makes after another has taken its parent over looks ab
   };
   const renew = () => Promise.reject(new RetryableError('store_failed', { message: 'no' }));
   const over: Store = { ...store, log: { ...store.log, append }, queue: { ...store.queue, renew } };
+  return { over, letGo: held.resolve };
+}
+
+test('a child that a host makes after another has taken its parent over looks above it, and ends with its node', async () => {
+  const store = memoryStore();
+  const { node, begin, clock, seen } = bench(store);
+  const { over, letGo } = fallsSilent(store);
   const silent = node('a', [], over);
   await silent.open();
   await silent.register('t', named('kid', chain(approval)));
@@ -136,6 +142,25 @@ test('a child that a host makes after another has taken its parent over looks ab
   await node('b').open();
   await pass(clock, 30_000);
   await seen(runId, 'node.suspended');
-  held.resolve();
+  letGo();
   await seen(child(runId), 'run.cancelled');
+});
+
+test('who writes to a child at a host that is late to make it is heard all the same', async () => {
+  const store = memoryStore();
+  const { node, begin, clock, seen, types } = bench(store);
+  const { over, letGo } = fallsSilent(store);
+  const silent = node('a', [], over);
+  await silent.open();
+  await silent.register('t', named('kid', chain(approval)));
+  const runId = await begin(silent, named('top', chain(sub)));
+  await node('b').open();
+  await pass(clock, 30_000);
+  await seen(child(runId), 'node.suspended');
+  const cancelled = silent.cancel({ tenant: 't', runId: child(runId) });
+  await settled();
+  letGo();
+  await cancelled;
+  await pass(clock, 2_000);
+  expect(await types(child(runId))).toContain('run.cancelled');
 });

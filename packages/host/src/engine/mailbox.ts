@@ -266,10 +266,10 @@ export class Mailbox {
     const isTaken = isCairnError(error, 'idempotency_in_flight');
     const mayStay = (fact: Fact) => fact.internal || (isTaken && fact.outcome === undefined);
     for (const fact of batch.facts) if (!mayStay(fact)) fact.refused(error);
-    // Before what was posted since: what a call says is in order.
     this.#facts.unshift(...batch.facts.filter(mayStay));
     if (creating) {
-      this.#drop(error);
+      // That it exists is an answer to its starter; to others it says who to turn to.
+      this.#drop(isCairnError(error, 'conflict') ? leaseGone(this.runId) : error);
       return 'not';
     }
     this.#report('warn', 'append failed, trying again', error);
