@@ -1,10 +1,11 @@
 /** A node of the world: an engine over its own line to the store, that can crash, stop in order, and come back. */
 import { hash as digest } from 'node:crypto';
-import { benchWorld } from '../../packages/host/src/agents/loop/agent-bench.contract.ts';
+import type { LoopWorld } from '../../packages/host/src/agents/loop/world.ts';
 import { createSupervisor } from '../../packages/host/src/agents/orchestration/supervisor.ts';
+import { PromptLibrary } from '../../packages/host/src/agents/prompts/prompt-library.ts';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
-import type { UniqueId } from '../../packages/host/src/engine/ports.ts';
+import type { Sha256, UniqueId } from '../../packages/host/src/engine/ports.ts';
 import { createEngine } from '../../packages/host/src/engine/runtime.ts';
 import { LiveFeed } from '../../packages/host/src/log/feed.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
@@ -22,8 +23,25 @@ const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
 /** Small, so that watchers fall off the ring and have to read on from the log. */
 const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size: 10_000 } };
 
-/** It decides what its configuration says, in any workflow. */
-const supervisor = createSupervisor(benchWorld({ isConformanceHost: true }));
+const sha256: Sha256 = (text, encoding) => digest('sha256', text, encoding);
+
+const nobody = (): never => {
+  throw new Error('Nobody acts as an agent here.');
+};
+
+/** Supervisors decide what their configuration says, in any workflow, so that they need neither models nor tools. */
+const loopWorld: LoopWorld = {
+  sha256,
+  prompts: new PromptLibrary([]),
+  models: { find: nobody },
+  toolLaw: nobody,
+  reasoningVerbosity: 'off',
+  reasoningTokenLimit: 1,
+  lowConfidence: 'ask',
+  isConformanceHost: true,
+};
+
+const supervisor = createSupervisor(loopWorld);
 
 export interface NodeWorld {
   readonly store: StoreWorld;
@@ -71,7 +89,7 @@ export class SimNode {
       store: line,
       clock,
       uniqueId,
-      sha256: (text, encoding) => digest('sha256', text, encoding),
+      sha256,
       owner: name,
       steps: ledger.steps(name),
       nodeTypes: [relayNode, dispatch, supervisor],
