@@ -134,9 +134,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'interrupted-write-runs-again-unasked',
     file: 'packages/host/src/engine/recover.ts',
-    find: `    if (call.asked !== undefined || call.safety === 'write' || underWay(call.callId)) continue;
+    find: `const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
 `,
-    replace: `    if (call.asked !== undefined || underWay(call.callId)) continue;
+    replace: `const isRepeatable = ({ recoveries }: OpenCall): boolean => recoveries < MAX_RECOVERIES;
 `,
     suite: simulation,
     why: 'A payment whose outcome is unknown is made again without anybody having said so.',
