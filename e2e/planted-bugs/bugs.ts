@@ -125,7 +125,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'packages/host/src/engine/mailbox.ts',
     find: `        const written = await this.#commit(batch);
 `,
-    replace: `      for (const { callId } of batch.effects) this.#start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
+    replace: `      for (const { callId } of batch.effects) this.#calls?.start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
         const written = await this.#commit(batch);
 `,
     suite: simulation,
