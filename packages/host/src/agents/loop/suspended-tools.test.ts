@@ -115,7 +115,9 @@ describe('a holder that is lost', () => {
   test('has a person look at a turn under which ten in a row were lost', () => {
     const run = new AgentRun();
     for (let i = 0; i < 11; i++) run.crashes();
-    expect(run.last('interrupt.requested').data).toMatchObject({ payload: { step: 'cairn.model', model: 'scripted/small' } });
+    expect(run.last('interrupt.requested').data).toMatchObject({
+      payload: { step: 'cairn.model', model: 'scripted/small' },
+    });
     run.answers('a', { action: 'retry' });
     expect(run.says().status).toBe('completed');
   });
