@@ -90,6 +90,16 @@ test('thoughts that were not streamed are told when they are closed, those that 
   expect(told([thought('Hm.'), closing, closing])).toBe('    ┊ Hm.\n    ┊ Hm.\n');
 });
 
+test.each([[''], ['It is clear.']])(
+  'the last piece of a text goes on where the text is, also after reasons %j are closed',
+  (reasoning) => {
+    const reasons = reasoning === '' ? [] : [thought(reasoning)];
+    const reasoned = event('agent.reasoned', { agentId: PLANNER, reasoning, verbosity: 'summary' });
+    const lines = told([began(PLANNER), ...reasons, text('the support des'), reasoned, text('k', undefined, true)]);
+    expect(lines).toContain('the support desk\n');
+  },
+);
+
 test('an answer is not told again as the decision it is, unless a confidence comes with it', () => {
   const decided = event('agent.decided', { agentId: PLANNER, decision: 'Yes.' });
   expect(told([text('Yes.'), text('', 'n', true), decided])).toBe('    Yes.\n');

@@ -194,10 +194,10 @@ const tellings: ReadonlyMap<string, Telling> = new Map(
     'agent.promptResolved': silent,
     'agent.reasoning.delta': ({ flow }, { delta }) => flow('thought', '', textOf(delta)),
     'agent.reasoned': ({ scene, close, wrapped }, { reasoning }) => {
-      // They are closed only once the turn is over, after the text that followed them.
-      const isShown = scene.hasShownThoughts;
-      close();
-      if (!isShown && textOf(reasoning) !== '') wrapped('thought', textOf(reasoning));
+      // They are closed only once the turn is over; the text that followed them may still get its last piece.
+      const isNew = !scene.hasShownThoughts && textOf(reasoning) !== '';
+      if (isNew || scene.open?.kind === 'thought') close();
+      if (isNew) wrapped('thought', textOf(reasoning));
       scene.hasShownThoughts = false;
     },
     'output.chunk': ({ flow, close }, { chunk, channel, isLast }) => {
