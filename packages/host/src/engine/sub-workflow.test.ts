@@ -80,6 +80,20 @@ test('a mapped variable that is not set has no value in the child, not even its 
   expect((await engine.snapshot('t', child(runId))).variables).toEqual({});
 });
 
+test('a child has the caller, the tools and the scopes of the run above it, and no more time than its own', async () => {
+  const { node, register, seen, child, payloads } = family();
+  const engine = node('a');
+  const top = named('top', chain(sub('kid')));
+  await register(engine, named('kid', chain('core.noop')), top);
+  const configurable = { 'cairn.tools': ['openwop:time'], escalationThreshold: 0.9, recursionLimit: 7 };
+  const caller = { tenant: 't', principal: 'ann', toolScopes: ['tool:crm'] };
+  const { runId } = await engine.start({ ...caller, workflowId: 'top', inputs: {}, options: { configurable } });
+  await seen(runId, 'run.completed');
+  const [started] = await payloads(child(runId), 'run.started');
+  expect(started).toMatchObject({ owner: { tenant: 't', principal: 'ann' }, toolScopes: ['tool:crm'], depth: 1 });
+  expect(started?.configurable).toEqual({ 'cairn.tools': ['openwop:time'], escalationThreshold: 0.9 });
+});
+
 describe('a child that fails', () => {
   test('fails its parent, which says who failed and why', async () => {
     const { node, begin, register, seen, payloads, child } = family();

@@ -99,21 +99,10 @@ export function childRefused(
   ];
 }
 
-/** What a run was lent that is about to be started. */
-export const budgetLent = ({ state }: NodeContext, childRunId: RunId): Budget =>
-  state.account.loans[childRunId] as Budget;
-
 export function dispatched({ node }: NodeContext, childRunId: RunId, childWorkflowId: string): Draft {
   const payload = { childRunId, childWorkflowId, childStatus: 'running' };
   return { type: 'node.dispatched', nodeId: node.id, audience: 'client', payload };
 }
-
-/** Options of a run that are its children's, too: those that say how agents work, none that say how long the run may. */
-const handedDown =
-  /^(escalationThreshold|reasoningVerbosity|model|temperature|maxTokens|mockProvider|ai\..+|cairn\.tools)$/;
-
-export const inherited = (configurable: JsonObject | null): JsonObject =>
-  Object.fromEntries(Object.entries(configurable ?? {}).filter(([name]) => handedDown.test(name)));
 
 /** That a workflow is not there is said by a name of its own. */
 export const unknownChild = (workflowId: string, error: RunError): RunError =>

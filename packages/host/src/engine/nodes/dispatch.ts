@@ -1,12 +1,9 @@
 /** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
 import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
-import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
-import { scopeBelow } from '../memory-scope.ts';
 import type { Decided, Draft, OpenCall, RunError } from '../state.ts';
 import { askUser, isAsking } from './ask-user.ts';
 import {
-  budgetLent,
   budgetOfEach,
   chainEvent,
   childRefused,
@@ -15,15 +12,15 @@ import {
   childWanted,
   dispatched,
   failureOf,
-  inherited,
   nextChildId,
   unknownChild,
 } from './child-drafts.ts';
+import { childRequest } from './child-request.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
 import { type DispatchConfig, dispatchProblems, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
 import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
-import { harvested, projected } from './mappings.ts';
+import { harvested } from './mappings.ts';
 
 type Context = DrivenContext<Dispatch>;
 
@@ -246,21 +243,14 @@ const driver: NodeDriver<Dispatch> = {
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);
     const { perWorkerInputMappings, inputMapping, memoryScopeIsolation } = configOf(context);
-    const { view, depth, orchestration } = context.state;
-    const request: ChildRequest = {
+    return childRequest(context, {
       childRunId: childRunId as RunId,
       workflowId: workerId,
-      ...projected(context, mappingFor(perWorkerInputMappings, workerId, inputMapping)),
-      configurable: inherited(view.configurable),
-      principal: view.owner?.principal ?? null,
-      toolScopes: view.toolScopes ?? [],
-      depth: depth + 1,
+      inputMapping: mappingFor(perWorkerInputMappings, workerId, inputMapping),
       isDetached: false,
-      budget: budgetLent(context, childRunId as RunId),
-      agentId: orchestration?.agentId ?? null,
-      memoryScope: scopeBelow(context.state, childRunId as RunId, memoryScopeIsolation),
-    };
-    return request as unknown as JsonObject;
+      agentId: context.state.orchestration?.agentId ?? null,
+      isolation: memoryScopeIsolation,
+    });
   },
   returned(context, call, result) {
     const { workerId, childRunId, beganSeq } = workerOf(context, call);

@@ -1,11 +1,9 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
 import type { Json, JsonObject, RunId } from '@cairn/protocol';
-import type { ChildRequest } from '../child-performer.ts';
 import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
-import { type MemoryScopeIsolation, scopeBelow } from '../memory-scope.ts';
+import type { MemoryScopeIsolation } from '../memory-scope.ts';
 import type { ChildEnd, RunError } from '../state.ts';
 import {
-  budgetLent,
   budgetOfEach,
   childRefused,
   childRequested,
@@ -13,11 +11,11 @@ import {
   childWanted,
   dispatched,
   failureOf,
-  inherited,
   nextChildId,
   unknownChild,
 } from './child-drafts.ts';
-import { harvested, type Mapping, mappingProblems, projected } from './mappings.ts';
+import { childRequest } from './child-request.ts';
+import { harvested, type Mapping, mappingProblems } from './mappings.ts';
 
 interface SubWorkflowConfig {
   readonly workflowId: string;
@@ -68,21 +66,14 @@ const driver: NodeDriver<Sub> = {
   },
   callInput(context) {
     const { workflowId, inputMapping = {}, propagateCancellation = true, memoryScopeIsolation } = configOf(context);
-    const { inner, state } = context;
-    const request: ChildRequest = {
-      childRunId: inner.childRunId as RunId,
+    return childRequest(context, {
+      childRunId: context.inner.childRunId as RunId,
       workflowId,
-      ...projected(context, inputMapping),
-      configurable: inherited(state.view.configurable),
-      principal: state.view.owner?.principal ?? null,
-      toolScopes: state.view.toolScopes ?? [],
-      depth: state.depth + 1,
+      inputMapping,
       isDetached: !propagateCancellation,
-      budget: budgetLent(context, inner.childRunId as RunId),
       agentId: null,
-      memoryScope: scopeBelow(state, inner.childRunId as RunId, memoryScopeIsolation),
-    };
-    return request as unknown as JsonObject;
+      isolation: memoryScopeIsolation,
+    });
   },
   returned(context, call, result) {
     const childRunId = context.inner.childRunId as RunId;
