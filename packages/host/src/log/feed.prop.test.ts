@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LiveFeed, type Subscription } from './feed.ts';
+import { LiveFeed, type Pace, type Subscription } from './feed.ts';
 import { type Collector, collector, settled } from './feed-sink.contract.ts';
 import type { Lens } from './lens.ts';
 import { memoryStore } from './memory.ts';
@@ -28,6 +28,8 @@ const turns = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('stall' as const), who: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resume' as const), who: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('let time pass' as const), microtasks: fc.nat(6) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('be busy' as const), isBusy: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('write what was held' as const) }) },
 );
 
 const limits = fc.record({
@@ -72,9 +74,12 @@ describe('the live feed', () => {
         const store = memoryStore();
         const runs = [runA, runB];
         // A feed that was there before the runs may have their first rows in memory.
-        const early = isYoung ? new LiveFeed(distant(store), sizes) : null;
+        let isBusy = false;
+        const held: (() => void)[] = [];
+        const pace: Pace = { holdMs: () => (isBusy ? 20 : 0), after: (_ms, wake) => void held.push(wake) };
+        const early = isYoung ? new LiveFeed(distant(store), sizes, pace) : null;
         for (const runId of runs) await store.log.append(creation(runId));
-        const feed = early ?? new LiveFeed(distant(store), sizes);
+        const feed = early ?? new LiveFeed(distant(store), sizes, pace);
         const subscribers: Subscriber[] = [];
         const subscribe = (runId: RunId, after: number, client: boolean, lens?: Lens): void => {
           const sink = collector();
@@ -92,6 +97,10 @@ describe('the live feed', () => {
             if (subscribers.length < 6) subscribe(runs[step.run]!, step.after, step.client, step.odd ? odd : undefined);
           } else if (step.do === 'let time pass') {
             for (let i = 0; i < step.microtasks; i += 1) await null;
+          } else if (step.do === 'be busy') {
+            isBusy = step.isBusy;
+          } else if (step.do === 'write what was held') {
+            for (const wake of held.splice(0)) wake();
           } else if (step.do === 'leave') {
             subscribers.splice(step.who, 1)[0]?.subscription.close();
           } else {

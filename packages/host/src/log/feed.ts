@@ -1,7 +1,7 @@
 /** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
 import { Beginnings } from './beginnings.ts';
-import { type Shown, shownOf } from './frame.ts';
+import { isUrgent, type Shown, shownOf } from './frame.ts';
 import { everything, type Lens } from './lens.ts';
 import type { Commit, EventLog, Row, RunRows } from './port.ts';
 import { Ring, type RingLimits } from './ring.ts';
@@ -41,6 +41,15 @@ const defaults: FeedLimits = {
   page: { events: 500, size: 262_144 },
 };
 
+/** How long news may wait, so that one write carries what would have been several. What somebody waits for never does. */
+export interface Pace {
+  /** Milliseconds; 0 while there is time for each. */
+  holdMs(): number;
+  after(ms: number, wake: () => void): void;
+}
+
+const atOnce: Pace = { holdMs: () => 0, after: () => {} };
+
 /** A context that somebody follows. */
 interface Followed {
   readonly ring: Ring;
@@ -48,16 +57,20 @@ interface Followed {
 }
 
 export class LiveFeed {
+  readonly pace: Pace;
   readonly #log: EventLog;
   readonly #limits: FeedLimits;
   readonly #contexts = new Map<ContextId, Followed>();
-  /** Contexts with events that their readers have not been offered. */
+  /** Contexts with events that their readers are offered as soon as the transaction has been told. */
   readonly #fresh = new Set<Followed>();
+  /** Contexts with events that wait for more. */
+  readonly #held = new Set<Followed>();
   readonly #beginnings = new Beginnings();
 
-  constructor(log: EventLog, limits: FeedLimits = defaults) {
+  constructor(log: EventLog, limits: FeedLimits = defaults, pace: Pace = atOnce) {
     this.#log = log;
     this.#limits = limits;
+    this.pace = pace;
     log.follow((commit) => this.#told(commit));
   }
 
@@ -84,6 +97,7 @@ export class LiveFeed {
       followed.ring.isShared = followed.readers.size > 1;
       reader.onClose = () => this.#leave(contextId, followed, reader);
       reader.begin(followed.ring, place, head.record.endedAt !== null);
+      if (beginning === null || beginning.some(isWaitedFor) || !this.#holds(followed)) reader.pump();
     } catch (fault) {
       reader.finish(fault);
     }
@@ -109,14 +123,25 @@ export class LiveFeed {
       return;
     }
     followed.ring.push(commit.rows);
-    if (this.#fresh.size === 0) queueMicrotask(() => this.#offer());
+    if (!this.#fresh.has(followed) && !commit.rows.some(isWaitedFor) && this.#holds(followed)) return;
+    this.#held.delete(followed);
+    if (this.#fresh.size === 0) queueMicrotask(() => this.#offer(this.#fresh));
     this.#fresh.add(followed);
   }
 
-  #offer(): void {
-    const fresh = [...this.#fresh];
-    this.#fresh.clear();
-    for (const { ring, readers } of fresh) {
+  /** Whether what is new in the context waits for more; it does not while there is time to write each by itself. */
+  #holds(followed: Followed): boolean {
+    const ms = this.pace.holdMs();
+    if (ms === 0) return false;
+    if (this.#held.size === 0) this.pace.after(ms, () => this.#offer(this.#held));
+    this.#held.add(followed);
+    return true;
+  }
+
+  #offer(waiting: Set<Followed>): void {
+    const contexts = [...waiting];
+    waiting.clear();
+    for (const { ring, readers } of contexts) {
       let needed = ring.end;
       for (const reader of readers) {
         reader.pump();
@@ -172,7 +197,6 @@ class Reader implements Subscription {
     this.#ring = ring;
     this.#place = place;
     this.#over = over;
-    this.pump();
   }
 
   resume(): void {
@@ -261,6 +285,8 @@ class Reader implements Subscription {
     if (terminal) this.finish();
   }
 }
+
+const isWaitedFor = (row: Row): boolean => isUrgent(row.type);
 
 const size = (rows: readonly Row[]): number =>
   rows.reduce((sum, row) => sum + row.payload.length + (row.task?.length ?? 0), 0);

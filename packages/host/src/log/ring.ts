@@ -157,7 +157,8 @@ export class Ring {
     const isPlain = form === 'frames' && name === row.type;
     if (isPlain && slot.frame !== null) return slot.frame;
     const text = shownText(row, name, form, instants.textOf(row.at));
-    if (isPlain) slot.frame = text;
+    // A frame that nobody else wants would only grow old here.
+    if (isPlain && this.isShared) slot.frame = text;
     return text;
   }
 }

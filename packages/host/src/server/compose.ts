@@ -1,8 +1,10 @@
 /** The real world behind the ports: the clock, fresh ids, hashes, timers, the log to stderr. The only file that builds them. */
 import { hash, randomUUIDv7 } from 'node:crypto';
+import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { destination, type Logger, pino } from 'pino';
 import type { Clock, Report, Sha256, UniqueId } from '../engine/ports.ts';
+import type { LoopTime } from './stream-pace.ts';
 import type { Timers } from './timers.ts';
 
 /** Longest span a Node timer can wait. */
@@ -31,6 +33,8 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+export const loopTime: LoopTime = () => nodePerformance.eventLoopUtilization();
 
 export const uniqueId: UniqueId = () => randomUUIDv7();
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadView } from '../engine/run-view.ts';
 import { LiveFeed } from '../log/feed.ts';
 import { memoryStore } from '../log/memory.ts';
@@ -13,19 +13,26 @@ import { SnapshotFeed } from './snapshot-feed.ts';
 const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
 const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
 
-/** A client that asked for a run's stream and reads nothing, and the response that is written to it. */
-async function stalledClient(expiresAt?: number) {
+interface Asked {
+  readonly expiresAt?: number | undefined;
+  readonly lastSeq?: number | null;
+  /** What the feed's pace says. */
+  readonly holdMs?: number;
+}
+
+/** A client that asked for a run's stream, and the response that is written to it. */
+async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
   const { log, records } = memoryStore();
-  await log.append(creation(runA));
   const timers = new ManualTimers();
   const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
   const clock = { at: 1_000_000 };
-  const feed = new LiveFeed(log);
+  const feed = new LiveFeed(log, undefined, { holdMs: () => holdMs, after: (ms, wake) => void timers.after(ms, wake) });
+  await log.append(creation(runA));
   const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined });
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     const modes = new Set(['debug'] as const);
-    streams.serve(response, { runId: runA, lastSeq: null, audience: 'client', modes, bufferMs: 0, expiresAt });
+    streams.serve(response, { runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,8 +44,14 @@ async function stalledClient(expiresAt?: number) {
     server.close();
   });
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await once(socket, 'readable');
   return { log, timers, clock, streams, socket, response: await asked.promise };
+}
+
+/** One that reads nothing of what comes. */
+async function stalledClient(expiresAt?: number) {
+  const opened = await client({ expiresAt });
+  await once(opened.socket, 'readable');
+  return opened;
 }
 
 test('a client that stops reading costs the same memory however much is written, and is cut after a minute', async () => {
@@ -91,4 +104,29 @@ test('a stream ends with the credential that opened it, and no earlier', async (
   clock.at = 1_060_000;
   timers.pass(KEEPALIVE_MS);
   expect([streams.size, response.writableEnded]).toEqual([0, true]);
+});
+
+test('a busy host tells a client that it is connected with the first events, or after a moment without', async () => {
+  const { log, timers, socket } = await client({ holdMs: 20 });
+  const texts: string[] = [];
+  socket.setEncoding('utf8').on('data', (text: string) => texts.push(text));
+  await vi.waitFor(() => expect([timers.waiting(20), timers.waiting(40)]).toEqual([1, 1]));
+  expect(texts).toEqual([]);
+  timers.pass(20);
+  await vi.waitFor(() => expect(texts.join('')).toMatch(/^HTTP.1.1 200 OK.*\nevent: run.started\n/s));
+  await log.append({ runId: runA, rows: [row('x')] });
+  timers.pass(40);
+  timers.pass(20);
+  await vi.waitFor(() => expect(texts.join('')).toMatch(/\nevent: x\n/));
+  expect(texts.join('').match(/HTTP.1.1/g)).toHaveLength(1);
+});
+
+test('a client of a busy host in which nothing happens learns that it is connected', async () => {
+  const { timers, socket, response } = await client({ holdMs: 20, lastSeq: 0 });
+  await vi.waitFor(() => expect(timers.waiting(40)).toBe(1));
+  timers.pass(20);
+  expect(response.socket?.bytesWritten).toBe(0);
+  timers.pass(40);
+  const [text] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+  expect(text).toMatch(/^HTTP.1.1 200 OK/);
 });

@@ -93,13 +93,23 @@ export class EventStreams {
       stream.subscription?.resume();
     });
     this.#chunks.begin(response, HEADERS);
-    // A client must learn that it is connected although nothing happens; when something does, one write carries both.
-    setImmediate(() => {
-      if (!response.headersSent || stream.written || response.destroyed) return;
-      response.flushHeaders();
-    });
+    this.#tellConnected(stream);
     stream.subscription = subscribe(this.#sinkOf(stream, served.what));
     if (response.destroyed) this.#drop(stream);
+  }
+
+  /** A client must learn that it is connected although nothing happens; when something does, one write carries both. */
+  #tellConnected(stream: Stream): void {
+    const { response } = stream;
+    const tell = () => {
+      if (!response.headersSent || stream.written || response.destroyed) return;
+      response.flushHeaders();
+    };
+    // Twice: first events that are held back are not held longer than once.
+    const { feed, timers } = this.#world;
+    const ms = feed.pace.holdMs() * 2;
+    if (ms === 0) setImmediate(tell);
+    else timers.after(ms, tell);
   }
 
   #opened(response: ServerResponse, { bufferMs = 0, expiresAt }: Served): Stream {

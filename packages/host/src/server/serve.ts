@@ -6,13 +6,14 @@ import type { Redactor, Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
-import { systemClock, systemTimers, uniqueId } from './compose.ts';
+import { loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import type { DeriveKeys } from './host-secret.ts';
 import { createServer, type Server } from './http.ts';
 import type { HostModels } from './models.ts';
+import { streamPace } from './stream-pace.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { OfferedTools } from './tools.ts';
 import { hostVersion } from './version.ts';
@@ -42,7 +43,7 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
     engine,
     store,
     telemetry,
-    feed: new LiveFeed(store.log),
+    feed: new LiveFeed(store.log, undefined, streamPace(loopTime, systemTimers)),
     gate: createGate(config, { now: systemClock.now, report }),
     discovery,
     registry,
