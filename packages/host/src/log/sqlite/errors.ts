@@ -38,6 +38,14 @@ export function storeError(error: unknown, file: string): CairnError {
   });
 }
 
+/** After this only the file itself can tell what is in it: see `GroupCommit`. */
+export const flushFailed = (error: unknown, file: string): RetryableError =>
+  new RetryableError('store_failed', {
+    message: `The disk did not confirm what was written to ${file}: ${error instanceof Error ? error.message : String(error)}.`,
+    hint: 'Look at the disk, then start the host again. Until then it neither reads nor writes: nobody could tell what lasts.',
+    cause: error,
+  });
+
 export const corrupt = (file: string, found: string, cause?: unknown): TerminalError =>
   new TerminalError('store_corrupt', {
     message: `The file ${file} is damaged or not a database: ${found}.`,

@@ -1,8 +1,8 @@
-/** One transaction for all that was asked in one turn of the event loop: many runs share the cost of one sync. */
+/** One transaction for all that was asked in one turn of the event loop: many runs share the cost of one flush. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../refusals.ts';
-import { storeError } from './errors.ts';
+import { flushFailed, storeError } from './errors.ts';
 
 /**
  * A transaction takes no more than this, and the rest waits for the next turn: at 11 microseconds a row it keeps the
@@ -10,6 +10,10 @@ import { storeError } from './errors.ts';
  */
 const MAX_ROWS = 256;
 const MAX_BYTES = 1_048_576;
+
+/** A flush by a thread of the pool costs 0.1 ms more, and leaves the event loop free: worth it for so many rows, or a slow disk. */
+const POOL_ROWS = 128;
+const SLOW_MS = 1;
 
 /** Something to be written. */
 export interface Work<Result> {
@@ -29,9 +33,21 @@ export interface CommitHooks {
   beforeCommit(): void;
   /** Nothing of the transaction counts, and what was cached of it may be wrong. */
   rolledBack(): void;
-  /** The transaction is durable and everyone was told. */
+  /** A transaction is durable and everyone was told. */
   afterCommit(rows: number, bytes: number): void;
 }
+
+/** Makes durable what was committed; called back with null, or with what went wrong. */
+export type Flush = (done: (error: unknown) => void) => void;
+
+export interface CommitParts {
+  readonly file: string;
+  readonly flush: Flush;
+  readonly hooks: CommitHooks;
+}
+
+/** Runs a query once what it sees is durable, or refuses it when the store is closed. */
+export type Read = <Result>(query: () => Result) => Result | Promise<Result>;
 
 interface Job {
   readonly work: Work<unknown>;
@@ -42,22 +58,40 @@ interface Job {
 /** How a job of a transaction came out, told once the transaction did. */
 type Outcome = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
 
+/** A transaction that is written, and durable once the disk has flushed it. */
+interface Flight {
+  readonly jobs: readonly Job[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** A query that waits until what it would see is durable. */
+type Look = () => void;
+
 export class GroupCommit {
   readonly #file: string;
+  readonly #flush: Flush;
   readonly #hooks: CommitHooks;
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   #queue: Job[] = [];
+  #flight: Flight | null = null;
+  #looks: Look[] = [];
+  /** Set once nobody can tell what the disk holds. */
+  #broken: CairnError | null = null;
+  #level: 'FULL' | 'NORMAL' = 'FULL';
+  /** What the last flush took. */
+  #flushMs = 0;
   #scheduled = false;
   #held = false;
   #closed = false;
   #drained: (() => void) | null = null;
   #commits = 0;
 
-  constructor(db: DatabaseSync, file: string, hooks: CommitHooks) {
+  constructor(db: DatabaseSync, { file, flush, hooks }: CommitParts) {
     this.#db = db;
     this.#file = file;
+    this.#flush = flush;
     this.#hooks = hooks;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -70,9 +104,25 @@ export class GroupCommit {
 
   submit<Result>(work: Work<Result>): Promise<Result> {
     if (this.#closed) return Promise.reject(storeClosed());
+    if (this.#broken !== null) return Promise.reject(this.#broken);
     return new Promise<Result>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as Job['resolve'], reject });
       this.#schedule();
+    });
+  }
+
+  /** Asks the database for what is durable: at once, or when the flush that is under way has ended. */
+  look<Result>(query: () => Result): Result | Promise<Result> {
+    if (this.#broken !== null) throw this.#broken;
+    if (this.#flight === null) return query();
+    return new Promise<Result>((resolve, reject) => {
+      this.#looks.push(() => {
+        try {
+          resolve(this.look(query));
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
   }
 
@@ -86,60 +136,101 @@ export class GroupCommit {
     if (this.#queue.length > 0) this.#schedule();
   }
 
-  /** Accepts nothing more and waits until all that was accepted is written or refused. */
+  /** Accepts nothing more and waits until all that was accepted is durable or refused. */
   close(): Promise<void> {
     this.#closed = true;
-    if (this.#queue.length === 0) return Promise.resolve();
+    if (this.#queue.length === 0 && this.#flight === null) return Promise.resolve();
     return new Promise((resolve) => {
       this.#drained = resolve;
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#held) return;
+    if (this.#scheduled || this.#held || this.#flight !== null) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
       if (this.#held) return;
-      this.#flush(this.#take());
-      if (this.#queue.length > 0) this.#schedule();
-      else this.#drained?.();
+      this.#transact('after');
+      this.#goOn();
     });
   }
 
-  #take(): readonly Job[] {
+  #goOn(): void {
+    if (this.#queue.length > 0) this.#schedule();
+    else if (this.#flight === null) this.#drained?.();
+  }
+
+  #take(): { readonly jobs: readonly Job[]; readonly rows: number } {
     let rows = 0;
     let bytes = 0;
     let count = 0;
-    for (const job of this.#queue) {
-      rows += job.work.rows;
-      bytes += job.work.bytes;
-      if (count > 0 && (rows > MAX_ROWS || bytes > MAX_BYTES)) break;
+    for (const { work } of this.#queue) {
+      if (count > 0 && (rows + work.rows > MAX_ROWS || bytes + work.bytes > MAX_BYTES)) break;
+      rows += work.rows;
+      bytes += work.bytes;
       count += 1;
     }
-    const taken = this.#queue.slice(0, count);
+    const jobs = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
-    return taken;
+    return { jobs, rows };
   }
 
-  #flush(jobs: readonly Job[]): void {
+  /** One transaction of what waits. One that overtakes another must not be told of before it. */
+  #transact(order: 'after' | 'overtakes'): void {
+    const { jobs, rows } = this.#take();
+    const isInPool = order === 'overtakes' || rows >= POOL_ROWS || this.#flushMs >= SLOW_MS;
     let outcomes: readonly Outcome[];
     try {
+      this.#syncAtCommit(!isInPool);
       this.#begin.run();
       outcomes = jobs.map(write);
       this.#hooks.beforeCommit();
+      const begun = performance.now();
       this.#commit.run();
+      if (!isInPool) this.#flushMs = performance.now() - begun;
     } catch (error) {
       this.#fail(jobs, storeError(error, this.#file));
       return;
     }
+    this.#commits += 1;
+    if (isInPool) this.#fly({ jobs, outcomes });
+    else this.#land({ jobs, outcomes });
+  }
+
+  #syncAtCommit(wanted: boolean): void {
+    const level = wanted ? 'FULL' : 'NORMAL';
+    if (level === this.#level) return;
+    this.#db.exec(`PRAGMA synchronous = ${level}`);
+    this.#level = level;
+  }
+
+  #fly(flight: Flight): void {
+    this.#flight = flight;
+    const begun = performance.now();
+    this.#flush((error) => {
+      this.#flight = null;
+      this.#flushMs = performance.now() - begun;
+      if (error === null) this.#flushed(flight);
+      else this.#lose(flight, flushFailed(error, this.#file));
+    });
+  }
+
+  /** The next transaction is on its way to the disk before those of this one are told, who have much to do then. */
+  #flushed(flight: Flight): void {
+    for (const look of this.#looks.splice(0)) look();
+    if (this.#queue.length > 0 && !this.#held) this.#transact('overtakes');
+    this.#land(flight);
+    this.#goOn();
+  }
+
+  #land({ jobs, outcomes }: Flight): void {
     let rows = 0;
     let bytes = 0;
     for (const { work } of jobs) {
       rows += work.rows;
       bytes += work.bytes;
     }
-    this.#commits += 1;
     for (const outcome of outcomes) settle(outcome);
     this.#hooks.afterCommit(rows, bytes);
   }
@@ -149,6 +240,18 @@ export class GroupCommit {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     this.#hooks.rolledBack();
     for (const job of jobs) job.reject(error);
+  }
+
+  /**
+   * Written and perhaps not on the disk, which may have dropped it: a later flush that succeeds would say nothing of it.
+   * What is read now could be gone tomorrow, so nothing is.
+   */
+  #lose({ jobs }: Flight, error: CairnError): void {
+    this.#broken = error;
+    this.#hooks.rolledBack();
+    for (const job of [...jobs, ...this.#queue.splice(0)]) job.reject(error);
+    for (const look of this.#looks.splice(0)) look();
+    this.#drained?.();
   }
 }
 

@@ -7,9 +7,7 @@ import {
   mayTake,
   pendingRecord,
 } from '../idempotency-record.ts';
-import type { GroupCommit } from './group-commit.ts';
-
-type Read = <Result>(query: () => Result) => Result;
+import type { GroupCommit, Read } from './group-commit.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';
 

@@ -40,6 +40,8 @@ export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): 
     };
     db.exec('PRAGMA user_version'); // the first read of the file: anything but a database fails here
     if (crashed) check(db, file);
+    // What a killed process had written and not flushed is read from now on, so it has to be on the disk.
+    if (crashed) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     migrate(db, file);
     writeFileSync(marker, '');
     const closed = (): void => {
@@ -53,7 +55,7 @@ export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): 
   }
 }
 
-/** FULL syncs the WAL at every commit; checkpoints are the checkpointer's, so the automatic ones are off. */
+/** FULL flushes the WAL at every commit, unless `GroupCommit` does; checkpoints are the checkpointer's, so the automatic ones are off. */
 export function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: false });
   try {

@@ -2,14 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PackRecord, Records } from '../port.ts';
 import { packVersionTaken } from '../refusals.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit, Read } from './group-commit.ts';
 
 const COLUMNS = 'tenant, name, version, hash, installed_at AS installedAt, body';
 
 export function sqlitePacks(
   db: DatabaseSync,
   writer: GroupCommit,
-  read: <Result>(query: () => Result) => Result,
+  read: Read,
 ): Pick<Records, 'putPack' | 'packs' | 'dropPack'> {
   const known = db.prepare('SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
   // Put again, a version is the one installed last: it gets a new place.

@@ -4,7 +4,7 @@ import type { RunId } from '@cairn/protocol';
 import { given, taken } from '../admit.ts';
 import type { Claim, Queue } from '../port.ts';
 import { censusOf } from './census.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit, Read } from './group-commit.ts';
 import type { Sessions } from './sessions.ts';
 import type { Slots } from './slots.ts';
 
@@ -12,8 +12,7 @@ interface QueueParts {
   readonly slots: Slots;
   readonly sessions: Sessions;
   readonly writer: GroupCommit;
-  /** Runs a read, or refuses it when the store is closed. */
-  read<Result>(query: () => Result): Result;
+  readonly read: Read;
 }
 
 export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }: QueueParts): Queue {

@@ -2,14 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Checkpoint, Records, WorkflowRecord } from '../port.ts';
 import { versionTaken } from '../refusals.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit, Read } from './group-commit.ts';
 import { sqliteIdempotency } from './idempotency.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteRemembered } from './remembered.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
-
-/** Runs a read, or refuses it when the store is closed. */
-type Read = <Result>(query: () => Result) => Result;
 
 const NAMES_KEPT = 1_000;
 

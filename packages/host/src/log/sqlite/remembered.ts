@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../remembered.ts';
 import type { RememberedChange } from '../remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
+import type { Read } from './group-commit.ts';
 
 /**
  * A phrase that more entries hold than this says little, and counting and weighing it costs milliseconds: it takes part in
@@ -108,7 +109,7 @@ export function rememberedRepair(db: DatabaseSync) {
   };
 }
 
-export function sqliteRemembered(db: DatabaseSync, read: <Result>(query: () => Result) => Result): Remembered {
+export function sqliteRemembered(db: DatabaseSync, read: Read): Remembered {
   const sight = sights(db);
   const newest = db.prepare(
     `SELECT ${ENTRY} FROM memory_entries e WHERE e.scope = :scope AND ${VISIBLE} ORDER BY e.cursor DESC LIMIT :limit`,
@@ -132,7 +133,7 @@ export function sqliteRemembered(db: DatabaseSync, read: <Result>(query: () => R
           : tagged.all({ ...seen, tag: tag.toWellFormed(), limit }).map(entryOf),
       ),
     rememberedEntry: async (query, id) =>
-      seeing(query, (seen) => one.all({ ...seen, id: id.toWellFormed() }).map(entryOf))[0] ?? null,
+      (await seeing(query, (seen) => one.all({ ...seen, id: id.toWellFormed() }).map(entryOf)))[0] ?? null,
     searchRemembered: async ({ tag, limit, ...query }, text) =>
       seeing(query, (seen) => search({ ...seen, tag: tag?.toWellFormed() ?? null, limit }, phrasesIn(text))),
   };

@@ -1,5 +1,5 @@
 /** What was acknowledged is there after the process ends, however it ends. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
@@ -71,6 +71,19 @@ describe('a store that is opened again', () => {
     await fill(first);
     const second = await open(copyOf(folder));
     expect(await picture(second)).toEqual(await picture(first));
+    await first.close();
+    await second.close();
+  });
+
+  it('has on the disk, after a crash, all that it shows from then on', async () => {
+    const folder = fresh();
+    const first = await open(folder);
+    await fill(first);
+    const copy = copyOf(folder);
+    expect(statSync(join(copy, 'cairn.db-wal')).size).toBeGreaterThan(0);
+    const second = await open(copy);
+    // Nothing is left that only a flush would make last.
+    expect(second.walBytes()).toBe(0);
     await first.close();
     await second.close();
   });

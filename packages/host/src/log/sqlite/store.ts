@@ -7,13 +7,14 @@ import { storeClosed } from '../refusals.ts';
 import { Appender } from './append.ts';
 import { Checkpointer } from './checkpoint.ts';
 import { storeError } from './errors.ts';
-import { GroupCommit } from './group-commit.ts';
+import { type Flush, GroupCommit, type Read } from './group-commit.ts';
 import { sqliteQueue } from './queue.ts';
 import { Reader } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import { sqliteRecords } from './records.ts';
 import { Sessions } from './sessions.ts';
 import { Slots } from './slots.ts';
+import { walFlush } from './wal-flush.ts';
 
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since it was opened; for measurements. */
@@ -28,34 +29,41 @@ export interface StoreParts {
   readonly onFault?: ListenerFault | undefined;
   /** Called once the database is closed. */
   readonly closed: () => void;
+  /** Default: a flush of the WAL by a thread of Node's pool. */
+  readonly flush?: Flush | undefined;
 }
 
 /** A store over an open, migrated database that nobody else writes. */
-export function assembleStore({ db, file, onFault = uncaught, closed }: StoreParts): SqliteStore {
+export function assembleStore({ db, file, onFault = uncaught, closed, flush }: StoreParts): SqliteStore {
   const slots = new Slots(db);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
   const appender = new Appender(db, { slots, sessions, followers });
   const reader = new Reader(db, slots);
-  const writer = new GroupCommit(db, file, {
+  const hooks = {
     beforeCommit: () => slots.save(),
     rolledBack: () => slots.clear(),
-    afterCommit: (rows, bytes) => checkpointer.wrote(rows, bytes),
-  });
+    afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
+  };
+  const wal = walFlush(`${file}-wal`);
+  const writer = new GroupCommit(db, { file, flush: flush ?? wal.flush, hooks });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
   let closing: Promise<void> | null = null;
 
-  const read = <Result>(query: () => Result): Result => {
+  const read: Read = (query) => {
     if (closing !== null) throw storeClosed();
-    try {
-      return query();
-    } catch (error) {
-      throw storeError(error, file);
-    }
+    return writer.look(() => {
+      try {
+        return query();
+      } catch (error) {
+        throw storeError(error, file);
+      }
+    });
   };
   const close = async (): Promise<void> => {
     await writer.close();
     await checkpointer.close();
+    wal.close();
     db.close();
     closed();
   };

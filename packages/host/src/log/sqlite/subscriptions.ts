@@ -2,15 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Records, SubscriptionRecord } from '../port.ts';
 import { subscriptionTaken } from '../refusals.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit, Read } from './group-commit.ts';
 
 type Subscriptions = Pick<Records, 'putSubscription' | 'subscriptions' | 'saveSubscriptionState' | 'dropSubscription'>;
 
-export function sqliteSubscriptions(
-  db: DatabaseSync,
-  writer: GroupCommit,
-  read: <Result>(query: () => Result) => Result,
-): Subscriptions {
+export function sqliteSubscriptions(db: DatabaseSync, writer: GroupCommit, read: Read): Subscriptions {
   const put = db.prepare('INSERT INTO subscriptions VALUES (NULL, ?, ?, ?, ?, ?)');
   const known = db.prepare('SELECT 1 FROM subscriptions WHERE id = ?');
   const all = db.prepare('SELECT id, tenant, kind, body, state FROM subscriptions WHERE kind = ? ORDER BY place');
