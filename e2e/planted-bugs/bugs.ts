@@ -19,6 +19,27 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'A caller is told that its rows are durable while the commit can still fail.',
   },
   {
+    name: 'many-rows-are-told-before-they-are-flushed',
+    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    find: `    if (isInPool) this.#fly({ jobs, outcomes });
+    else this.#land({ jobs, outcomes });
+`,
+    replace: `    this.#land({ jobs, outcomes });
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
+    why: 'Under load everybody is told of rows that a power cut takes away.',
+  },
+  {
+    name: 'read-does-not-wait-for-the-flush',
+    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    find: `    if (this.#flight === null) return query();
+`,
+    replace: `    if (this.#flight !== undefined) return query();
+`,
+    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
+    why: 'A client is shown an event that a power cut takes away.',
+  },
+  {
     name: 'engine-acknowledges-before-commit',
     file: 'packages/host/src/engine/mailbox.ts',
     find: `        const written = await this.#commit(batch);
@@ -99,6 +120,14 @@ export const plantedBugs: readonly PlantedBug[] = [
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/feed.test.ts' },
     why: 'A client that reconnects with its last id misses the next event.',
+  },
+  {
+    name: 'end-of-a-run-is-held-back',
+    file: 'packages/host/src/log/feed.ts',
+    find: `!commit.rows.some(isWaitedFor) && this.#holds(followed)) return;`,
+    replace: `this.#holds(followed)) return;`,
+    suite: { kind: 'vitest', path: 'packages/host/src/log/feed.test.ts' },
+    why: 'On a busy host a client learns later than it must that its run ended or asks for something.',
   },
   {
     name: 'client-yields-an-event-twice',
