@@ -170,7 +170,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cur
   for (const row of append.rows) {
     // A decision was made at an instant its writer knows; a fact may come from a node whose clock is behind.
     const instant = append.at === undefined ? Math.max(row.at, at) : row.at;
-    if (instant < at) invariant(false, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
+    if (!(instant >= at)) invariant(false, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
     seq += 1;
     place += 1;
     at = instant;

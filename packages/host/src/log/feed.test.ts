@@ -417,6 +417,14 @@ describe('a feed without time to write each event by itself', () => {
     expect(a.seqs()).toEqual([1, 2]);
   });
 
+  it('writes at once when there is much to write', async () => {
+    const { store, a } = await followed();
+    await fact(store);
+    await store.log.append({ runId: runA, rows: [row('x', { payload: JSON.stringify('x'.repeat(40_000)) })] });
+    await settled();
+    expect(a.seqs()).toEqual([1, 2]);
+  });
+
   it('lets who follows a young run wait for its first events as for any other', async () => {
     const store = memoryStore();
     const pace = manual();

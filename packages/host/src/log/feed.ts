@@ -48,6 +48,9 @@ export interface Pace {
   after(ms: number, wake: () => void): void;
 }
 
+/** Characters in a ring from which on a write is worth its while. */
+const WORTH_A_WRITE = 32_768;
+
 const atOnce: Pace = { holdMs: () => 0, after: () => {} };
 
 /** A context that somebody follows. */
@@ -132,7 +135,7 @@ export class LiveFeed {
   /** Whether what is new in the context waits for more; it does not while there is time to write each by itself. */
   #holds(followed: Followed): boolean {
     const ms = this.pace.holdMs();
-    if (ms === 0) return false;
+    if (ms === 0 || followed.ring.size >= WORTH_A_WRITE) return false;
     if (this.#held.size === 0) this.pace.after(ms, () => this.#offer(this.#held));
     this.#held.add(followed);
     return true;

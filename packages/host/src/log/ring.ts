@@ -73,6 +73,11 @@ export class Ring {
     return this.#cut + this.#slots.length;
   }
 
+  /** Characters of the bodies it keeps. */
+  get size(): number {
+    return this.#size;
+  }
+
   push(rows: readonly Row[]): void {
     for (const row of rows) {
       this.#slots.push({ row, frame: null });

@@ -121,6 +121,20 @@ test('a busy host tells a client that it is connected with the first events, or 
   expect(texts.join('').match(/HTTP.1.1/g)).toHaveLength(1);
 });
 
+test('a keepalive that is due before the first events takes the head with it', async () => {
+  const { log, timers, socket } = await client({ holdMs: 20, lastSeq: 0 });
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  timers.pass(KEEPALIVE_MS);
+  timers.pass(40);
+  await log.append({ runId: runA, rows: [row('run.completed')] });
+  await once(socket, 'end');
+  expect(text).toMatch(/^HTTP.1.1 200 OK.*\r\n:keepalive\n\n.*\nevent: run.completed\n/s);
+  expect(text.match(/HTTP.1.1/g)).toHaveLength(1);
+});
+
 test('a client of a busy host in which nothing happens learns that it is connected', async () => {
   const { timers, socket, response } = await client({ holdMs: 20, lastSeq: 0 });
   await vi.waitFor(() => expect(timers.waiting(40)).toBe(1));

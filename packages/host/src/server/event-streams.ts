@@ -201,7 +201,7 @@ export class EventStreams {
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
       } else if (!stream.stalled) {
-        stream.stalled = !this.#chunks.write(stream.response, ':keepalive\n\n');
+        this.#send(stream, ':keepalive\n\n');
       } else {
         stream.stalledTicks += 1;
         if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();

@@ -21,15 +21,24 @@ test('a loop that has time holds nothing back, whatever it did before anybody fo
   expect(spend(SPAN_MS * (BUSY - 0.1), SPAN_MS)).toBe(0);
 });
 
-test('a loop that worked most of the last span holds back, until it has waited enough in another', () => {
+test('a loop that worked most of the last spans holds back, until it has waited enough in another', () => {
   const { spend } = loop();
+  expect(spend(SPAN_MS, 0)).toBe(0);
   expect(spend(SPAN_MS, 0)).toBe(HOLD_MS);
   expect(spend(SPAN_MS * BUSY, SPAN_MS * (1 - BUSY))).toBe(HOLD_MS);
   expect(spend(SPAN_MS * (BUSY - 0.1), SPAN_MS)).toBe(0);
 });
 
-test('a short burst is not taken for a busy loop, and many of them are looked at together', () => {
+test('a loop that was kept once, however long, is not taken for a busy one', () => {
   const { spend } = loop();
+  expect(spend(SPAN_MS * 20, 0)).toBe(0);
+  expect(spend(SPAN_MS / 5, SPAN_MS)).toBe(0);
+  expect(spend(SPAN_MS, 0)).toBe(0);
+});
+
+test('short times are looked at together', () => {
+  const { spend } = loop();
+  expect(spend(SPAN_MS, 0)).toBe(0);
   expect(spend(SPAN_MS / 2, 0)).toBe(0);
   expect(spend(SPAN_MS / 4, 0)).toBe(0);
   expect(spend(SPAN_MS / 4, 0)).toBe(HOLD_MS);

@@ -11,22 +11,25 @@ export const HOLD_MS = 20;
 /** What the loop did is looked at in spans of at least this length. */
 export const SPAN_MS = 50;
 
-/** The share of its time the loop works from which on it counts as busy. */
+/** The share of its time the loop works from which on a span counts as busy. */
 export const BUSY = 0.8;
+
+/** A disk that takes long once makes one span busy; a host that has no time left, all of them. */
+const BUSY_SPANS = 2;
 
 export function streamPace(loopTime: LoopTime, timers: Timers): Pace {
   let last = loopTime();
-  let isBusy = false;
+  let busySpans = 0;
   return {
     holdMs() {
       const now = loopTime();
       const active = now.active - last.active;
       const span = active + now.idle - last.idle;
       if (span >= SPAN_MS) {
-        isBusy = active >= span * BUSY;
+        busySpans = active >= span * BUSY ? busySpans + 1 : 0;
         last = now;
       }
-      return isBusy ? HOLD_MS : 0;
+      return busySpans < BUSY_SPANS ? 0 : HOLD_MS;
     },
     after: (ms, wake) => void timers.after(ms, wake),
   };

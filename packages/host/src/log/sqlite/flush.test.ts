@@ -22,16 +22,16 @@ function onSlowDisk() {
   const db = openDatabase(file);
   migrate(db, file);
   const underWay: ((error: unknown) => void)[] = [];
-  const onFault = (error: unknown): void => {
-    throw error;
-  };
-  const store = assembleStore({ db, file, onFault, closed: () => {}, flush: (done) => void underWay.push(done) });
+  const onFault = vi.fn();
+  const closed = vi.fn();
+  const store = assembleStore({ db, file, onFault, closed, flush: (done) => void underWay.push(done) });
   const told: Commit[] = [];
   store.log.follow((commit) => told.push(commit));
   return {
-    file,
     store,
     told,
+    onFault,
+    closed,
     flushes: () => underWay.length,
     /** The flush that is under way comes to its end. */
     flushed: (error: unknown = null) => underWay.shift()!(error),
@@ -213,7 +213,7 @@ describe('a flush that fails', () => {
   const lost = { code: 'store_failed', retryable: true, message: expect.stringMatching(/cairn\.db.*EIO/) };
 
   it('fails what it was for and what waits, and nothing is read or written from then on', async () => {
-    const { store, told, flushed } = onSlowDisk();
+    const { store, told, flushed, onFault, closed } = onSlowDisk();
     const [a, b, c] = runs(3) as [RunId, RunId, RunId];
     const appends = [store.log.append(many(a))];
     await turn();
@@ -225,6 +225,8 @@ describe('a flush that fails', () => {
     await expect(store.log.append(creation(c))).rejects.toMatchObject(lost);
     await expect(store.log.list({ tenant: 't', limit: 9 })).rejects.toMatchObject(lost);
     expect(told).toEqual([]);
+    expect(onFault.mock.calls).toEqual([[expect.objectContaining(lost)]]);
     await store.close();
+    expect(closed.mock.calls).toEqual([['broken']]);
   });
 });

@@ -35,6 +35,8 @@ export interface CommitHooks {
   rolledBack(): void;
   /** A transaction is durable and everyone was told. */
   afterCommit(rows: number, bytes: number): void;
+  /** Nothing is read or written from now on. */
+  broken(error: CairnError): void;
 }
 
 /** Makes durable what was committed; called back with null, or with what went wrong. */
@@ -100,6 +102,11 @@ export class GroupCommit {
   /** Transactions committed since the store was opened. */
   get commits(): number {
     return this.#commits;
+  }
+
+  /** Whether a flush has failed, so that only another process can go on with the file. */
+  get isBroken(): boolean {
+    return this.#broken !== null;
   }
 
   submit<Result>(work: Work<Result>): Promise<Result> {
@@ -252,6 +259,7 @@ export class GroupCommit {
     for (const job of [...jobs, ...this.#queue.splice(0)]) job.reject(error);
     for (const look of this.#looks.splice(0)) look();
     this.#drained?.();
+    this.#hooks.broken(error);
   }
 }
 

@@ -1,12 +1,12 @@
 /** Opens the store of a data folder: locked for this process, checked after a crash, brought to the current shape. */
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ListenerFault } from '../followers.ts';
 import { corrupt, storeError } from './errors.ts';
 import { lockFolder } from './lock.ts';
 import { migrate } from './migrations.ts';
-import { assembleStore, type SqliteStore } from './store.ts';
+import { assembleStore, type SqliteStore, type StoreParts } from './store.ts';
 
 export type { SqliteStore } from './store.ts';
 
@@ -40,12 +40,12 @@ export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): 
     };
     db.exec('PRAGMA user_version'); // the first read of the file: anything but a database fails here
     if (crashed) check(db, file);
-    // What a killed process had written and not flushed is read from now on, so it has to be on the disk.
-    if (crashed) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (crashed) makeLast(db);
     migrate(db, file);
     writeFileSync(marker, '');
-    const closed = (): void => {
-      rmSync(marker, { force: true });
+    const closed: StoreParts['closed'] = (as) => {
+      // The next to open the folder has to look at it as after a crash.
+      if (as === 'whole') rmSync(marker, { force: true });
       lock.release();
     };
     return assembleStore({ db, file, onFault, closed });
@@ -69,6 +69,21 @@ export function openDatabase(file: string): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+/**
+ * What a killed process had written and not flushed is read from now on, so it has to be on the disk. The copy is for
+ * pages that the system dropped when a flush failed: it takes them from where they are read. Somebody who looks into the
+ * folder may keep it from going all the way.
+ */
+function makeLast(db: DatabaseSync): void {
+  const wal = openSync(`${db.location()}-wal`, 'r+');
+  try {
+    fdatasyncSync(wal);
+  } finally {
+    closeSync(wal);
+  }
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 function check(db: DatabaseSync, file: string): void {

@@ -27,8 +27,8 @@ export interface StoreParts {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly onFault?: ListenerFault | undefined;
-  /** Called once the database is closed. */
-  readonly closed: () => void;
+  /** Called once the database is closed: whole, or after a flush that failed. */
+  readonly closed: (as: 'whole' | 'broken') => void;
   /** Default: a flush of the WAL by a thread of Node's pool. */
   readonly flush?: Flush | undefined;
 }
@@ -44,8 +44,11 @@ export function assembleStore({ db, file, onFault = uncaught, closed, flush }: S
     beforeCommit: () => slots.save(),
     rolledBack: () => slots.clear(),
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
+    broken: onFault,
   };
-  const wal = walFlush(`${file}-wal`);
+  // Beside the file itself, wherever the name in the folder leads.
+  const walFile = `${db.location()}-wal`;
+  const wal = walFlush(walFile);
   const writer = new GroupCommit(db, { file, flush: flush ?? wal.flush, hooks });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
   let closing: Promise<void> | null = null;
@@ -65,7 +68,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, flush }: S
     await checkpointer.close();
     wal.close();
     db.close();
-    closed();
+    closed(writer.isBroken ? 'broken' : 'whole');
   };
   const log: EventLog = {
     append: (append) => writer.submit(appender.work(append)),
@@ -95,7 +98,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, flush }: S
     queue: sqliteQueue(db, { slots, sessions, writer, read }),
     records: sqliteRecords(db, writer, read),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
-    walBytes: () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
     close: () => {
       closing ??= close();
       return closing;

@@ -1,5 +1,7 @@
+import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { FAILED_AFTER, OPEN_MS, OPENS_AFTER } from './circuit.ts';
+import { newDeliveryState, renderState } from './delivery-state.ts';
 import { backoffMs } from './pump.ts';
 import { PumpWorld, refuse, take, turns } from './pump-world.contract.ts';
 
@@ -229,6 +231,20 @@ test('trouble with the log is told, and read past once it is over', async () => 
   isBroken = false;
   await world.time.pass(5_000);
   expect(world.attempts).toEqual(['run_x:1']);
+});
+
+test('a log that cannot be read at all is left alone between two looks, however much waits to be told', async () => {
+  const gone = () => Promise.reject(new Error('the disk is gone'));
+  const world = new PumpWorld({ log: (log) => ({ ...log, changes: gone, read: gone }) });
+  const pending = Array.from({ length: 20 }, (_, i) => ({ runId: `run_${i}` as RunId, seq: 1 }));
+  world.saved = renderState({ ...newDeliveryState('0'), pending });
+  world.start();
+  for (let time = 0; time < 20; time += 1) await world.time.pass(5_000);
+  const seen = world.reports.length;
+  await world.time.pass(5_000);
+  // Each of the twenty once, and the log itself once.
+  expect(world.reports.length - seen).toBeLessThanOrEqual(21);
+  expect(world.time.size).toBeLessThanOrEqual(22);
 });
 
 test('trouble of the host’s own is no failure of the receiver', async () => {

@@ -74,6 +74,8 @@ export class Pump {
   #isBehind = true;
   #reading = false;
   #quietReads = 0;
+  /** Set while the log, which could not be read, is left alone. */
+  #inTrouble = false;
   #cancelReopening: (() => void) | null = null;
 
   constructor(subscription: Subscription, state: string, world: PumpWorld) {
@@ -125,7 +127,7 @@ export class Pump {
 
   #work(): void {
     if (this.#isStopped) return;
-    if (this.#isBehind && !this.#reading) this.#track(this.#read());
+    if (this.#isBehind && !this.#reading && !this.#inTrouble) this.#track(this.#read());
     this.#send();
   }
 
@@ -159,7 +161,11 @@ export class Pump {
     } catch (error) {
       report({ level: 'warn', message: `The log could not be read for subscription ${id}.`, error });
       this.#isBehind = true;
-      this.#after(TROUBLE_MS, () => this.#work());
+      this.#inTrouble = true;
+      this.#after(TROUBLE_MS, () => {
+        this.#inTrouble = false;
+        this.#work();
+      });
     } finally {
       this.#reading = false;
     }
