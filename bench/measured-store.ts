@@ -5,5 +5,9 @@ import type { SqliteStore } from '../packages/host/src/log/sqlite/store.ts';
 export type { SqliteStore };
 
 export function openMeasuredStore(folder: string): Promise<SqliteStore> {
-  return openSqliteStore({ folder, onFault: (fault) => console.error('store:', fault) });
+  return openSqliteStore({
+    folder,
+    onFault: (fault) => console.error('store:', fault),
+    elapsedMs: () => performance.now(),
+  });
 }

@@ -126,7 +126,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'packages/host/src/log/feed.ts',
     find: `!commit.rows.some(isWaitedFor) && this.#holds(followed)) return;`,
     replace: `this.#holds(followed)) return;`,
-    suite: { kind: 'vitest', path: 'packages/host/src/log/feed.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/log/feed-pace.test.ts' },
     why: 'On a busy host a client learns later than it must that its run ended or asks for something.',
   },
   {

@@ -36,6 +36,8 @@ export const systemTimers: Timers = {
 
 export const loopTime: LoopTime = () => nodePerformance.eventLoopUtilization();
 
+export const elapsedMs = (): number => nodePerformance.now();
+
 export const uniqueId: UniqueId = () => randomUUIDv7();
 
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);

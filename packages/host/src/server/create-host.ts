@@ -12,7 +12,7 @@ import type { Store } from '../log/port.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { agentFacts, createAgentRuntime } from './agent-runtime.ts';
-import { sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { elapsedMs, sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
 import { discoveryDocument } from './discovery.ts';
@@ -82,7 +82,7 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
   ];
   const onFault = (error: unknown) => said({ level: 'error', message: 'the store met trouble of its own', error });
-  const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault }));
+  const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault, elapsedMs }));
   const telemetry = await watched(opened, config, said);
   const { store } = telemetry;
   let engine: Engine | null = null;

@@ -24,7 +24,10 @@ function onSlowDisk() {
   const underWay: ((error: unknown) => void)[] = [];
   const onFault = vi.fn();
   const closed = vi.fn();
-  const store = assembleStore({ db, file, onFault, closed, flush: (done) => void underWay.push(done) });
+  const clock = { at: 0, tick: 0 };
+  const elapsedMs = () => (clock.at += clock.tick);
+  const flush = (done: (error: unknown) => void) => void underWay.push(done);
+  const store = assembleStore({ db, file, onFault, closed, flush, elapsedMs });
   const told: Commit[] = [];
   store.log.follow((commit) => told.push(commit));
   return {
@@ -32,6 +35,8 @@ function onSlowDisk() {
     told,
     onFault,
     closed,
+    /** What passes between two looks at it. */
+    clock,
     flushes: () => underWay.length,
     /** The flush that is under way comes to its end. */
     flushed: (error: unknown = null) => underWay.shift()!(error),
@@ -180,8 +185,6 @@ describe('a transaction of many rows', () => {
 describe('a transaction of few rows', () => {
   it('is flushed by its own commit while the disk is quick', async () => {
     const { store, flushes, levelOf } = onSlowDisk();
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
-    onTestFinished(() => clock.mockRestore());
     await store.log.append(creation(runA));
     await store.log.append({ runId: runA, rows: [row('a')] });
     expect(flushes()).toBe(0);
@@ -190,16 +193,13 @@ describe('a transaction of few rows', () => {
   });
 
   it('goes the way of the many while the disk is slow, and comes back when it is quick again', async () => {
-    const { store, flushes, flushed, levelOf } = onSlowDisk();
-    let now = 0;
-    // Each look at the clock is a millisecond later, so that the commit seems to take one.
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now);
-    onTestFinished(() => clock.mockRestore());
+    const { store, flushes, flushed, levelOf, clock } = onSlowDisk();
+    clock.tick = 1;
     await store.log.append(creation(runA));
     const slow = store.log.append({ runId: runA, rows: [row('a')] });
     await turn();
     expect(flushes()).toBe(1);
-    clock.mockImplementation(() => now);
+    clock.tick = 0;
     flushed();
     await slow;
     await store.log.append({ runId: runA, rows: [row('b')] });

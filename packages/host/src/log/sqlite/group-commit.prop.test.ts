@@ -42,6 +42,7 @@ class World {
     this.#insert = (n) => void insert.run(n);
     this.writer = new GroupCommit(this.#db, {
       file: 'x.db',
+      elapsedMs: () => 0,
       flush: (done) => {
         expect(this.#flush, 'one flush at a time').toBeNull();
         this.#flush = done;

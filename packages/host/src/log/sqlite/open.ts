@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ListenerFault } from '../followers.ts';
 import { corrupt, storeError } from './errors.ts';
+import type { ElapsedMs } from './group-commit.ts';
 import { lockFolder } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { assembleStore, type SqliteStore, type StoreParts } from './store.ts';
@@ -18,12 +19,14 @@ export interface SqliteStoreOptions {
    * Default: the error surfaces as an uncaught one.
    */
   readonly onFault?: ListenerFault;
+  /** A clock that only goes forward, to know a slow disk by. Default: no disk is taken for one. */
+  readonly elapsedMs?: ElapsedMs;
 }
 
 /** A check reads the whole file, so after a crash only a file up to this size is checked before the host serves. */
 const CHECKED_BYTES = 67_108_864;
 
-export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStoreOptions): Promise<SqliteStore> {
   const file = join(folder, 'cairn.db');
   const marker = join(folder, 'cairn.running');
   let undo = (): void => {};
@@ -48,7 +51,7 @@ export async function openSqliteStore({ folder, onFault }: SqliteStoreOptions): 
       if (as === 'whole') rmSync(marker, { force: true });
       lock.release();
     };
-    return assembleStore({ db, file, onFault, closed });
+    return assembleStore({ db, file, onFault, closed, elapsedMs });
   } catch (error) {
     undo();
     throw storeError(error, file);

@@ -7,7 +7,7 @@ import { storeClosed } from '../refusals.ts';
 import { Appender } from './append.ts';
 import { Checkpointer } from './checkpoint.ts';
 import { storeError } from './errors.ts';
-import { type Flush, GroupCommit, type Read } from './group-commit.ts';
+import { type ElapsedMs, type Flush, GroupCommit, type Read } from './group-commit.ts';
 import { sqliteQueue } from './queue.ts';
 import { Reader } from './read.ts';
 import { rebuild } from './rebuild.ts';
@@ -31,10 +31,12 @@ export interface StoreParts {
   readonly closed: (as: 'whole' | 'broken') => void;
   /** Default: a flush of the WAL by a thread of Node's pool. */
   readonly flush?: Flush | undefined;
+  /** Default: no disk is taken for a slow one. */
+  readonly elapsedMs?: ElapsedMs | undefined;
 }
 
 /** A store over an open, migrated database that nobody else writes. */
-export function assembleStore({ db, file, onFault = uncaught, closed, flush }: StoreParts): SqliteStore {
+export function assembleStore({ db, file, onFault = uncaught, closed, ...parts }: StoreParts): SqliteStore {
   const slots = new Slots(db);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
@@ -49,7 +51,8 @@ export function assembleStore({ db, file, onFault = uncaught, closed, flush }: S
   // Beside the file itself, wherever the name in the folder leads.
   const walFile = `${db.location()}-wal`;
   const wal = walFlush(walFile);
-  const writer = new GroupCommit(db, { file, flush: flush ?? wal.flush, hooks });
+  const { flush = wal.flush, elapsedMs = () => 0 } = parts;
+  const writer = new GroupCommit(db, { file, flush, hooks, elapsedMs });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
   let closing: Promise<void> | null = null;
 
