@@ -103,6 +103,8 @@ class Flight implements CallContext {
   #allRecorded: PromiseWithResolvers<void> | null = null;
   /** Why something that was emitted is not recorded, until somebody asks. */
   #refusal: unknown = null;
+  /** Told of each emission; most calls make none. */
+  #settled: ((refusal: unknown) => void) | null = null;
 
   constructor(call: OpenCall, world: FlightWorld, landed: (result: StepResult) => void) {
     this.runId = world.runId;
@@ -154,6 +156,7 @@ class Flight implements CallContext {
     this.#unrecorded += 1;
     const { redactor, post } = this.#world;
     const clean = redactor === null ? rows : redactor.value(rows);
+    this.#settled ??= (refusal) => this.#settle(refusal);
     post(emitted(this.callId, this.attempt, clean, this.#settled));
     if (this.#unrecorded < EMISSION_WINDOW) return undefined;
     this.#room ??= Promise.withResolvers<void>();
@@ -177,7 +180,7 @@ class Flight implements CallContext {
     return refusal;
   }
 
-  readonly #settled = (refusal: unknown): void => {
+  #settle(refusal: unknown): void {
     this.#unrecorded -= 1;
     this.#refusal ??= refusal;
     if (this.#room !== null && this.#unrecorded <= EMISSION_WINDOW / 2) {
@@ -188,7 +191,7 @@ class Flight implements CallContext {
     if (this.#refusal === null) this.#allRecorded.resolve();
     else this.#allRecorded.reject(this.#takeRefusal());
     this.#allRecorded = null;
-  };
+  }
 
   /** Made when asked for, as the signal is: most steps use neither. */
   get idempotencyKey(): string {

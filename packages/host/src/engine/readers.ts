@@ -20,6 +20,7 @@ export class Readers {
   }
 
   serve(state: RunState): void {
+    if (this.#waiting.length === 0) return;
     for (const reader of this.#waiting.splice(0)) {
       try {
         reader.look(state);

@@ -6,7 +6,7 @@ import type { Redactor, Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed.ts';
 import type { Store } from '../log/port.ts';
 import { createGate } from './access/gate.ts';
-import { loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
@@ -43,7 +43,7 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
     engine,
     store,
     telemetry,
-    feed: new LiveFeed(store.log, undefined, streamPace(loopTime, systemTimers)),
+    feed: new LiveFeed(store.log, undefined, streamPace({ loopTime, elapsedMs, timers: systemTimers })),
     gate: createGate(config, { now: systemClock.now, report }),
     discovery,
     registry,

@@ -6,7 +6,8 @@ import { BUSY, HOLD_MS, SPAN_MS, streamPace } from './stream-pace.ts';
 /** A loop that worked and waited as long as it is told. */
 function loop() {
   const time = { idle: 1_000, active: 1_000 };
-  const pace = streamPace(() => ({ ...time }), new ManualTimers());
+  const elapsedMs = () => time.idle + time.active;
+  const pace = streamPace({ loopTime: () => ({ ...time }), elapsedMs, timers: new ManualTimers() });
   const spend = (active: number, idle: number): number => {
     time.active += active;
     time.idle += idle;

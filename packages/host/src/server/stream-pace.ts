@@ -5,8 +5,8 @@ import type { Timers } from './timers.ts';
 /** How long the event loop has waited and worked so far, in milliseconds. */
 export type LoopTime = () => { readonly idle: number; readonly active: number };
 
-/** Nobody sees a delay of one frame on a screen. */
-export const HOLD_MS = 20;
+/** Who watches sees what happens 25 times a second. */
+export const HOLD_MS = 40;
 
 /** What the loop did is looked at in spans of at least this length. */
 export const SPAN_MS = 50;
@@ -17,17 +17,27 @@ export const BUSY = 0.8;
 /** A disk that takes long once makes one span busy; a host that has no time left, all of them. */
 const BUSY_SPANS = 2;
 
-export function streamPace(loopTime: LoopTime, timers: Timers): Pace {
+export interface PaceWorld {
+  readonly loopTime: LoopTime;
+  /** A clock that only goes forward. It costs a tenth of a look at the loop, and is asked with every commit. */
+  readonly elapsedMs: () => number;
+  readonly timers: Timers;
+}
+
+export function streamPace({ loopTime, elapsedMs, timers }: PaceWorld): Pace {
   let last = loopTime();
+  let lookedAt = elapsedMs();
   let busySpans = 0;
   return {
     holdMs() {
-      const now = loopTime();
-      const active = now.active - last.active;
-      const span = active + now.idle - last.idle;
-      if (span >= SPAN_MS) {
+      const at = elapsedMs();
+      if (at - lookedAt >= SPAN_MS) {
+        const now = loopTime();
+        const active = now.active - last.active;
+        const span = active + now.idle - last.idle;
         busySpans = active >= span * BUSY ? busySpans + 1 : 0;
         last = now;
+        lookedAt = at;
       }
       return busySpans < BUSY_SPANS ? 0 : HOLD_MS;
     },
