@@ -50,9 +50,11 @@ function goOn(run: RunScript): void {
 
 function disturb(run: RunScript, what: string): void {
   const { pause } = run.state;
-  if ((what === 'drain' || what === 'immediate') && pause === null && run.status === 'running')
+  // A run that waits for an answer is not paused, nor is a pause that it drains for hurried: that is refused.
+  const mayPause = run.status === 'running';
+  if (mayPause && (what === 'drain' || what === 'immediate') && pause === null)
     run.pauses(what === 'drain' ? 'drain-current-node' : 'immediate');
-  else if (what === 'immediate' && pause?.pausedAt === null && pause.drainPolicy !== 'immediate')
+  else if (mayPause && what === 'immediate' && pause?.pausedAt === null && pause.drainPolicy !== 'immediate')
     run.pauses('immediate');
   else if (what === 'crash') run.crashes();
   else if (what === 'resume' && pause !== null && pause.pausedAt !== null) run.resumes();
