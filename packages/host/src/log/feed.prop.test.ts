@@ -77,9 +77,9 @@ describe('the live feed', () => {
         let isBusy = false;
         const held: (() => void)[] = [];
         const pace: Pace = { holdMs: () => (isBusy ? 20 : 0), after: (_ms, wake) => void held.push(wake) };
-        const early = isYoung ? new LiveFeed(distant(store), sizes, pace) : null;
+        const early = isYoung ? new LiveFeed(distant(store), { ...sizes, pace }) : null;
         for (const runId of runs) await store.log.append(creation(runId));
-        const feed = early ?? new LiveFeed(distant(store), sizes, pace);
+        const feed = early ?? new LiveFeed(distant(store), { ...sizes, pace });
         const subscribers: Subscriber[] = [];
         const subscribe = (runId: RunId, after: number, client: boolean, lens?: Lens): void => {
           const sink = collector();

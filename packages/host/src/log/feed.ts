@@ -29,6 +29,13 @@ export interface FeedRange extends Pick<RunRows, 'runId' | 'after' | 'audience'>
   readonly lens?: Lens;
 }
 
+/** How long news may wait, so that one write carries what would have been several. What somebody waits for never does. */
+export interface Pace {
+  /** Milliseconds; 0 while there is time for each. */
+  holdMs(): number;
+  after(ms: number, wake: () => void): void;
+}
+
 export interface FeedLimits {
   /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
   readonly ring: RingLimits;
@@ -41,17 +48,15 @@ const defaults: FeedLimits = {
   page: { events: 500, size: 262_144 },
 };
 
-/** How long news may wait, so that one write carries what would have been several. What somebody waits for never does. */
-export interface Pace {
-  /** Milliseconds; 0 while there is time for each. */
-  holdMs(): number;
-  after(ms: number, wake: () => void): void;
-}
-
 /** Characters in a ring from which on a write is worth its while. */
 const WORTH_A_WRITE = 32_768;
 
 const atOnce: Pace = { holdMs: () => 0, after: () => {} };
+
+export interface FeedOptions extends Partial<FeedLimits> {
+  /** Default: each event is written as it comes. */
+  readonly pace?: Pace;
+}
 
 /** A context that somebody follows. */
 interface Followed {
@@ -70,9 +75,9 @@ export class LiveFeed {
   readonly #held = new Set<Followed>();
   readonly #beginnings = new Beginnings();
 
-  constructor(log: EventLog, limits: FeedLimits = defaults, pace: Pace = atOnce) {
+  constructor(log: EventLog, { pace = atOnce, ...limits }: FeedOptions = {}) {
     this.#log = log;
-    this.#limits = limits;
+    this.#limits = { ...defaults, ...limits };
     this.pace = pace;
     log.follow((commit) => this.#told(commit));
   }

@@ -26,7 +26,8 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
   const timers = new ManualTimers();
   const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
   const clock = { at: 1_000_000 };
-  const feed = new LiveFeed(log, undefined, { holdMs: () => holdMs, after: (ms, wake) => void timers.after(ms, wake) });
+  const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
+  const feed = new LiveFeed(log, { pace });
   await log.append(creation(runA));
   const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined });
   const asked = Promise.withResolvers<ServerResponse>();

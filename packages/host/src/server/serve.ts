@@ -43,7 +43,7 @@ export async function serve(config: HostConfig, served: Served): Promise<Serving
     engine,
     store,
     telemetry,
-    feed: new LiveFeed(store.log, undefined, streamPace({ loopTime, elapsedMs, timers: systemTimers })),
+    feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
     gate: createGate(config, { now: systemClock.now, report }),
     discovery,
     registry,

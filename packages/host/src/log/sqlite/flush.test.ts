@@ -1,14 +1,10 @@
 /** A transaction of many rows is flushed beside the event loop: until then nobody is told of it and nobody sees it. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyChain } from '../chain.ts';
 import type { Commit } from '../port.ts';
 import { creation, row, rowsOf, runA } from '../samples.contract.ts';
-import { folders } from './folders.contract.ts';
-import { migrate } from './migrations.ts';
-import { openDatabase } from './open.ts';
+import { database, folders } from './folders.contract.ts';
 import { assembleStore } from './store.ts';
 import { walFlush } from './wal-flush.ts';
 
@@ -16,11 +12,7 @@ const { fresh } = folders();
 
 /** A store whose disk flushes when it is told to. */
 function onSlowDisk() {
-  const folder = fresh();
-  mkdirSync(folder);
-  const file = join(folder, 'cairn.db');
-  const db = openDatabase(file);
-  migrate(db, file);
+  const { db, file } = database(fresh());
   const underWay: ((error: unknown) => void)[] = [];
   const onFault = vi.fn();
   const closed = vi.fn();
@@ -158,11 +150,7 @@ describe('a transaction of many rows', () => {
   });
 
   it('of a real disk is there, whole and chained', async () => {
-    const folder = fresh();
-    mkdirSync(folder);
-    const file = join(folder, 'cairn.db');
-    const db = openDatabase(file);
-    migrate(db, file);
+    const { db, file } = database(fresh());
     const flushes = vi.fn();
     const wal = walFlush(`${file}-wal`);
     onTestFinished(() => wal.close());

@@ -1,9 +1,11 @@
 /** Data folders for the suites of the SQLite store; not shipped. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
-import { openSqliteStore } from './open.ts';
+import { migrate } from './migrations.ts';
+import { openDatabase, openSqliteStore } from './open.ts';
 import type { SqliteStore } from './store.ts';
 
 /** Gives fresh folders, and takes them away after the suite. */
@@ -24,6 +26,15 @@ export function folders(): { fresh(): string; copyOf(folder: string): string } {
       return copy;
     },
   };
+}
+
+/** A new database in a new folder, for a suite that puts the store together by itself. */
+export function database(folder: string): { readonly db: DatabaseSync; readonly file: string } {
+  mkdirSync(folder);
+  const file = join(folder, 'cairn.db');
+  const db = openDatabase(file);
+  migrate(db, file);
+  return { db, file };
 }
 
 /** A store whose faults fail the test. */

@@ -1,24 +1,16 @@
 /** A disk that fills up refuses appends by name, loses nothing, and the store goes on when there is room. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
 import { creation, row, rowsOf, runA, runB } from '../samples.contract.ts';
-import { folders } from './folders.contract.ts';
-import { migrate } from './migrations.ts';
-import { openDatabase } from './open.ts';
+import { database, folders } from './folders.contract.ts';
 import { assembleStore } from './store.ts';
 
 const { fresh } = folders();
 
 /** A store whose file may only have so many pages, which SQLite reports as it reports a full disk. */
 function small() {
-  const folder = fresh();
-  mkdirSync(folder);
-  const file = join(folder, 'cairn.db');
-  const db = openDatabase(file);
-  migrate(db, file);
+  const { db, file } = database(fresh());
   const pages = (): number => Number(db.prepare('PRAGMA page_count').get()?.page_count);
   const limit = (count: number): void => db.exec(`PRAGMA max_page_count = ${count}`);
   const onFault = (error: unknown): void => {
