@@ -15,7 +15,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],
-      exclude: ['**/*.test.ts', '**/*.contract.ts', '**/*.test-d.ts'],
+      exclude: ['**/*.test.ts', '**/*.contract.ts', '**/*.kit.ts', '**/*.test-d.ts'],
       reporter: ['text-summary', 'html', 'json-summary'],
       thresholds: {
         'packages/protocol/src/**': { branches: 95, lines: 98 },

@@ -1,8 +1,8 @@
 /** The host under test: the real one, in a process of its own, that can be asked what it has used. */
 import type { RunId } from '@cairn/protocol';
-import { defineStep } from '../packages/host/src/engine/define-step.ts';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
-import type { Commit } from '../packages/host/src/log/port.ts';
+import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
+import type { Commit } from '../packages/host/src/log/ports/ports.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
 import { type AgentTimes, startAgentRun } from './agent-run.ts';

@@ -20,9 +20,9 @@ export interface Room {
 const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration as a host would. */
-const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/${file}.ts`);
+const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** What those who drive nodes see of the engine. */
-const enginePorts = ['compiled', 'ports', 'state', 'schemas', 'waiting'].map(
+const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
 );
 const everything = [
@@ -34,6 +34,8 @@ const everything = [
   'agents/packs',
   'agents/providers',
   'redaction',
+  'telemetry',
+  'conformance',
   'server',
   'cli',
   'kit',
@@ -58,19 +60,20 @@ export const rooms: readonly Room[] = [
     builtins: [],
     world: ['clock', 'timer', 'random'],
   },
-  { name: 'log', path: log, imports: ['protocol'], packages: [], builtins: [], world: [] },
+  { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
+  { name: 'log', path: log, imports: ['protocol', 'log/ports'], packages: [], builtins: [], world: [] },
   {
     name: 'log/chain',
     path: `${log}/chain.ts`,
-    imports: ['protocol', 'log'],
+    imports: ['protocol', 'log', 'log/ports'],
     packages: [],
     builtins: ['node:crypto'],
     world: [],
   },
   {
     name: 'log/bundle',
-    path: `${log}/bundle.ts`,
-    imports: ['protocol', 'log', 'log/chain'],
+    path: `${log}/bundle`,
+    imports: ['protocol', 'log', 'log/ports', 'log/chain'],
     packages: ['zod'],
     builtins: ['node:crypto'],
     world: ['node'],
@@ -78,7 +81,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
-    imports: ['protocol', 'log'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain'],
     packages: [],
     builtins: 'any',
     world: ['timer', 'node', 'process'],
@@ -86,7 +89,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', `${log}/port.ts`],
+    imports: ['protocol', 'log/ports'],
     packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
@@ -102,7 +105,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'engine', 'agents/packs', `${log}/port.ts`],
+    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'packages/host/src/conformance/memory-probe.ts'],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],
@@ -118,15 +121,62 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents/packs',
     path: 'packages/host/src/agents/packs',
-    imports: ['protocol', 'packages/host/src/engine/schemas.ts', 'packages/host/src/agents/models/scripted/script.ts'],
+    imports: [
+      'protocol',
+      'packages/host/src/engine/values/schemas.ts',
+      'packages/host/src/agents/models/scripted/script.ts',
+    ],
     packages: ['canonicalize', 'semver', 'tar', 'zod'],
     builtins: ['node:buffer', 'node:crypto', 'node:fs/promises', 'node:path', 'node:util', 'node:zlib'],
     world: ['node'],
   },
   {
+    name: 'telemetry',
+    path: 'packages/host/src/telemetry',
+    imports: [
+      'protocol',
+      'engine',
+      'log/ports',
+      'packages/host/src/log/sqlite/open.ts',
+      'packages/host/src/server/http/routes.ts',
+      'packages/host/src/server/config/config.ts',
+      'packages/host/src/server/timers.ts',
+    ],
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  {
+    name: 'conformance',
+    path: 'packages/host/src/conformance',
+    imports: [
+      'protocol',
+      'engine',
+      'agents',
+      'log/ports',
+      'packages/host/src/log/feed/frame.ts',
+      'packages/host/src/server/http/routes.ts',
+      'packages/host/src/server/http/params.ts',
+      'packages/host/src/server/runs/debug-bundle.ts',
+    ],
+    packages: 'any',
+    builtins: 'any',
+    world: [],
+  },
+  {
     name: 'server',
     path: 'packages/host/src/server',
-    imports: ['protocol', 'log', 'engine', 'agents', 'agents/packs', 'agents/providers', 'redaction'],
+    imports: [
+      'protocol',
+      'log',
+      'engine',
+      'agents',
+      'agents/packs',
+      'agents/providers',
+      'redaction',
+      'telemetry',
+      'conformance',
+    ],
     packages: 'any',
     builtins: 'any',
     world: 'any',
@@ -194,7 +244,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'kit',
     path: 'packages/host/test/kit',
-    imports: ['protocol', 'client', 'log', 'engine', 'agents', 'agents/packs', 'server'],
+    imports: ['protocol', 'client', 'log', 'engine', 'agents', 'agents/packs', 'server', 'telemetry', 'conformance'],
     packages: 'any',
     builtins: 'any',
     world: 'any',
@@ -247,7 +297,7 @@ export const ownPackages: Readonly<Record<string, string>> = {
 export const insiders: readonly string[] = ['e2e', 'e2e/sim', 'e2e/sim/main', 'bench'];
 
 /** Files that belong to tests wherever they sit: free to import, never imported by a source file. */
-export const testFile = /\.(test|contract|test-d)\.ts$/;
+export const testFile = /\.(test|contract|kit|test-d)\.ts$/;
 
 interface GlobalRule {
   readonly world: World;

@@ -2,7 +2,7 @@
 import { createHost } from '@cairn/host';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { launchBrowser, newContext } from './chromium.ts';
 
 let browser: Browser;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { typed } from '../../packages/host/src/cli/noted-terminal.contract.ts';
-import { otlpReceiver } from '../../packages/host/src/server/telemetry/otlp-receiver.contract.ts';
+import { typed } from '../../packages/host/src/cli/noted-terminal.kit.ts';
+import { otlpReceiver } from '../../packages/host/src/telemetry/otlp-receiver.kit.ts';
 import { filesOf, flows, hostKey, type PlantedHost, plantedHost, SECRET, written } from './planted-host.ts';
 import { found, waysOut } from './search.ts';
 

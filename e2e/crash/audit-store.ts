@@ -1,6 +1,6 @@
 /** Opens the folder a campaign leaves behind and audits every run in it. */
 import type { RunId } from '@cairn/protocol';
-import type { Row, Store } from '../../packages/host/src/log/port.ts';
+import type { Row, Store } from '../../packages/host/src/log/ports/ports.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { auditRun } from './audit.ts';
 import type { Complain } from './breach.ts';

@@ -1,8 +1,8 @@
 /** After the crashes: does the log hold all that was acknowledged, and did the outside world happen as it says? Pure. */
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
-import { docText } from '../../packages/host/src/log/frame.ts';
-import type { Row } from '../../packages/host/src/log/port.ts';
+import { docText } from '../../packages/host/src/log/feed/frame.ts';
+import type { Row } from '../../packages/host/src/log/ports/ports.ts';
 import type { Complain } from './breach.ts';
 import type { Entry } from './journal.ts';
 import type { WitnessedRun } from './witness.ts';

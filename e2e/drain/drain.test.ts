@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { RawConnection } from '../../packages/host/src/server/raw-http.contract.ts';
+import { RawConnection } from '../../packages/host/src/server/http/raw-http.kit.ts';
 
 const bin = join(import.meta.dirname, '../../packages/host/bin/cairn.mjs');
 const key = 'a-key-for-the-drain-test';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { createHost, type Host } from '../../packages/host/src/index.ts';
-import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
+import type { Commit, Row, Store } from '../../packages/host/src/log/ports/ports.ts';
 import { endsRun } from '../../packages/host/src/log/run-index.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';

@@ -1,6 +1,6 @@
 /** A store whose appends come one after the other, and of which some can be held back: so that a tree of runs can be met at a row. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Append, Appended, Store } from '../../packages/host/src/log/port.ts';
+import type { Append, Appended, Store } from '../../packages/host/src/log/ports/ports.ts';
 
 /** Between two appends: long enough for a request to arrive between them. */
 const PACE_MS = 1;

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { parseConfig } from '../../packages/host/src/server/config/config.ts';
 import { configJsonSchema } from '../../packages/host/src/server/config/json-schema.ts';
 import { configShape } from '../../packages/host/src/server/config/shape.ts';
-import { parseConfig } from '../../packages/host/src/server/config.ts';
 import { configurationPage, flags } from './configuration-page.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseConfig } from '../../packages/host/src/server/config.ts';
+import { parseConfig } from '../../packages/host/src/server/config/config.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import {
-  hostInstruments,
-  type Instrument,
-  runInstruments,
-} from '../../packages/host/src/server/telemetry/instruments.ts';
+import { hostInstruments, type Instrument, runInstruments } from '../../packages/host/src/telemetry/instruments.ts';
 
 const page = new URL('../../docs/reference/observability.md', import.meta.url);
 

@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
 const slow: WorkflowDefinition = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
 import { createHost, defineWorkflow } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/streams.md'), 'utf8');
 const exchanges = [...page.matchAll(/```http\nGET (\S+)\n(?:Last-Event-ID: (\d+)\n)?→ (.*)\n```/g)];

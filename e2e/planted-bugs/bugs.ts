@@ -1,7 +1,7 @@
 /** The defects, each beside the suite that must notice it. `docs/planted-bugs.md` is this list for readers. */
 import type { PlantedBug } from './planted-bug.ts';
 
-const memoryContracts = { kind: 'vitest', path: 'packages/host/src/log/memory.test.ts' } as const;
+const memoryContracts = { kind: 'vitest', path: 'packages/host/src/log/in-memory/store.test.ts' } as const;
 const channels = { kind: 'vitest', path: 'packages/protocol/src/views/channels.test.ts' } as const;
 const simulation = { kind: 'sim', seeds: '1..150' } as const;
 
@@ -41,7 +41,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'engine-acknowledges-before-commit',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `        const written = await this.#commit(batch);
 `,
     replace: `      for (const fact of batch.facts) fact.recorded(this.#state as RunState);
@@ -113,20 +113,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'reader-resumes-one-too-late',
-    file: 'packages/host/src/log/feed.ts',
+    file: 'packages/host/src/log/feed/feed.ts',
     find: `    this.#after = range.after;
 `,
     replace: `    this.#after = range.after + 1;
 `,
-    suite: { kind: 'vitest', path: 'packages/host/src/log/feed.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/log/feed/feed.test.ts' },
     why: 'A client that reconnects with its last id misses the next event.',
   },
   {
     name: 'end-of-a-run-is-held-back',
-    file: 'packages/host/src/log/feed.ts',
+    file: 'packages/host/src/log/feed/feed.ts',
     find: `!commit.rows.some(isWaitedFor) && this.#holds(followed)) return;`,
     replace: `this.#holds(followed)) return;`,
-    suite: { kind: 'vitest', path: 'packages/host/src/log/feed-pace.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/log/feed/feed-pace.test.ts' },
     why: 'On a busy host a client learns later than it must that its run ended or asks for something.',
   },
   {
@@ -141,7 +141,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'takeover-does-not-look-at-open-calls',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `    this.#takenOver = true;
 `,
     replace: `    this.#takenOver = false;
@@ -151,7 +151,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'effect-starts-before-its-request-is-durable',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `        const written = await this.#commit(batch);
 `,
     replace: `      for (const { callId } of batch.effects) this.#calls?.start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
@@ -162,7 +162,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'interrupted-write-runs-again-unasked',
-    file: 'packages/host/src/engine/recover.ts',
+    file: 'packages/host/src/engine/core/recover.ts',
     find: `const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
 `,
     replace: `const isRepeatable = ({ recoveries }: OpenCall): boolean => recoveries < MAX_RECOVERIES;
@@ -172,7 +172,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'cause-is-off-by-one',
-    file: 'packages/host/src/engine/facts.ts',
+    file: 'packages/host/src/engine/core/facts.ts',
     find: `cause: open.requestedSeq,`,
     replace: `cause: open.requestedSeq + 1,`,
     suite: simulation,
@@ -180,7 +180,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'paused-run-goes-on',
-    file: 'packages/host/src/engine/decide.ts',
+    file: 'packages/host/src/engine/core/decide.ts',
     find: `  if (state.pause !== null) return pauseRun(state, workflow, state.pause);
 `,
     replace: `  if (state.pause?.pausedAt === null) return pauseRun(state, workflow, state.pause);
@@ -190,7 +190,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'lost-answer-counts-as-a-failure',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `    const mayStay = (fact: Fact) => fact.internal || (isTaken && fact.outcome === undefined);
 `,
     replace: `    const mayStay = (fact: Fact) => fact.internal || !isTaken || fact.outcome === undefined;
@@ -200,17 +200,17 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'words-of-a-call-change-places',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `    this.#facts.unshift(...batch.facts.filter(mayStay));
 `,
     replace: `    this.#facts.push(...batch.facts.filter(mayStay));
 `,
-    suite: { kind: 'vitest', path: 'packages/host/src/engine/unwritable.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/stepping/unwritable.test.ts' },
     why: 'A store that fails once turns around what a model says, and loses what came before its end.',
   },
   {
     name: 'start-of-a-child-that-failed-counts-as-refusal',
-    file: 'packages/host/src/engine/child-performer.ts',
+    file: 'packages/host/src/engine/family/child-performer.ts',
     find: `isCairnError(error) && (error.retryable || error.code === 'conflict');`,
     replace: `isCairnError(error, 'conflict');`,
     suite: simulation,
@@ -218,12 +218,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'new-child-does-not-look-above',
-    file: 'packages/host/src/engine/mailbox.ts',
+    file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `    const isStale = this.#tailStale || this.#mayHaveMissed(state);
 `,
     replace: `    const isStale = this.#tailStale;
 `,
-    suite: { kind: 'vitest', path: 'packages/host/src/engine/child-start.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/family/child-start.test.ts' },
     why: 'A child that is made a moment after its node has ended waits for a person for ever.',
   },
   {
@@ -236,7 +236,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'wake-of-relatives-is-dropped',
-    file: 'packages/host/src/engine/mailbox-world.ts',
+    file: 'packages/host/src/engine/stepping/mailbox-ports.ts',
     find: `    wakes: relatives.map((runId) => ({ runId, at: now })),
 `,
     replace: '',
@@ -245,16 +245,16 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'children-of-a-node-that-ended-live-on',
-    file: 'packages/host/src/engine/evolve-facts.ts',
+    file: 'packages/host/src/engine/core/evolve-facts.ts',
     find: `  if (!state.strays.includes(child)) state.strays.push(child);
 `,
     replace: '',
-    suite: { kind: 'vitest', path: 'packages/host/src/engine/sub-workflow.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/nodes/sub-workflow.test.ts' },
     why: 'Workers nobody waits for any more go on and spend.',
   },
   {
     name: 'interrupted-call-of-an-agent-is-forgotten',
-    file: 'packages/host/src/engine/evolve-facts.ts',
+    file: 'packages/host/src/engine/core/evolve-facts.ts',
     find: `    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
 `,
     replace: '',
@@ -263,10 +263,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'late-words-of-a-dead-attempt-count',
-    file: 'packages/host/src/engine/driven.ts',
+    file: 'packages/host/src/engine/core/driven.ts',
     find: `  call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;`,
     replace: `  call !== undefined && call.asked === undefined && !state.ended;`,
-    suite: { kind: 'vitest', path: 'packages/host/src/engine/driven.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/engine/core/driven.test.ts' },
     why: 'What a provider still sends to an attempt that was given up is taken for the new one.',
   },
   {

@@ -9,7 +9,7 @@ import {
   type RunView,
   runSnapshot,
 } from '@cairn/protocol';
-import type { Commit, Row, Store } from '../../packages/host/src/log/port.ts';
+import type { Commit, Row, Store } from '../../packages/host/src/log/ports/ports.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';

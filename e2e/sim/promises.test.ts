@@ -1,8 +1,8 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
-import type { Row } from '../../packages/host/src/log/port.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import type { Row } from '../../packages/host/src/log/ports/ports.ts';
 import { Auditor } from './auditor.ts';
 import { Complaints } from './breach.ts';
 import { Promises } from './promises.ts';

@@ -1,3 +1,3 @@
-import { describeSeeds } from './seeds.contract.ts';
+import { describeSeeds } from './seeds.kit.ts';
 
 describeSeeds(1, 250);

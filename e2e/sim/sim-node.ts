@@ -6,8 +6,8 @@ import { PromptLibrary } from '../../packages/host/src/agents/prompts/prompt-lib
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
 import type { Sha256, UniqueId } from '../../packages/host/src/engine/ports.ts';
-import { createEngine } from '../../packages/host/src/engine/runtime.ts';
-import { LiveFeed } from '../../packages/host/src/log/feed.ts';
+import { createEngine } from '../../packages/host/src/engine/stepping/runtime.ts';
+import { LiveFeed } from '../../packages/host/src/log/feed/feed.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 import type { Complain } from './breach.ts';

@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
-import type { Append, Commit } from '../../packages/host/src/log/port.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import type { Append, Commit } from '../../packages/host/src/log/ports/ports.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Complaints } from './breach.ts';
 import type { Interesting } from './coverage.ts';

@@ -1,6 +1,14 @@
 /** The one store of the world as each node sees it: over a line on which writes wait, fail, and lose their answers. */
 import { isCairnError, RetryableError } from '@cairn/protocol';
-import type { Append, Appended, Commit, EventLog, Queue, Records, Store } from '../../packages/host/src/log/port.ts';
+import type {
+  Append,
+  Appended,
+  Commit,
+  EventLog,
+  Queue,
+  Records,
+  Store,
+} from '../../packages/host/src/log/ports/ports.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';

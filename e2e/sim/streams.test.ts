@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Sink } from '../../packages/host/src/log/feed.ts';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import type { Sink } from '../../packages/host/src/log/feed/feed.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Auditor } from './auditor.ts';
 import { Complaints } from './breach.ts';

@@ -1,5 +1,5 @@
 /** One simulated world: two nodes, one store, clients, and a seed that decides all that happens. */
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
 import { watchingRejections } from '../../packages/host/test/kit/uncaught-rejections.ts';

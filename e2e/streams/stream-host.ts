@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
-import { defineWorkflow } from '../../packages/host/src/engine/define-workflow.ts';
-import type { NewRow, Store } from '../../packages/host/src/log/port.ts';
+import { defineWorkflow } from '../../packages/host/src/engine/workflow/define-workflow.ts';
+import type { NewRow, Store } from '../../packages/host/src/log/ports/ports.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { createHost, type Host } from '../../packages/host/src/server/create-host.ts';
 

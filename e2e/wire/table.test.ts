@@ -85,13 +85,13 @@ const everywhere = [
 
 /** What no single request brings about, and the tests that do. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'answerInterrupt conflict': 'packages/host/src/engine/answers.test.ts',
-  'mintInterruptToken interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
-  'inspectInterrupt interrupt_not_found': 'packages/host/src/server/token-interrupts.test.ts',
-  'inspectInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
-  'resolveInterrupt interrupt_not_found': 'packages/host/src/server/token-interrupts.test.ts',
-  'resolveInterrupt interrupt_expired': 'packages/host/src/server/token-interrupts.test.ts',
-  'resolveInterrupt conflict': 'packages/host/src/server/token-interrupts.test.ts',
+  'answerInterrupt conflict': 'packages/host/src/engine/core/answers.test.ts',
+  'mintInterruptToken interrupt_expired': 'packages/host/src/server/inbox/token-interrupts.test.ts',
+  'inspectInterrupt interrupt_not_found': 'packages/host/src/server/inbox/token-interrupts.test.ts',
+  'inspectInterrupt interrupt_expired': 'packages/host/src/server/inbox/token-interrupts.test.ts',
+  'resolveInterrupt interrupt_not_found': 'packages/host/src/server/inbox/token-interrupts.test.ts',
+  'resolveInterrupt interrupt_expired': 'packages/host/src/server/inbox/token-interrupts.test.ts',
+  'resolveInterrupt conflict': 'packages/host/src/server/inbox/token-interrupts.test.ts',
   'installPack unsupported_model_class': 'packages/host/src/agents/packs/check-pack.test.ts',
   // Stand-ins for models are for hosts in conformance mode.
   'createRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',

@@ -1,8 +1,8 @@
 /** The host that the rows are played on, and how they are played. */
 import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
 import { createHost, type Host } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/memory.ts';
-import type { Store } from '../../packages/host/src/log/port.ts';
+import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import type { Store } from '../../packages/host/src/log/ports/ports.ts';
 import { trust } from './pack-rows.ts';
 import { type Ask, definition, type Names, type Stage, type Who } from './wire-row.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from './client.ts';
 import * as surface from './index.ts';
-import { collect, listen } from './scripted-host.contract.ts';
+import { collect, listen } from './scripted-host.kit.ts';
 
 interface Seen {
   readonly method: string | undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import { HostError } from './host-error.ts';
-import { type Answer, eagerTimers, listen, ManualTimers } from './scripted-host.contract.ts';
+import { type Answer, eagerTimers, listen, ManualTimers } from './scripted-host.kit.ts';
 
 interface Meeting {
   readonly client: Client;

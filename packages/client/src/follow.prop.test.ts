@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createClient } from './client.ts';
-import { chaosProxy, collect, eagerTimers, listen, runOf, serving } from './scripted-host.contract.ts';
+import { chaosProxy, collect, eagerTimers, listen, runOf, serving } from './scripted-host.kit.ts';
 
 test('a run arrives once, whole and in order through a network that cuts at any byte', async () => {
   const events = runOf(40);

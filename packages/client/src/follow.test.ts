@@ -3,16 +3,7 @@ import type { RunEventDoc } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from './client.ts';
 import type { FollowOptions } from './follow.ts';
-import {
-  type Answer,
-  collect,
-  eagerTimers,
-  frame,
-  listen,
-  ManualTimers,
-  runOf,
-  serving,
-} from './scripted-host.contract.ts';
+import { type Answer, collect, eagerTimers, frame, listen, ManualTimers, runOf, serving } from './scripted-host.kit.ts';
 import type { Timers } from './timers.ts';
 
 async function against(answer: Answer, timers: Timers = eagerTimers): Promise<Client> {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { InboxChange } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from './client.ts';
-import { type Answer, eagerTimers, listen } from './scripted-host.contract.ts';
+import { type Answer, eagerTimers, listen } from './scripted-host.kit.ts';
 
 async function against(answer: Answer): Promise<Client> {
   const host = await listen(answer);

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from './client.ts';
-import { collect, listen } from './scripted-host.contract.ts';
+import { collect, listen } from './scripted-host.kit.ts';
 
 test('goes through all pages of the run list, and reads none that is not needed', async () => {
   const asked: string[] = [];

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from './client.ts';
-import { type Answer, collect, eagerTimers, listen } from './scripted-host.contract.ts';
+import { type Answer, collect, eagerTimers, listen } from './scripted-host.kit.ts';
 
 /** A frame of the mode `values`. */
 const state = (sequence: number, status: string, rest: JsonObject = {}): string =>

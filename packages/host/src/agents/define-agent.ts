@@ -8,7 +8,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { compileSchema } from '../engine/schemas.ts';
+import { compileSchema } from '../engine/values/schemas.ts';
 import { readScript } from './models/scripted/script.ts';
 import type { AgentParts } from './packs/pack-agents.ts';
 

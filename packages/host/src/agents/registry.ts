@@ -10,8 +10,8 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { Redactor } from '../engine/ports.ts';
-import { refuseSecrets } from '../engine/redacted.ts';
-import type { PackRecord, Records } from '../log/port.ts';
+import { refuseSecrets } from '../engine/values/redacted.ts';
+import type { PackRecord, Records } from '../log/ports/ports.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../log/memory.ts';
-import { typed } from './noted-terminal.contract.ts';
-import { servedCli } from './served-cli.contract.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
+import { typed } from './noted-terminal.kit.ts';
+import { servedCli } from './served-cli.kit.ts';
 
 async function withPack() {
   const served = await servedCli(memoryStore(), { allowUnsignedPacks: true });

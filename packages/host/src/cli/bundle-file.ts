@@ -1,8 +1,8 @@
 /** Bundles as files: read in pieces of constant size, and written all or not at all. */
 import { closeSync, fstatSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { TerminalError } from '@cairn/protocol';
-import { type Bundle, readBundle } from '../log/bundle.ts';
-import { linesOf } from '../log/bundle-bytes.ts';
+import { type Bundle, readBundle } from '../log/bundle/bundle.ts';
+import { linesOf } from '../log/bundle/bundle-bytes.ts';
 
 const CHUNK_BYTES = 65_536;
 

@@ -1,8 +1,8 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../log/memory.ts';
-import { creation, row } from '../log/samples.contract.ts';
-import { servedCli } from './served-cli.contract.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
+import { creation, row } from '../log/ports/samples.kit.ts';
+import { servedCli } from './served-cli.kit.ts';
 
 const agentId = 'core.some.agent';
 const decided = (confidence: number) =>

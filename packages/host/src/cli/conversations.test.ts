@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { servedCli } from './served-cli.contract.ts';
+import { servedCli } from './served-cli.kit.ts';
 
 /** Somebody who says these things, one after the other, and then leaves. */
 const speaker = (...lines: readonly string[]) => {

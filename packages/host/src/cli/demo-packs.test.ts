@@ -6,11 +6,11 @@ import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { lintPack } from '../agents/packs/check-pack.ts';
 import { readPackFolder } from '../agents/packs/folder.ts';
-import { memoryStore } from '../log/memory.ts';
-import { scopes } from '../server/auth.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
+import { scopes } from '../server/access/auth.ts';
 import { createHost } from '../server/create-host.ts';
 import { demoPacks } from './demo-packs.ts';
-import { type Ended, type Typed, typed } from './noted-terminal.contract.ts';
+import { type Ended, type Typed, typed } from './noted-terminal.kit.ts';
 
 const key = 'a-key-for-the-demo-packs';
 const packs = readdirSync(demoPacks, { withFileTypes: true }).filter((entry) => entry.isDirectory());

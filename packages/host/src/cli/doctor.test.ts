@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import type { Finding } from './doctor-finding.ts';
-import { typed } from './noted-terminal.contract.ts';
-import { servedCli } from './served-cli.contract.ts';
+import { typed } from './noted-terminal.kit.ts';
+import { servedCli } from './served-cli.kit.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cairn-doctor-'));

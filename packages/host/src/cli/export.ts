@@ -1,7 +1,7 @@
 /** `cairn export`: one run as a bundle, out of the data folder, also while a host runs on it. */
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
-import { bundleLines } from '../log/bundle.ts';
+import { bundleLines } from '../log/bundle/bundle.ts';
 import { openReadOnly } from '../log/sqlite/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';

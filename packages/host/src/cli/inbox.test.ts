@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { servedCli } from './served-cli.contract.ts';
+import { servedCli } from './served-cli.kit.ts';
 
 type Cli = Awaited<ReturnType<typeof servedCli>>;
 

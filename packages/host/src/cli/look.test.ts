@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { key, readerKey, servedCli, trip } from './served-cli.contract.ts';
+import { key, readerKey, servedCli, trip } from './served-cli.kit.ts';
 
 test('runs lists what the filter lets through, newest first', async () => {
   const { cairn, detached } = await servedCli();

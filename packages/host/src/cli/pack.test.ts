@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { typed } from './noted-terminal.contract.ts';
-import { readerKey, servedCli } from './served-cli.contract.ts';
+import { typed } from './noted-terminal.kit.ts';
+import { readerKey, servedCli } from './served-cli.kit.ts';
 
 let cwd: string;
 beforeEach(() => {

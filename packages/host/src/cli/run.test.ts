@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import { readerKey, servedCli } from './served-cli.contract.ts';
+import { readerKey, servedCli } from './served-cli.kit.ts';
 import { isAtRest } from './watch-run.ts';
 
 test('run shows progress on stderr, prints the outputs, and nothing else, on stdout', async () => {

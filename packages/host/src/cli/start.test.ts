@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../log/memory.ts';
-import type { Store } from '../log/port.ts';
-import { parseConfig } from '../server/config.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/ports.ts';
+import { parseConfig } from '../server/config/config.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 /** `cairn start`: serve what the configuration says, for as long as the process lives. */
-import type { HostConfig } from '../server/config.ts';
-import { readConfig } from '../server/config-sources.ts';
+import type { HostConfig } from '../server/config/config.ts';
+import { readConfig } from '../server/config/config-sources.ts';
 import { type Host, type HostOptions, startHost } from '../server/create-host.ts';
 import type { Terminal } from './terminal.ts';
 

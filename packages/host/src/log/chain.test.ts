@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { chainHash, chainStart, rowHash, verifyChain } from './chain.ts';
-import { memoryStore } from './memory.ts';
-import type { Row } from './port.ts';
-import { creation, row, rowsOf, runA, started } from './samples.contract.ts';
+import { memoryStore } from './in-memory/store.ts';
+import type { Row } from './ports/ports.ts';
+import { creation, row, rowsOf, runA, started } from './ports/samples.kit.ts';
 
 async function history(): Promise<readonly Row[]> {
   const store = memoryStore();

@@ -1,8 +1,8 @@
 /** The hash chain: proves that a run's rows are the ones that were written, in that order. The recipe is fixed for ever. */
 import { hash as digest } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
-import { jsonText } from './json-text.ts';
-import type { Row } from './port.ts';
+import { jsonText } from './feed/json-text.ts';
+import type { Row } from './ports/ports.ts';
 
 /** The columns and bodies a row's own hash covers: all that is stored but the run, the cursor and the hashes. */
 export type HashedRow = Pick<

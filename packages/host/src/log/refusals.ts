@@ -1,6 +1,6 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
-import type { ImportRun, PackRecord, Settlement, SubscriptionRecord, WorkflowRecord } from './port.ts';
+import type { ImportRun, PackRecord, Settlement, SubscriptionRecord, WorkflowRecord } from './ports/ports.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {

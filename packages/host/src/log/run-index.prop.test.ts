@@ -2,8 +2,8 @@
 import { foldRun, type JsonObject, newRunView, type RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { context, runA } from './ports/samples.kit.ts';
 import { foldRunIndex, newRunIndex, type RunIndex } from './run-index.ts';
-import { context, runA } from './samples.contract.ts';
 
 interface Event {
   readonly type: string;

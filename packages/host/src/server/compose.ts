@@ -4,7 +4,7 @@ import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { destination, type Logger, pino } from 'pino';
 import type { Clock, Report, Sha256, UniqueId } from '../engine/ports.ts';
-import type { LoopTime } from './stream-pace.ts';
+import type { LoopTime } from './streams/stream-pace.ts';
 import type { Timers } from './timers.ts';
 
 /** Longest span a Node timer can wait. */

@@ -7,9 +7,9 @@ import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
-import { memoryStore } from '../log/memory.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
-import { approval, chain, noop } from './served.contract.ts';
+import { approval, chain, noop } from './served.kit.ts';
 
 const key = 'a-key-for-these-tests';
 const quiet = { report: () => undefined };

@@ -7,23 +7,23 @@ import { createAgentShelf } from '../agents/shelf.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
-import { createEngine, type EngineOptions } from '../engine/runtime.ts';
-import type { Store } from '../log/port.ts';
+import { createEngine, type EngineOptions } from '../engine/stepping/runtime.ts';
+import type { Store } from '../log/ports/ports.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createRedactor } from '../redaction/redactor.ts';
-import { agentFacts, createAgentRuntime } from './agent-runtime.ts';
+import { startTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
+import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
+import { discoveryDocument } from './catalogue/discovery.ts';
+import { installPackFolders } from './catalogue/pack-folders.ts';
+import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
 import { elapsedMs, sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
-import { type ConfigInput, type HostConfig, parseConfig } from './config.ts';
-import { discoveryDocument } from './discovery.ts';
-import { type DeriveKeys, folderSecret, hostSecret } from './host-secret.ts';
-import { IDEMPOTENCY_RETENTION_MS } from './idempotency.ts';
-import { installPackFolders } from './pack-folders.ts';
-import { redactedReport } from './redacted-report.ts';
+import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
+import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
+import { redactedReport } from './secrets/redacted-report.ts';
 import { type Serving, serve } from './serve.ts';
-import { startTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { hostVersion } from './version.ts';
-import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './workflow-folders.ts';
 
 export interface HostOptions {
   /** What `cairn.json` would say. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */

@@ -3,19 +3,19 @@ import { type Discovery, TerminalError } from '@cairn/protocol';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report } from '../engine/ports.ts';
-import { LiveFeed } from '../log/feed.ts';
-import type { Store } from '../log/port.ts';
+import { LiveFeed } from '../log/feed/feed.ts';
+import type { Store } from '../log/ports/ports.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createGate } from './access/gate.ts';
+import type { HostModels } from './catalogue/models.ts';
+import type { OfferedTools } from './catalogue/tools.ts';
 import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
-import type { HostConfig } from './config.ts';
+import type { HostConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
-import type { DeriveKeys } from './host-secret.ts';
-import { createServer, type Server } from './http.ts';
-import type { HostModels } from './models.ts';
-import { streamPace } from './stream-pace.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
-import type { OfferedTools } from './tools.ts';
+import { createServer, type Server } from './http/http.ts';
+import type { DeriveKeys } from './secrets/host-secret.ts';
+import { streamPace } from './streams/stream-pace.ts';
 import { hostVersion } from './version.ts';
 
 export interface Serving {

@@ -1,7 +1,7 @@
 /** A node that acts as the agent it names without a model: it may ask first, and puts out what its run knows of the agent. */
 import type { JsonObject } from '@cairn/protocol';
-import type { NodeAction, NodeContext, NodeType } from '../../src/engine/compiled.ts';
-import { askDrafts } from '../../src/engine/waiting.ts';
+import { askDrafts } from '../../src/engine/core/interrupts.ts';
+import type { NodeAction, NodeContext, NodeType } from '../../src/engine/workflow/node-type.ts';
 
 /** `config.asks` lets it wait for an answer in between. */
 export const actingNode: NodeType = {

@@ -4,9 +4,9 @@ import type { Json, JsonObject, RunId, WorkflowDefinition } from '@cairn/protoco
 import { RetryableError } from '@cairn/protocol';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Redactor, Step, StepContext, StepSafety } from '../../src/engine/ports.ts';
-import { createEngine } from '../../src/engine/runtime.ts';
-import { memoryStore } from '../../src/log/memory.ts';
-import type { Append, Row, Store } from '../../src/log/port.ts';
+import { createEngine } from '../../src/engine/stepping/runtime.ts';
+import { memoryStore } from '../../src/log/in-memory/store.ts';
+import type { Append, Row, Store } from '../../src/log/ports/ports.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A step whose calls wait until the test lets them go. */

@@ -1,9 +1,9 @@
 /** The faulty store keeps the contract while no fault is planned, and shows each fault as a caller would meet it. */
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../src/log/memory.ts';
-import type { Commit } from '../../src/log/port.ts';
-import { creation, row, rowsOf, runA, runB } from '../../src/log/samples.contract.ts';
-import { storeContract } from '../../src/log/store.contract.ts';
+import { memoryStore } from '../../src/log/in-memory/store.ts';
+import type { Commit } from '../../src/log/ports/ports.ts';
+import { creation, row, rowsOf, runA, runB } from '../../src/log/ports/samples.kit.ts';
+import { storeContract } from '../../src/log/ports/store.contract.ts';
 import { type Fault, faultyStore } from './faulty-store.ts';
 
 /** A store whose appends meet these faults, one after the other, and then none. */

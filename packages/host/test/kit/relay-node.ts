@@ -1,9 +1,9 @@
 /** A driven node for tests: rounds of calls side by side, with a rest or a question between rounds if it is told so. */
 import { isoTime, type JsonObject } from '@cairn/protocol';
-import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../../src/engine/compiled.ts';
+import { askDrafts } from '../../src/engine/core/interrupts.ts';
+import type { Draft, OpenCall } from '../../src/engine/core/state.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
-import type { Draft, OpenCall } from '../../src/engine/state.ts';
-import { askDrafts } from '../../src/engine/waiting.ts';
+import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../../src/engine/workflow/node-type.ts';
 
 interface RelayConfig {
   readonly rounds: number;

@@ -7,24 +7,24 @@ import {
   taskFace,
   type WorkflowDefinition,
 } from '@cairn/protocol';
-import type { Pins } from '../../src/engine/agent-pins.ts';
-import { answerDrafts } from '../../src/engine/answers.ts';
-import type { Agents, CallResult, NodeCatalog } from '../../src/engine/compiled.ts';
-import { decide } from '../../src/engine/decide.ts';
-import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/define-workflow.ts';
-import { drivenResult } from '../../src/engine/driven.ts';
-import { evolve, newRunState } from '../../src/engine/evolve.ts';
-import { cancelRequested } from '../../src/engine/facts.ts';
-import type { HostLimits } from '../../src/engine/limits.ts';
-import { createCatalog } from '../../src/engine/nodes/catalog.ts';
-import { pauseRequested, resumed } from '../../src/engine/pause.ts';
+import { answerDrafts } from '../../src/engine/core/answers.ts';
+import { decide } from '../../src/engine/core/decide.ts';
+import { drivenResult } from '../../src/engine/core/driven.ts';
+import { evolve, newRunState } from '../../src/engine/core/evolve.ts';
+import { cancelRequested } from '../../src/engine/core/facts.ts';
+import type { HostLimits } from '../../src/engine/core/limits.ts';
+import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
+import { recover } from '../../src/engine/core/recover.ts';
+import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/core/state.ts';
+import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
+import { createCatalog } from '../../src/engine/nodes/node-types.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
-import { recover } from '../../src/engine/recover.ts';
-import { checkDefinition } from '../../src/engine/registration.ts';
-import { type Parent, startedDraft } from '../../src/engine/start-run.ts';
-import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/state.ts';
-import { dueTimers, nextTimer } from '../../src/engine/timers.ts';
-import { compileWorkflow, type Workflow } from '../../src/engine/workflow.ts';
+import { type Parent, startedDraft } from '../../src/engine/stepping/start-run.ts';
+import type { Pins } from '../../src/engine/workflow/agent-pins.ts';
+import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/workflow/define-workflow.ts';
+import type { Agents, CallResult, NodeCatalog } from '../../src/engine/workflow/node-type.ts';
+import { checkDefinition } from '../../src/engine/workflow/registration.ts';
+import { compileWorkflow, type Workflow } from '../../src/engine/workflow/workflow.ts';
 import { relayNode } from './relay-node.ts';
 
 export interface ScriptOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { nodeStarted, type Said, started, viewAfter } from './fold-kit.contract.ts';
+import { nodeStarted, type Said, started, viewAfter } from './fold-kit.kit.ts';
 import { runSnapshot } from './snapshot.ts';
 
 const dispatched = (childRunId: string): Said => [

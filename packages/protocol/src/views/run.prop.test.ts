@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { FoldEvent } from '../event.ts';
 import { isTerminalType } from '../events/terminal-types.ts';
 import { isTerminalStatus } from '../run-status.ts';
-import { legalHistory, someRun } from './legal-history.contract.ts';
+import { legalHistory, someRun } from './legal-history.kit.ts';
 import { foldRun } from './run.ts';
 import { newRunView, type RunView } from './run-view.ts';
 import { runSnapshot } from './snapshot.ts';

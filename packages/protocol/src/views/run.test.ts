@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, asks, nodeStarted, type Said, START_AT, started, viewAfter } from './fold-kit.contract.ts';
+import { answered, asks, nodeStarted, type Said, START_AT, started, viewAfter } from './fold-kit.kit.ts';
 import { runSnapshot } from './snapshot.ts';
 
 const error = { code: 'node_timeout', message: 'too slow' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { answered, facesOf, nodeStarted, type Said, started, viewAfter, working } from './fold-kit.contract.ts';
+import { answered, facesOf, nodeStarted, type Said, started, viewAfter, working } from './fold-kit.kit.ts';
 import { runSnapshot } from './snapshot.ts';
 
 const agentId = 'core.some.writer';

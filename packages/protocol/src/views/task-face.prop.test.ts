@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FoldEvent } from '../event.ts';
 import type { JsonObject } from '../json.ts';
-import { legalHistory, someRun } from './legal-history.contract.ts';
+import { legalHistory, someRun } from './legal-history.kit.ts';
 import { foldRun } from './run.ts';
 import { newRunView } from './run-view.ts';
 import { taskFace } from './task-face.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, asks, facesOf, nodeStarted, started, working } from './fold-kit.contract.ts';
+import { answered, asks, facesOf, nodeStarted, started, working } from './fold-kit.kit.ts';
 
 const error = { code: 'node_timeout', message: 'too slow', retryable: true };
 

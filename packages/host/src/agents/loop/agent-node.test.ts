@@ -1,10 +1,10 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
-import { drivenInput } from '../../engine/driven.ts';
-import { createCatalog } from '../../engine/nodes/catalog.ts';
-import { checkDefinition } from '../../engine/registration.ts';
-import { benchWorld, turnOf } from './agent-bench.contract.ts';
+import { drivenInput } from '../../engine/core/driven.ts';
+import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { checkDefinition } from '../../engine/workflow/registration.ts';
+import { benchWorld, turnOf } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
 
 const catalog = createCatalog([], createAgentNodes(benchWorld()));

@@ -1,8 +1,8 @@
 /** The kinds of node that act as an agent: what their configuration may hold, and the loop behind them. */
 import type { Json, JsonObject, WorkflowNode } from '@cairn/protocol';
-import { sharingProblems } from '../../engine/agent-sharing.ts';
-import type { NodeDriver, NodeType } from '../../engine/compiled.ts';
 import { schemaProblems } from '../../engine/nodes/gate-nodes.ts';
+import { sharingProblems } from '../../engine/workflow/agent-sharing.ts';
+import type { NodeDriver, NodeType } from '../../engine/workflow/node-type.ts';
 import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
 import { boundaryRows } from './boundary.ts';
 import { limitProblems } from './budgets.ts';

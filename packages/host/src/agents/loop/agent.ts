@@ -7,7 +7,7 @@ import {
   modelClassOf,
   TerminalError,
 } from '@cairn/protocol';
-import type { Agents, NodeContext } from '../../engine/compiled.ts';
+import type { Agents, NodeContext } from '../../engine/workflow/node-type.ts';
 
 export interface Agent {
   readonly agentId: string;

@@ -1,6 +1,7 @@
 /** What is told when a node begins whose agent is another than that of the node before it: control has passed on. */
-import type { NodeContext } from '../../engine/compiled.ts';
-import type { Draft } from '../../engine/state.ts';
+
+import type { Draft } from '../../engine/core/state.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { agentOf } from './agent.ts';
 import { handoffRow } from './rows.ts';
 

@@ -1,9 +1,9 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
 import { type Json, type JsonObject, TerminalError, type WorkflowNode } from '@cairn/protocol';
-import type { Budget } from '../../engine/account.ts';
-import { spentBy } from '../../engine/budget.ts';
-import type { NodeContext } from '../../engine/compiled.ts';
-import type { Draft, RunError } from '../../engine/state.ts';
+import type { Draft, RunError } from '../../engine/core/state.ts';
+import type { Budget } from '../../engine/family/account.ts';
+import { spentBy } from '../../engine/family/budget.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { LoopState } from './loop-state.ts';
 import { clientRow } from './rows.ts';
 

@@ -1,5 +1,5 @@
 /** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
-import type { NodeDriver } from '../../engine/compiled.ts';
+import type { NodeDriver } from '../../engine/workflow/node-type.ts';
 import { evolveLoop } from './invocation.ts';
 import { freshLoop, type LoopState } from './loop-state.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';

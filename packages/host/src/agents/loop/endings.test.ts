@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
-import { AgentRun, agentId, type BenchOptions } from './agent-bench.contract.ts';
+import { AgentRun, agentId, type BenchOptions } from './agent-bench.kit.ts';
 
 const solo = agentId('solo');
 

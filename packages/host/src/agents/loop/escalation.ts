@@ -1,8 +1,8 @@
 /** When a decision is held for a human: the threshold, the rule that set it, and the rows by which somebody is asked. */
 import type { Json, JsonObject, ThresholdRule } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
-import type { Draft } from '../../engine/state.ts';
-import { askDrafts } from '../../engine/waiting.ts';
+import { askDrafts } from '../../engine/core/interrupts.ts';
+import type { Draft } from '../../engine/core/state.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { clientRow, type Decision, shareOf } from './rows.ts';
 import { optionsOf } from './settings.ts';
 import { verdictSchema } from './verdict.ts';

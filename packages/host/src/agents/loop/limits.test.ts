@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentRun, agentId, benchWorld } from './agent-bench.contract.ts';
+import { AgentRun, agentId, benchWorld } from './agent-bench.kit.ts';
 
 test('what no model reads is not said to one, and the run is not made to carry it', () => {
   const run = new AgentRun();

@@ -1,5 +1,5 @@
 /** The calls of a turn that are the loop's own: what they state, and why one of them does not count. */
-import type { NodeContext } from '../../engine/compiled.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { loopTools } from '../tools/tool-book.ts';
 import { type Agent, agentOf } from './agent.ts';

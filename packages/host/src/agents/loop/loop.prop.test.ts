@@ -1,11 +1,11 @@
 import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { evolve, newRunState } from '../../engine/evolve.ts';
-import type { OpenCall } from '../../engine/state.ts';
+import { evolve, newRunState } from '../../engine/core/evolve.ts';
+import type { OpenCall } from '../../engine/core/state.ts';
 import type { Turn } from '../models/turn.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
-import { AgentRun, agentId, sha256, turnOf } from './agent-bench.contract.ts';
+import { AgentRun, agentId, sha256, turnOf } from './agent-bench.kit.ts';
 
 const MAX_TURNS = 8;
 const MAX_TOOL_CALLS = 12;

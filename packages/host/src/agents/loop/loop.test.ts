@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentRun, agentId, sha256 } from './agent-bench.contract.ts';
+import { AgentRun, agentId, sha256 } from './agent-bench.kit.ts';
 
 const solo = agentId('solo');
 

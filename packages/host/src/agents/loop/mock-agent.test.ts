@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type JsonObject, parseWorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
-import { createCatalog } from '../../engine/nodes/catalog.ts';
-import { checkDefinition } from '../../engine/registration.ts';
-import { benchWorld, sha256 } from './agent-bench.contract.ts';
+import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { checkDefinition } from '../../engine/workflow/registration.ts';
+import { benchWorld, sha256 } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
 import type { LoopWorld } from './world.ts';
 

@@ -1,8 +1,8 @@
 /** An agent that does what its configuration says, for tests of what agents look like from outside; its rows are those of the loop. */
 import type { AgentRef, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
-import type { NodeContext, NodeType } from '../../engine/compiled.ts';
-import type { Draft } from '../../engine/state.ts';
+import type { Draft } from '../../engine/core/state.ts';
+import type { NodeContext, NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import { escalation } from './escalation.ts';
 import {

@@ -1,7 +1,7 @@
 /** The calls of the model: how a turn is asked for, with what, how its answer is recorded, and when it is tried again. */
 import { isoTime, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
-import type { CallResult, DrivenContext } from '../../engine/compiled.ts';
-import type { Draft, Effect, OpenCall, RunError } from '../../engine/state.ts';
+import type { Draft, Effect, OpenCall, RunError } from '../../engine/core/state.ts';
+import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
 import { toolSurface } from '../allowlist.ts';
 import { failureOf, ModelError } from '../models/model-error.ts';
 import type { Model } from '../models/model-port.ts';

@@ -1,6 +1,7 @@
 /** What an agent node does next, out of what its rows have told so far: one decision at a time. */
-import type { DrivenContext, NodeAction } from '../../engine/compiled.ts';
+
 import { passedOn } from '../../engine/nodes/values.ts';
+import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';

@@ -1,7 +1,7 @@
 /** The prompts of an agent node: what the model gets of them, and what the log tells. */
 import { expect, test } from 'vitest';
 import { PromptLibrary } from '../prompts/prompt-library.ts';
-import { AgentRun, agentId, sha256 } from './agent-bench.contract.ts';
+import { AgentRun, agentId, sha256 } from './agent-bench.kit.ts';
 
 const prompts = new PromptLibrary([
   { templateId: 'calm', version: '1.0.0', kind: 'system', text: 'Be calm.' },

@@ -1,6 +1,7 @@
 /** The prompts of an agent in its node: its own, or the templates that the node refers to. */
-import type { DrivenContext, NodeContext } from '../../engine/compiled.ts';
-import type { Draft } from '../../engine/state.ts';
+
+import type { Draft } from '../../engine/core/state.ts';
+import type { DrivenContext, NodeContext } from '../../engine/workflow/node-type.ts';
 import { nodePrompts } from '../prompts/node-prompts.ts';
 import { type Agent, firstAgentId } from './agent.ts';
 import type { Invocation, LoopState } from './loop-state.ts';

@@ -1,8 +1,8 @@
 /** The rows by which agents act, in both spellings of their fields: one maker for each, shared by the loop and the mock agent. */
 import type { AgentRef, Json, JsonObject } from '@cairn/protocol';
-import { canonicalText } from '../../engine/canonical.ts';
+import type { Draft } from '../../engine/core/state.ts';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
-import type { Draft } from '../../engine/state.ts';
+import { canonicalText } from '../../engine/values/canonical.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
 
 export const clientRow = (type: string, nodeId: string, payload: JsonObject, cause?: number): Draft => ({

@@ -1,6 +1,6 @@
 /** Whether a run can keep its limit of cost, said before it begins: without the prices of a model nobody can count. */
 import { modelClassOf, type WorkflowNode } from '@cairn/protocol';
-import type { NewRunFacts } from '../../engine/compiled.ts';
+import type { NewRunFacts } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
 import { definitionIn } from './agent.ts';
 import { unpriced } from './budgets.ts';

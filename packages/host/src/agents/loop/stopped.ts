@@ -1,6 +1,7 @@
 /** What an agent node leaves open when it is ended from outside, closed: nobody has to guess what became of it. */
-import type { DrivenContext } from '../../engine/compiled.ts';
-import type { Draft } from '../../engine/state.ts';
+
+import type { Draft } from '../../engine/core/state.ts';
+import type { DrivenContext } from '../../engine/workflow/node-type.ts';
 import { type Invocation, type LoopState, openCalls } from './loop-state.ts';
 import { invocationCompletedRow, operatorRow, toolReturnedRow } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import type { ToolQuestion } from '../tools/tool.ts';
-import { AgentRun } from './agent-bench.contract.ts';
+import { AgentRun } from './agent-bench.kit.ts';
 
 const ask = (prompt: string, more: object = {}): ToolQuestion => ({ kind: 'ask', name: prompt, prompt, ...more });
 const suspended = (question: ToolQuestion, ordinal = 0) => ({ kind: 'suspended' as const, ordinal, question });

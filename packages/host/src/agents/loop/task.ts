@@ -1,7 +1,7 @@
 /** What an agent is asked to do: its words, and whether they are of the shape that the agent takes. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { passedOn } from '../../engine/nodes/values.ts';
-import { compileSchema } from '../../engine/schemas.ts';
+import { compileSchema } from '../../engine/values/schemas.ts';
 import { taskText } from '../models/task-text.ts';
 import { hostileArguments } from '../tools/hostile-arguments.ts';
 import type { Agent } from './agent.ts';

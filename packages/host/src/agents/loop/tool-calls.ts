@@ -1,8 +1,8 @@
 /** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
 import { type Json, type JsonObject, quoted } from '@cairn/protocol';
-import type { CallResult, DrivenContext } from '../../engine/compiled.ts';
-import type { Draft, Effect, OpenCall } from '../../engine/state.ts';
-import { askDrafts } from '../../engine/waiting.ts';
+import { askDrafts } from '../../engine/core/interrupts.ts';
+import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
+import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
 import { authorize, type ToolLaw } from '../allowlist.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion } from '../tools/tool.ts';

@@ -1,7 +1,7 @@
 /** What follows from a turn of the model: its rows, its calls, and the end of the invocation when it is the last. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import type { DrivenContext, NodeAction } from '../../engine/compiled.ts';
-import type { Draft, RunError } from '../../engine/state.ts';
+import type { Draft, RunError } from '../../engine/core/state.ts';
+import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Turn } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
 import { type Breach, breachError, breachRow, toolBreach, turnBreach } from './budgets.ts';

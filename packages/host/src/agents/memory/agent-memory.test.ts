@@ -1,7 +1,7 @@
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { AgentMemory } from './agent-memory.ts';
-import { MemoryBench } from './memory-bench.contract.ts';
+import { MemoryBench } from './memory-bench.kit.ts';
 import { withMemoryRefs } from './memory-refs.ts';
 
 const shapes: Readonly<Record<string, JsonObject>> = {

@@ -1,9 +1,9 @@
 /** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
 import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
 import { quoted, TerminalError } from '@cairn/protocol';
-import { type MemoryScope, memoryScopeOf } from '../../engine/memory-scope.ts';
+import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
 import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
-import type { EventLog } from '../../log/port.ts';
+import type { EventLog } from '../../log/ports/ports.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';

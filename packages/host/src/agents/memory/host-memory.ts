@@ -1,10 +1,11 @@
 /** The memory of a host put together: for the tools of agents, for their names on the wire, and for the published fixtures. */
-import type { NodeType } from '../../engine/compiled.ts';
+
+import { createProbePerformer, memoryProbe, type ProbeWorld } from '../../conformance/memory-probe.ts';
 import type { AgentShelf, Performer, Sha256 } from '../../engine/ports.ts';
-import type { Store } from '../../log/port.ts';
+import type { NodeType } from '../../engine/workflow/node-type.ts';
+import type { Store } from '../../log/ports/ports.ts';
 import { AgentMemory } from './agent-memory.ts';
 import { Memory } from './memory.ts';
-import { createProbePerformer, memoryProbe, type ProbeWorld } from './memory-probe.ts';
 import { withMemoryRefs } from './memory-refs.ts';
 
 export interface HostMemoryParts {

@@ -1,7 +1,7 @@
 import { eventPayloads } from '@cairn/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_ENTRY_BYTES, type NewMemory } from './memory.ts';
-import { MemoryBench } from './memory-bench.contract.ts';
+import { MemoryBench } from './memory-bench.kit.ts';
 
 let bench: MemoryBench;
 beforeEach(() => {

@@ -4,7 +4,7 @@
  */
 import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { Emission, Sha256 } from '../../engine/ports.ts';
-import type { Records, RememberedEntry, RememberedQuery } from '../../log/port.ts';
+import type { Records, RememberedEntry, RememberedQuery } from '../../log/ports/ports.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 
 /** An entry as the wire has it (closed). */

@@ -1,7 +1,7 @@
 /** The key of a model request by what it means: equal requests have equal keys, whoever sends them and however they are sent. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import { canonicalText } from '../../engine/canonical.ts';
 import type { Sha256 } from '../../engine/ports.ts';
+import { canonicalText } from '../../engine/values/canonical.ts';
 
 /** A request reduced to what changes its answer; what is absent is left out, never null. */
 export interface SemanticRequest {

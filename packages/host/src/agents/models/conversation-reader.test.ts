@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/memory.ts';
-import type { NewRow } from '../../log/port.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import type { NewRow } from '../../log/ports/ports.ts';
 import { type ConversationQuery, createConversations } from './conversation-reader.ts';
 
 const contextId = 'ctx_1' as ContextId;

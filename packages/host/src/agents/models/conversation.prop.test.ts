@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Listener } from './conversation.ts';
-import { Context } from './conversation-rows.contract.ts';
+import { Context } from './conversation-rows.kit.ts';
 
 test('a fold that has gone on gives the same conversation as one that stopped at the cut', () => {
   const step = fc.record({

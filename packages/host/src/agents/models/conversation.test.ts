@@ -1,7 +1,7 @@
 import type { Json } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { emptyContext, foldRow } from './conversation.ts';
-import { Context } from './conversation-rows.contract.ts';
+import { Context } from './conversation-rows.kit.ts';
 
 const user = (text: string) => ({ role: 'user', text });
 const assistant = (text: string) => ({ role: 'assistant', text, toolCalls: [] });

@@ -1,7 +1,7 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
 import { type ErrorCode, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
-import { wellFormed } from '../../engine/canonical.ts';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
+import { wellFormed } from '../../engine/values/canonical.ts';
 import { llmCacheKey } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
 import type { Conversations } from './conversation-reader.ts';

@@ -1,10 +1,10 @@
 import type { JsonObject, OrchestratorDecision } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript } from '../../../test/kit/run-script.ts';
-import { createCatalog } from '../../engine/nodes/catalog.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import { benchWorld } from '../loop/agent-bench.contract.ts';
-import { crew, over } from './crew-bench.contract.ts';
+import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { benchWorld } from '../loop/agent-bench.kit.ts';
+import { crew, over } from './crew-bench.kit.ts';
 import { createSupervisor } from './supervisor.ts';
 
 const catalog = createCatalog([], [createSupervisor(benchWorld()), dispatch]);

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
-import { defineWorkflow } from '../../engine/define-workflow.ts';
-import { child, crew, noop, over, send, worker, world } from './crew-bench.contract.ts';
+import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
+import { child, crew, noop, over, send, worker, world } from './crew-bench.kit.ts';
 
 test('a supervisor decides, a dispatch carries it out, and the chain of its events is caused one by the other', async () => {
   const { start, until, rows, of } = await world(

@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { child, crew, noop, over, send, worker, world } from './crew-bench.contract.ts';
+import { child, crew, noop, over, send, worker, world } from './crew-bench.kit.ts';
 
 const nested = worker('mid', { sub: { type: 'core.subWorkflow', config: { workflowId: 'kid' } } });
 

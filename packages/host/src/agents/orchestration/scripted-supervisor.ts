@@ -1,7 +1,7 @@
 /** A supervisor that decides what its configuration says, for tests of everything around it. */
 import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
-import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/compiled.ts';
+import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
 import { escalation } from '../loop/escalation.ts';
 import { decidedRow } from '../loop/rows.ts';
 import { type Verdict, verdictOf } from '../loop/verdict.ts';

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, OrchestratorDecision } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
-import { defineWorkflow } from '../../engine/define-workflow.ts';
-import { crew, noop, over, send, world } from './crew-bench.contract.ts';
+import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
+import { crew, noop, over, send, world } from './crew-bench.kit.ts';
 
 describe('a decision that is too unsure', () => {
   const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;

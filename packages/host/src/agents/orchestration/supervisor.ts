@@ -1,8 +1,8 @@
 /** `core.orchestrator.supervisor`: an agent whose answer is a decision about the run, recorded for the dispatch node to carry out. */
 import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/compiled.ts';
-import type { Draft, RunError } from '../../engine/state.ts';
+import type { Draft, RunError } from '../../engine/core/state.ts';
+import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/workflow/node-type.ts';
 import { type Check, configProblems, settings } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopState } from '../loop/loop-state.ts';

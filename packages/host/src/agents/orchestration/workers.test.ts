@@ -1,6 +1,6 @@
 import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { compileSchema } from '../../engine/schemas.ts';
+import { compileSchema } from '../../engine/values/schemas.ts';
 import { briefed, workerProblems } from './workers.ts';
 
 const supervisor = (config: JsonObject): WorkflowNode =>

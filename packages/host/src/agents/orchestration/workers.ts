@@ -1,7 +1,7 @@
 /** What a supervisor is told of the workers it may send, in words for the model and as the schema of its decision. */
 import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
-import type { Agents } from '../../engine/compiled.ts';
+import type { Agents } from '../../engine/workflow/node-type.ts';
 
 const workerList = z
   .array(

@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
-import { compileSchema } from '../../engine/schemas.ts';
+import { compileSchema } from '../../engine/values/schemas.ts';
 import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
 import { packJson } from './pack-json.ts';

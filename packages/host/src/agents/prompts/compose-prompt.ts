@@ -1,7 +1,7 @@
 /** Fills the slots of a template, and says in hashes what came of it. */
 import { type Json, type JsonObject, type PayloadOf, TerminalError } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
 import type { Sha256 } from '../../engine/ports.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import {
   type PromptKind,
   type PromptRef,

@@ -1,8 +1,8 @@
 /** The prompts an agent works with in a node: its own, or the templates that the node or its workflow refers to. */
 import type { JsonObject } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
+import type { Draft } from '../../engine/core/state.ts';
 import type { Sha256 } from '../../engine/ports.ts';
-import type { Draft } from '../../engine/state.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { composePrompt } from './compose-prompt.ts';
 import {
   type PromptLayer,

@@ -1,6 +1,6 @@
 /** Where a prompt comes from: the places that may give one, in order, and the record of which one did. */
 import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
-import type { NodeContext } from '../../engine/compiled.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { type PromptKind, type PromptRef, parsePromptRef, refText } from './prompt-template.ts';
 
 /** The places, the strongest first. */

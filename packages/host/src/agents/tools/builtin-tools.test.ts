@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type BuiltinWorld, createBuiltinTools } from './builtin-tools.ts';
 import type { HttpFetch, HttpFetched } from './http-tool.ts';
 import type { Tool } from './tool.ts';
-import { toolDesk } from './tool-desk.contract.ts';
+import { toolDesk } from './tool-desk.kit.ts';
 
 const untouched = () => {
   throw new Error('this was not to be asked');

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { StepSafety } from '../../engine/ports.ts';
-import { compileSchema } from '../../engine/schemas.ts';
+import { compileSchema } from '../../engine/values/schemas.ts';
 import { hostileArguments } from './hostile-arguments.ts';
 import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
 import { MAX_TOOL_ID, toolIdPattern } from './tool-book.ts';

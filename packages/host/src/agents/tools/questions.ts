@@ -1,6 +1,6 @@
 /** Questions of a tool as they are recorded: checked when they are asked, so that nobody is asked what cannot be answered. */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import { compileSchema } from '../../engine/schemas.ts';
+import { compileSchema } from '../../engine/values/schemas.ts';
 import type { AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
 
 /** Questions are shown on screens and sent to phones. */

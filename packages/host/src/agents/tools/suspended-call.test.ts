@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
-import { toolDesk } from './tool-desk.contract.ts';
+import { toolDesk } from './tool-desk.kit.ts';
 
 type Run = ToolOptions<object>['run'];
 

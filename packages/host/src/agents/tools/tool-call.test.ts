@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { toolDesk } from './tool-desk.contract.ts';
+import { toolDesk } from './tool-desk.kit.ts';
 
 type Run = ToolOptions<Record<string, Json>>['run'];
 

@@ -1,7 +1,7 @@
 /** A supervisor's question to the user: as one turn of a conversation, or as a clarification. What the user says is what the node puts out. */
 import type { Json } from '@cairn/protocol';
-import type { DrivenContext, NodeAction } from '../compiled.ts';
-import { askDrafts, resolvedDraft, resumedDraft } from '../waiting.ts';
+import { askDrafts, resolvedDraft, resumedDraft } from '../core/interrupts.ts';
+import type { DrivenContext, NodeAction } from '../workflow/node-type.ts';
 import { closingDrafts, closingOf, openingDrafts, USUAL_CHANNEL } from './conversation-drafts.ts';
 import type { Conversation } from './conversation-state.ts';
 import type { Dispatch } from './dispatch-state.ts';

@@ -1,8 +1,8 @@
 /** The nodes that do their work in the moment they start, and the one that only waits for time. */
 import { isoTime, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
-import type { NodeContext, NodeType } from '../compiled.ts';
-import { MAX_SPAN_MS } from '../node-settings.ts';
-import type { Draft } from '../state.ts';
+import type { Draft } from '../core/state.ts';
+import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
+import type { NodeContext, NodeType } from '../workflow/node-type.ts';
 import { noProblems, passedOn } from './values.ts';
 
 const nothing: JsonObject = {};

@@ -1,11 +1,11 @@
 /** The nodes that choose a way: `core.conditional` once, `core.loop` until it is done. */
 import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
 import { edgeCondition, TerminalError } from '@cairn/protocol';
-import type { NodeContext, NodeType, Program } from '../compiled.ts';
-import { compileCondition } from '../conditions.ts';
-import { compileExpression } from '../expressions.ts';
-import { scopeOf } from '../scope.ts';
-import type { RunState } from '../state.ts';
+import { scopeOf } from '../core/scope.ts';
+import type { RunState } from '../core/state.ts';
+import { compileExpression } from '../values/expressions.ts';
+import { compileCondition } from '../workflow/conditions.ts';
+import type { NodeContext, NodeType, Program } from '../workflow/node-type.ts';
 import { passedOn } from './values.ts';
 
 /** Edges that leave by a port the node never activates would never be taken: that is a mistake, not a choice. */

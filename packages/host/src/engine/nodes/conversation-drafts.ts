@@ -8,10 +8,10 @@ import {
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
-import { groupIdOf } from '../agent-sharing.ts';
-import type { DrivenContext, NodeContext } from '../compiled.ts';
-import type { Draft } from '../state.ts';
-import { askDrafts } from '../waiting.ts';
+import { askDrafts } from '../core/interrupts.ts';
+import type { Draft } from '../core/state.ts';
+import { groupIdOf } from '../workflow/agent-sharing.ts';
+import type { DrivenContext, NodeContext } from '../workflow/node-type.ts';
 import type { Conversation, Conversing } from './conversation-state.ts';
 
 const client = 'client' as const;

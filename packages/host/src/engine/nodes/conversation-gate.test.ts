@@ -1,7 +1,7 @@
 import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
-import type { NodeOptions } from '../define-workflow.ts';
+import type { NodeOptions } from '../workflow/define-workflow.ts';
 
 const gate = (config: JsonObject = {}): NodeOptions => ({ type: 'core.conversationGate', config });
 const held = (config: JsonObject = {}, more: Parameters<typeof workflowOf>[2] = {}) =>

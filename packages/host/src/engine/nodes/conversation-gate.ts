@@ -8,10 +8,10 @@ import {
   type WorkflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
-import { MAX_SPAN_MS } from '../node-settings.ts';
-import type { Draft } from '../state.ts';
-import { resolvedDraft, resumedDraft } from '../waiting.ts';
+import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
+import type { Draft } from '../core/state.ts';
+import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
+import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../workflow/node-type.ts';
 import {
   channelProblems,
   closingDrafts,

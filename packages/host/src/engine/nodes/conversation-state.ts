@@ -1,6 +1,6 @@
 /** What a node knows of the conversation it holds: plain JSON, changed by the node's rows alone. */
 import type { ConversationTurn, FoldEvent, Json, JsonObject } from '@cairn/protocol';
-import type { RunState } from '../state.ts';
+import type { RunState } from '../core/state.ts';
 
 export interface Conversation {
   readonly conversationId: string;

@@ -9,12 +9,12 @@ import {
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
-import { groupIdOf, sharingProblems } from '../agent-sharing.ts';
-import type { NodeType } from '../compiled.ts';
-import { compileExpression } from '../expressions.ts';
-import { compileSchema } from '../schemas.ts';
-import { scopeOf } from '../scope.ts';
-import type { RunError, RunState } from '../state.ts';
+import { scopeOf } from '../core/scope.ts';
+import type { RunError, RunState } from '../core/state.ts';
+import { compileExpression } from '../values/expressions.ts';
+import { compileSchema } from '../values/schemas.ts';
+import { groupIdOf, sharingProblems } from '../workflow/agent-sharing.ts';
+import type { NodeType } from '../workflow/node-type.ts';
 
 const variableName = ({ config }: WorkflowNode): Json | undefined => config.name ?? config.variableName;
 

@@ -1,8 +1,8 @@
 /** Decisions of a supervisor that are too unsure to be carried out unseen: a person looks first. */
 import { type Json, type JsonObject, type OrchestratorDecision, orchestratorDecision } from '@cairn/protocol';
-import type { NodeContext } from '../compiled.ts';
-import type { Draft, RunError } from '../state.ts';
-import { askDrafts } from '../waiting.ts';
+import { askDrafts } from '../core/interrupts.ts';
+import type { Draft, RunError } from '../core/state.ts';
+import type { NodeContext } from '../workflow/node-type.ts';
 
 /** Below this no decision is carried out unseen. */
 const FLOOR = 0.5;

@@ -1,7 +1,7 @@
 /** What a `core.dispatch` node may be told, and what of it is wrong. */
 import type { JsonObject } from '@cairn/protocol';
-import type { MemoryScopeIsolation } from '../memory-scope.ts';
-import { type Mapping, mappingProblems } from './mappings.ts';
+import { type Mapping, mappingProblems } from '../family/mappings.ts';
+import type { MemoryScopeIsolation } from '../family/memory-scope.ts';
 
 export interface DispatchConfig {
   readonly askUserRouting?: 'conversation' | 'clarification' | 'auto';

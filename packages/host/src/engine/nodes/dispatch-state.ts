@@ -1,6 +1,6 @@
 /** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
 import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
-import type { ChildEnd, RunError } from '../state.ts';
+import type { ChildEnd, RunError } from '../core/state.ts';
 import { type Conversing, evolveConversation } from './conversation-state.ts';
 
 export interface Worker {

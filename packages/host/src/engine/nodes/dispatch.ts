@@ -1,8 +1,6 @@
 /** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
 import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../compiled.ts';
-import type { Decided, Draft, OpenCall, RunError } from '../state.ts';
-import { askUser, isAsking } from './ask-user.ts';
+import type { Decided, Draft, OpenCall, RunError } from '../core/state.ts';
 import {
   budgetOfEach,
   chainEvent,
@@ -14,13 +12,15 @@ import {
   failureOf,
   nextChildId,
   unknownChild,
-} from './child-drafts.ts';
-import { childRequest } from './child-request.ts';
+} from '../family/child-drafts.ts';
+import { childRequest } from '../family/child-request.ts';
+import { harvested } from '../family/mappings.ts';
+import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../workflow/node-type.ts';
+import { askUser, isAsking } from './ask-user.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
 import { type DispatchConfig, dispatchProblems, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
 import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
-import { harvested } from './mappings.ts';
 
 type Context = DrivenContext<Dispatch>;
 

@@ -1,10 +1,10 @@
 /** The nodes that wait for an answer: an approval, a clarification, an outside event, or a question of one's own. */
 import { type InterruptKind, interruptData, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
-import type { NodeAction, NodeContext, NodeType } from '../compiled.ts';
-import { MAX_SPAN_MS } from '../node-settings.ts';
-import { compileSchema } from '../schemas.ts';
-import type { Answer } from '../state.ts';
-import { askDrafts } from '../waiting.ts';
+import { askDrafts } from '../core/interrupts.ts';
+import type { Answer } from '../core/state.ts';
+import { compileSchema } from '../values/schemas.ts';
+import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
+import type { NodeAction, NodeContext, NodeType } from '../workflow/node-type.ts';
 import { asOutputs, passedOn } from './values.ts';
 
 interface GateQuestion {

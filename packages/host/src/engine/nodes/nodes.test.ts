@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { RunScript, scriptCatalog, workflowOf } from '../../../test/kit/run-script.ts';
-import { createCatalog } from './catalog.ts';
+import { createCatalog } from './node-types.ts';
 
 const only = (type: string, config: JsonObject = {}, inputs: JsonObject = {}, more = {}) =>
   new RunScript(workflowOf({ a: { type, config } }, undefined, more), { inputs });

@@ -1,12 +1,12 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
 
 import type { JsonObject } from '@cairn/protocol';
-import type { NodeType, Workflow } from '../compiled.ts';
-import { callIdOf } from '../evolve-facts.ts';
-import { plainJsonCopy } from '../json-copy.ts';
+import { callIdOf } from '../core/evolve-facts.ts';
+import { stepRequested } from '../core/recover.ts';
+import type { OpenCall, RunState } from '../core/state.ts';
 import type { Step } from '../ports.ts';
-import { stepRequested } from '../recover.ts';
-import type { OpenCall, RunState } from '../state.ts';
+import { plainJsonCopy } from '../values/json-copy.ts';
+import type { NodeType, Workflow } from '../workflow/node-type.ts';
 import { noProblems, passedOn } from './values.ts';
 
 /** The node's configuration overlaid with its inputs, as a copy: what the function does to it must not reach the run. */

@@ -1,8 +1,6 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
 import type { Json, JsonObject, RunId } from '@cairn/protocol';
-import type { DrivenContext, NodeDriver, NodeType } from '../compiled.ts';
-import type { MemoryScopeIsolation } from '../memory-scope.ts';
-import type { ChildEnd, RunError } from '../state.ts';
+import type { ChildEnd, RunError } from '../core/state.ts';
 import {
   budgetOfEach,
   childRefused,
@@ -13,9 +11,11 @@ import {
   failureOf,
   nextChildId,
   unknownChild,
-} from './child-drafts.ts';
-import { childRequest } from './child-request.ts';
-import { harvested, type Mapping, mappingProblems } from './mappings.ts';
+} from '../family/child-drafts.ts';
+import { childRequest } from '../family/child-request.ts';
+import { harvested, type Mapping, mappingProblems } from '../family/mappings.ts';
+import type { MemoryScopeIsolation } from '../family/memory-scope.ts';
+import type { DrivenContext, NodeDriver, NodeType } from '../workflow/node-type.ts';
 
 interface SubWorkflowConfig {
   readonly workflowId: string;

@@ -10,9 +10,9 @@ import {
   type Surroundings,
   woken,
 } from '../admit.ts';
-import type { Followers } from '../followers.ts';
-import { maySettle } from '../idempotency-record.ts';
-import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row, Settlement } from '../port.ts';
+import type { Followers } from '../feed/followers.ts';
+import { maySettle } from '../ports/idempotency-record.ts';
+import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row, Settlement } from '../ports/ports.ts';
 import { contextTaken, notToSettle, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
 import { outcomeReader, outcomeWriter } from './idempotency.ts';

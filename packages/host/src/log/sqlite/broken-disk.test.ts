@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
-import { creation, row, rowsOf, runA, runB } from '../samples.contract.ts';
-import { folders } from './folders.contract.ts';
+import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
+import { folders } from './folders.kit.ts';
 import { openSqliteStore } from './open.ts';
 
 const disk = vi.hoisted(() => ({ fails: false, flushed: [] as string[] }));

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Checkpointer } from './checkpoint.ts';
-import { folders } from './folders.contract.ts';
+import { folders } from './folders.kit.ts';
 import { openDatabase } from './open.ts';
 
 const { fresh } = folders();

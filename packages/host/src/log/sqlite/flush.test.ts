@@ -2,9 +2,9 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { Commit } from '../port.ts';
-import { creation, row, rowsOf, runA } from '../samples.contract.ts';
-import { database, folders } from './folders.contract.ts';
+import type { Commit } from '../ports/ports.ts';
+import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
+import { database, folders } from './folders.kit.ts';
 import { assembleStore } from './store.ts';
 import { walFlush } from './wal-flush.ts';
 

@@ -2,8 +2,8 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { creation, row, rowsOf, runA, runB } from '../samples.contract.ts';
-import { database, folders } from './folders.contract.ts';
+import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
+import { database, folders } from './folders.kit.ts';
 import { assembleStore } from './store.ts';
 
 const { fresh } = folders();

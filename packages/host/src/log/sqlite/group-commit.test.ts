@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { creation, row, rowsOf, runA } from '../samples.contract.ts';
-import { folders, open } from './folders.contract.ts';
+import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
+import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();
 const runs = (count: number): RunId[] => Array.from({ length: count }, (_, i) => `run_${i}` as RunId);

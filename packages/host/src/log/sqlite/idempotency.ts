@@ -6,7 +6,7 @@ import {
   maySettle,
   mayTake,
   pendingRecord,
-} from '../idempotency-record.ts';
+} from '../ports/idempotency-record.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { asked, creation, resolved, row, runA, runB, started } from '../samples.contract.ts';
-import { folders, open } from './folders.contract.ts';
+import { asked, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
+import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();
 

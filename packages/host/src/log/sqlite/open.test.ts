@@ -5,8 +5,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { creation, row, runA, runB } from '../samples.contract.ts';
-import { folders, open } from './folders.contract.ts';
+import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();
 const fileOf = (folder: string): string => join(folder, 'cairn.db');

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ListenerFault } from '../followers.ts';
+import type { ListenerFault } from '../feed/followers.ts';
 import { corrupt, storeError } from './errors.ts';
 import type { ElapsedMs } from './group-commit.ts';
 import { lockFolder } from './lock.ts';

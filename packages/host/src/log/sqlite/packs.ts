@@ -1,6 +1,6 @@
 /** Packs of tenants in SQLite: every version that was ever installed, so that a version never comes to mean something else. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { PackRecord, Records } from '../port.ts';
+import type { PackRecord, Records } from '../ports/ports.ts';
 import { packVersionTaken } from '../refusals.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 

@@ -12,7 +12,7 @@ import type {
   RunPage,
   RunQuery,
   RunRows,
-} from '../port.ts';
+} from '../ports/ports.ts';
 import { ChosenReader } from './chosen-rows.ts';
 import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';

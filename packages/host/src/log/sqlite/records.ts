@@ -1,6 +1,6 @@
 /** Definitions, workflow names and checkpoints in SQLite, beside what has files of its own; writes share the log's transactions. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Checkpoint, Records, WorkflowRecord } from '../port.ts';
+import type { Checkpoint, Records, WorkflowRecord } from '../ports/ports.ts';
 import { versionTaken } from '../refusals.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 import { sqliteIdempotency } from './idempotency.ts';

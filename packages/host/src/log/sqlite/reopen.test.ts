@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { IdempotencyRecord } from '../idempotency-record.ts';
-import type { Store } from '../port.ts';
-import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../samples.contract.ts';
-import { folders, open } from './folders.contract.ts';
+import type { IdempotencyRecord } from '../ports/idempotency-record.ts';
+import type { Store } from '../ports/ports.ts';
+import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../ports/samples.kit.ts';
+import { folders, open } from './folders.kit.ts';
 
 const { fresh, copyOf } = folders();
 

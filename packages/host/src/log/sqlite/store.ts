@@ -1,8 +1,8 @@
 /** The SQLite store put together: one connection that reads and writes, one thread that checkpoints. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { Followers, type ListenerFault, uncaught } from '../followers.ts';
-import type { EventLog, Store } from '../port.ts';
+import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
+import type { EventLog, Store } from '../ports/ports.ts';
 import { storeClosed } from '../refusals.ts';
 import { Appender } from './append.ts';
 import { Checkpointer } from './checkpoint.ts';

@@ -1,7 +1,7 @@
 /** Which credential a request shows, and whose it is: a key or a token in the header, or the session of a browser. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
-import type { Caller } from '../auth.ts';
+import type { Caller } from './auth.ts';
 import type { Sessions } from './sessions.ts';
 
 /** What of a request tells who sent it. */

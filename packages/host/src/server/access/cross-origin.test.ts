@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approval, keys, rawGet, type Served, served } from '../served.contract.ts';
+import { approval, keys, rawGet, type Served, served } from '../served.kit.ts';
 
 const APP = 'https://app.example.org';
 

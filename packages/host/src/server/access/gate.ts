@@ -2,10 +2,10 @@
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Report } from '../../engine/ports.ts';
-import { type Caller, createKeyRing, requireScope } from '../auth.ts';
-import type { HostConfig } from '../config.ts';
-import { createCheckHost } from '../host-header.ts';
-import type { KeyedRoute, OpenRoute, Route } from '../routes.ts';
+import type { HostConfig } from '../config/config.ts';
+import { createCheckHost } from '../http/host-header.ts';
+import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
+import { type Caller, createKeyRing, requireScope } from './auth.ts';
 import { createAuthenticate } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
 import { IssuerKeys } from './jwks.ts';

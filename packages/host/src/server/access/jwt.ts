@@ -1,9 +1,9 @@
 /** Signed tokens of an issuer the operator trusts: who they are for, what they allow, and why one is refused. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { audienceFor, type Caller, type Scope, scopes, toolScope } from '../auth.ts';
 import type { JwtConfig } from '../config/access.ts';
 import { printable } from '../config/fields.ts';
+import { audienceFor, type Caller, type Scope, scopes, toolScope } from './auth.ts';
 import type { IssuerKeys } from './jwks.ts';
 
 export interface TokenWorld {

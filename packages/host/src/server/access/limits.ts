@@ -1,8 +1,8 @@
 /** How much one caller may ask for: requests a second and at a time, streams and polls at a time, wrong keys a minute. */
 import { RetryableError } from '@cairn/protocol';
 import ipaddr from 'ipaddr.js';
-import type { Caller } from '../auth.ts';
 import type { HostLimits } from '../config/access.ts';
+import type { Caller } from './auth.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export type AccessLimits = Pick<

@@ -1,6 +1,6 @@
 /** How a browser gets and gives back its session. */
 import { z } from 'zod';
-import type { Route } from '../routes.ts';
+import type { Route } from '../http/routes.ts';
 import type { Sessions } from './sessions.ts';
 
 const SESSION_PATH = '/v1/host/cairn/session';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../auth.ts';
-import { KEEPALIVE_MS } from '../event-streams.ts';
-import { approval, keys, served } from '../served.contract.ts';
+import { approval, keys, served } from '../served.kit.ts';
+import { KEEPALIVE_MS } from '../streams/event-streams.ts';
+import type { Caller } from './auth.ts';
 import { SESSION_LIFE_MS, Sessions } from './sessions.ts';
 
 const caller = (credential: string, expiresAt?: number): Caller => ({

@@ -1,6 +1,6 @@
 /** Sessions of browsers: a random id in a cookie that scripts cannot read, so that an EventSource can show who it is. */
 import { hash, randomBytes } from 'node:crypto';
-import { audienceFor, type Caller, type Scope } from '../auth.ts';
+import { audienceFor, type Caller, type Scope } from './auth.ts';
 
 /** A session ends after this, and no later than the credential that opened it. */
 export const SESSION_LIFE_MS = 3_600_000;

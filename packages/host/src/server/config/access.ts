@@ -1,6 +1,6 @@
 /** The keys of the configuration that say who may call, how often, and which pages and addresses are let in or out. */
 import { z } from 'zod';
-import { scopes, toolScope } from '../auth.ts';
+import { scopes, toolScope } from '../access/auth.ts';
 import { address, label, name, origin, path, variable } from './fields.ts';
 
 const given = (values: readonly unknown[]): number => values.filter((value) => value !== undefined).length;

@@ -1,6 +1,6 @@
 /** JSON of the configuration, out of the file or a variable: refused without repeating what may be secret. */
 import { type Json, quoted, TerminalError } from '@cairn/protocol';
-import { repeatedKeyIn } from '../json-body.ts';
+import { repeatedKeyIn } from '../http/json-body.ts';
 
 export function parseConfigJson(text: string, source: string): unknown {
   const value = parsed(text, source);

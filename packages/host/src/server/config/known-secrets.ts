@@ -1,7 +1,7 @@
 /** The secrets whose values the host has from its configuration, so that they can be kept out of the log. */
 import { TerminalError } from '@cairn/protocol';
 import { unredactable } from '../../redaction/markers.ts';
-import { SecretText } from '../secret-text.ts';
+import { SecretText } from '../secrets/secret-text.ts';
 import type { MasterKey, Secrets } from './secrets.ts';
 
 export interface KnownText {

@@ -1,6 +1,6 @@
 import { isCairnError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from './config.ts';
 
 const local = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1' };
 const secrets = { k: { value: 'sk-0123456789abcdef' } };

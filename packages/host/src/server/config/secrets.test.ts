@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseConfig } from '../config.ts';
-import { SecretText } from '../secret-text.ts';
+import { SecretText } from '../secrets/secret-text.ts';
+import { parseConfig } from './config.ts';
 
 const CANARY = 'canary-0123456789-canary';
 

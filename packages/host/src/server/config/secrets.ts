@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { TerminalError } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
-import { SecretText } from '../secret-text.ts';
+import { SecretText } from '../secrets/secret-text.ts';
 import type { Environment, HeadersInput } from './fields.ts';
 import type { ParsedConfig } from './shape.ts';
 

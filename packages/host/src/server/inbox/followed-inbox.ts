@@ -1,7 +1,7 @@
 /** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import type { ContextId, InboxChange, InboxEntry, RunId } from '@cairn/protocol';
-import type { EventLog, InterruptRecord, Row } from '../../log/port.ts';
+import type { EventLog, InterruptRecord, Row } from '../../log/ports/ports.ts';
 import { foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from '../../log/run-index.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 

@@ -1,11 +1,11 @@
 import type { InboxChange, RunId } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/memory.ts';
-import type { Store } from '../../log/port.ts';
-import { asked, creation, resolved, row, started } from '../../log/samples.contract.ts';
-import type { PageCursors } from '../page-cursors.ts';
-import { ManualTimers } from '../served.contract.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import type { Store } from '../../log/ports/ports.ts';
+import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
+import type { PageCursors } from '../http/page-cursors.ts';
+import { ManualTimers } from '../served.kit.ts';
 import { InboxFeed } from './inbox-feed.ts';
 
 /** Places as they are. */

@@ -1,7 +1,7 @@
 /** Live inboxes: one for each tenant that somebody follows, told to each follower at its own pace. */
 import type { InboxChange } from '@cairn/protocol';
-import type { Commit, EventLog } from '../../log/port.ts';
-import type { PageCursors } from '../page-cursors.ts';
+import type { Commit, EventLog } from '../../log/ports/ports.ts';
+import type { PageCursors } from '../http/page-cursors.ts';
 import type { Timers } from '../timers.ts';
 import { Ancestry } from './ancestry.ts';
 import { FollowedInbox, type FollowedWorld, inboxTypes } from './followed-inbox.ts';

@@ -2,8 +2,8 @@ import type { InboxChange, InboxEntry, JsonObject, RunId, WorkflowDefinition } f
 import { inboxChange, inboxPage } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { asked, creation, row, started } from '../../log/samples.contract.ts';
-import { approval, chain, keys, type Served, served } from '../served.contract.ts';
+import { asked, creation, row, started } from '../../log/ports/samples.kit.ts';
+import { approval, chain, keys, type Served, served } from '../served.kit.ts';
 
 const PATH = '/v1/host/cairn/inbox';
 

@@ -1,12 +1,12 @@
 /** `GET /v1/host/cairn/inbox`: what waits for somebody, as pages, or as a stream that goes on. */
 import { inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
-import type { EventLog } from '../../log/port.ts';
-import type { EventStreams } from '../event-streams.ts';
-import { takenOver } from '../events.ts';
-import type { PageCursors } from '../page-cursors.ts';
-import { integerParam } from '../params.ts';
-import { type Call, queryParam, type Route } from '../routes.ts';
+import type { EventLog } from '../../log/ports/ports.ts';
+import type { PageCursors } from '../http/page-cursors.ts';
+import { integerParam } from '../http/params.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import { takenOver } from '../streams/events.ts';
 import { Ancestry } from './ancestry.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 import type { InboxFeed } from './inbox-feed.ts';

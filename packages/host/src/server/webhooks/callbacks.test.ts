@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
+import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.kit.ts';
 
 async function waitingRun(
   { ask }: Telling,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PumpWorld, refuse, take, turns } from './pump-world.contract.ts';
+import { PumpWorld, refuse, take, turns } from './pump-world.kit.ts';
 
 type Deed =
   | { readonly kind: 'write'; readonly run: number; readonly types: readonly string[] }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FAILED_AFTER, OPEN_MS, OPENS_AFTER } from './circuit.ts';
 import { newDeliveryState, renderState } from './delivery-state.ts';
 import { backoffMs } from './pump.ts';
-import { PumpWorld, refuse, take, turns } from './pump-world.contract.ts';
+import { PumpWorld, refuse, take, turns } from './pump-world.kit.ts';
 
 test('every row of the type is told once, each run in its order, and nothing else', async () => {
   const world = new PumpWorld();

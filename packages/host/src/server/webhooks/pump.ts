@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
 import type { Report } from '../../engine/ports.ts';
-import type { EventLog, Row } from '../../log/port.ts';
+import type { EventLog, Row } from '../../log/ports/ports.ts';
 import type { Timers } from '../timers.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';

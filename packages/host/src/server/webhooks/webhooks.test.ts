@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import { RawConnection } from '../raw-http.contract.ts';
-import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.contract.ts';
+import { RawConnection } from '../http/raw-http.kit.ts';
+import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.kit.ts';
 import { MAX_WEBHOOKS } from './webhooks.ts';
 
 const events = ['run.started', 'run.completed'];

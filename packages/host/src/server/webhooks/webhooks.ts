@@ -9,10 +9,10 @@ import {
   type WebhookRegistered,
 } from '@cairn/protocol';
 import type { Report, UniqueId } from '../../engine/ports.ts';
-import { docText } from '../../log/frame.ts';
-import type { Commit, Row, Store, SubscriptionRecord } from '../../log/port.ts';
-import type { DeriveKeys } from '../host-secret.ts';
-import type { OnceMark } from '../idempotency.ts';
+import { docText } from '../../log/feed/frame.ts';
+import type { Commit, Row, Store, SubscriptionRecord } from '../../log/ports/ports.ts';
+import type { OnceMark } from '../idempotency/idempotency.ts';
+import type { DeriveKeys } from '../secrets/host-secret.ts';
 import type { Timers } from '../timers.ts';
 import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';

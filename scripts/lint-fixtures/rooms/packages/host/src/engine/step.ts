@@ -1,4 +1,4 @@
-import type { Row } from '../log/port.ts';
+import type { Row } from '../log/ports/ports.ts';
 import { chain } from '../log/chain.ts'; // refused
 import { reply } from '../server/runs.ts'; // refused
 import { clock } from '../../test/kit/clock.ts'; // refused

@@ -1,0 +1,231 @@
+/** Plays an agent node against the engine's pure core: models and tools answer when, and what, the test says. */
+import { createHash } from 'node:crypto';
+import type { FoldEvent, JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
+import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
+import { drivenInput } from '../../engine/core/driven.ts';
+import type { OpenCall } from '../../engine/core/state.ts';
+import { createCatalog } from '../../engine/nodes/node-types.ts';
+import type { Sha256, StepSafety } from '../../engine/ports.ts';
+import { ceilingOf } from '../allowlist.ts';
+import { ModelError } from '../models/model-error.ts';
+import type { ModelFailure, ModelRequest, Turn } from '../models/turn.ts';
+import { PromptLibrary } from '../prompts/prompt-library.ts';
+import { hostTool } from '../tools/define-tool.ts';
+import type { ToolCallInput, ToolOutcome } from '../tools/tool.ts';
+import { ToolBook } from '../tools/tool-book.ts';
+import { createAgentNodes } from './agent-node.ts';
+import type { LoopWorld } from './world.ts';
+
+export const sha256: Sha256 = (text, encoding) => createHash('sha256').update(text).digest(encoding);
+
+const PACK = 'community.test.crew';
+export const agentId = (name: string): string => `${PACK}.${name}`;
+
+const tool = (id: string, safety: StepSafety, untrusted = false) =>
+  hostTool({
+    id,
+    description: `Does ${id}.`,
+    input: z.strictObject({ n: z.number().optional() }),
+    safety,
+    untrusted,
+    egress: 'none',
+    needs: id === 'openwop:secret' ? ['tool:secret'] : [],
+    run: () => null,
+  });
+
+const book = new ToolBook([
+  tool('openwop:look', 'read'),
+  tool('openwop:web', 'read', true),
+  tool('openwop:save', 'write'),
+  tool('openwop:secret', 'read'),
+]);
+
+export const benchWorld = (more: Partial<LoopWorld> = {}): LoopWorld => ({
+  sha256,
+  models: {
+    find({ selection }) {
+      if (selection.provider === 'nowhere') throw new ModelError('not_configured', { message: 'There is none.' });
+      const { provider = 'scripted', model = 'small' } = selection;
+      return {
+        provider,
+        model,
+        capabilities: new Set(['function-calling', 'structured-output']),
+        contextTokens: null,
+        prices: provider === 'dear' ? { input: 1, output: 1 } : null,
+        isScripted: true,
+        stream: () => {
+          throw new Error('not here');
+        },
+      };
+    },
+  },
+  toolLaw: (run, allowlist) => ({
+    book,
+    policy: { name: 'tools.allow', lines: ['openwop:*'] },
+    allowlist,
+    ceiling: ceilingOf(run.configurable),
+    scopes: undefined,
+  }),
+  prompts: new PromptLibrary([]),
+  reasoningVerbosity: 'summary',
+  reasoningTokenLimit: 512,
+  lowConfidence: 'ask',
+  isConformanceHost: false,
+  ...more,
+});
+
+/** A manifest with what a test wants to be different. */
+const manifest = (name: string, more: object) => ({
+  agentId: agentId(name),
+  persona: name,
+  modelClass: 'general',
+  systemPrompt: `You are ${name}.`,
+  toolAllowlist: ['openwop:look', 'openwop:web', 'openwop:save', 'openwop:secret'],
+  ...more,
+});
+
+export interface Cast {
+  readonly manifest?: object;
+  readonly taskSchema?: JsonObject;
+  readonly returnSchema?: JsonObject;
+}
+
+export interface BenchOptions {
+  /** By name; the first is the node's. */
+  readonly cast?: Readonly<Record<string, Cast>>;
+  readonly config?: JsonObject;
+  /** Names, for nodes `b`, `c` and so on that come after it. */
+  readonly next?: readonly string[];
+  readonly inputs?: JsonObject;
+  readonly configurable?: JsonObject;
+  readonly settings?: JsonObject;
+  readonly world?: Partial<LoopWorld>;
+}
+
+/** One run of an agent node called `a`, and of those that come after it. */
+export class AgentRun extends RunScript {
+  constructor(options: BenchOptions = {}) {
+    const { cast = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
+    const names = Object.keys(cast);
+    const definitions = new Map<string, JsonObject>();
+    const pins: Record<string, { hash: string; ref: { agentId: string; name: string; version: string } }> = {};
+    for (const [name, { manifest: more = {}, ...schemas }] of Object.entries(cast)) {
+      const id = agentId(name);
+      const systemPrompt = `You are ${name}.`;
+      definitions.set(id, {
+        packName: PACK,
+        packVersion: '1.0.0',
+        manifest: manifest(name, more),
+        systemPrompt,
+        ...schemas,
+      } as JsonObject);
+      pins[id] = { hash: name, ref: { agentId: id, name, version: '1.0.0' } };
+    }
+    const node = {
+      type: 'cairn.agent',
+      config,
+      agent: { agentId: agentId(names[0] as string) },
+      inputs: Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, { type: 'static', value }])),
+      ...(settings === undefined ? {} : { settings }),
+    };
+    const later = (options.next ?? []).map((name, i) => [
+      'bcdef'.charAt(i),
+      { type: 'cairn.agent', agent: { agentId: agentId(name) } },
+    ]);
+    super(workflowOf({ a: node as never, ...Object.fromEntries(later) }), {
+      catalog: createCatalog([], createAgentNodes(benchWorld(options.world))),
+      agents: { definitions, pins },
+      ...(configurable === undefined ? {} : { configurable }),
+    });
+  }
+
+  get modelCall(): OpenCall {
+    const call = Object.values(this.state.calls).find(({ step }) => step === 'cairn.model');
+    if (call === undefined) throw new Error(`no model call is open; the last row is ${this.types().at(-1)}`);
+    return call;
+  }
+
+  /** What the open turn is asked with. */
+  get request(): ModelRequest {
+    return drivenInput(this.state, this.workflow, this.modelCall) as unknown as ModelRequest;
+  }
+
+  says(turn: Partial<Turn> = {}): this {
+    return this.lands(this.modelCall.callId, { outcome: { turn: turnOf(turn) as unknown as JsonObject } });
+  }
+
+  calls(...toolCalls: readonly (readonly [name: string, input?: unknown, id?: string])[]): this {
+    return this.says({
+      text: '',
+      finish: 'tool_calls',
+      toolCalls: toolCalls.map(([name, input = {}, id], i) => ({ id: id ?? `call_${i}`, name, input: input as never })),
+    });
+  }
+
+  fails(failure: Partial<ModelFailure> = {}): this {
+    const error = { class: 'overloaded', code: 'model_call_failed', message: 'Busy.', retryable: true, ...failure };
+    return this.lands(this.modelCall.callId, { outcome: { error: error as unknown as JsonObject } });
+  }
+
+  /** A row of the open model call while it streams. */
+  streams(type: 'agent.reasoning.delta' | 'output.chunk', payload: JsonObject): this {
+    const { nodeId, requestedSeq } = this.modelCall;
+    this.write([{ type, nodeId, cause: requestedSeq, audience: 'client', payload }]);
+    return this.settle();
+  }
+
+  toolCall(toolId: string): OpenCall {
+    const open = Object.values(this.state.calls).find(
+      (call) => call.step === 'cairn.tool' && this.inputOf(call).toolId === toolId,
+    );
+    if (open === undefined) throw new Error(`no call of ${toolId} is open`);
+    return open;
+  }
+
+  inputOf(call: OpenCall): ToolCallInput {
+    return drivenInput(this.state, this.workflow, call) as unknown as ToolCallInput;
+  }
+
+  tool(toolId: string, outcome: ToolOutcome): this {
+    return this.lands(this.toolCall(toolId).callId, { outcome: outcome as unknown as JsonObject });
+  }
+
+  result(toolId: string, value: unknown = 'done'): this {
+    return this.tool(toolId, { kind: 'result', value: value as never });
+  }
+
+  /** Rows of the agent, without those of the run. */
+  story(): string[] {
+    return this.types().filter((type) => !/^(run\.|cairn\.task|node\.started)/.test(type));
+  }
+
+  event(type: string): FoldEvent<string, JsonObject> {
+    const found = this.events.find((event) => event.type === type);
+    if (found === undefined) throw new Error(`no ${type} among ${this.types().join(', ')}`);
+    return found;
+  }
+
+  get error(): JsonObject {
+    return this.last('node.failed').error as JsonObject;
+  }
+
+  get outputs(): JsonObject {
+    return this.last('node.completed').outputs as JsonObject;
+  }
+}
+
+export const turnOf = (more: Partial<Turn> = {}): Turn => ({
+  text: 'Done.',
+  reasoning: '',
+  toolCalls: [],
+  finish: 'stop',
+  usage: { inputTokens: 10, outputTokens: 5 },
+  provider: 'scripted',
+  model: 'small',
+  cacheKey: 'key',
+  chunks: 0,
+  tail: '',
+  specification: 'v4',
+  ...more,
+});

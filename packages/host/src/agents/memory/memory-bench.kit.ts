@@ -1,0 +1,74 @@
+/** Runs over a real store that write into its memories, for tests; not shipped. */
+import { hash } from 'node:crypto';
+import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
+import type { Sha256 } from '../../engine/ports.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import type { Row, Store } from '../../log/ports/ports.ts';
+import { Memory, type MemoryCall } from './memory.ts';
+
+export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
+
+/** What a run begins with. */
+interface Beginning {
+  readonly tenant?: string;
+  readonly agents?: JsonObject;
+  readonly parentRunId?: RunId;
+  readonly memoryScope?: JsonObject;
+}
+
+export class MemoryBench {
+  readonly store: Store;
+  readonly memory: Memory;
+  now = 1_000_000;
+
+  constructor(store: Store = memoryStore()) {
+    this.store = store;
+    this.memory = new Memory({ records: store.records, now: () => this.now, sha256 });
+  }
+
+  async start(name: string, { tenant = 't', parentRunId, ...more }: Beginning = {}) {
+    const runId = `run_${name}` as RunId;
+    await this.store.log.append({
+      runId,
+      create: { tenant, contextId: `ctx_${tenant}` as ContextId, originRunId: runId, parentRunId },
+      rows: [this.#row('run.started', { workflowId: 'w', owner: { tenant }, ...more })],
+    });
+    return runId;
+  }
+
+  end = (runId: RunId) => this.store.log.append({ runId, rows: [this.#row('run.completed', {})] });
+
+  /** A call of a turn of the run, asked for by the row that the run has last. */
+  async call(
+    runId: RunId,
+    turn: number,
+    number = 0,
+    agentId = 'host:scribe',
+  ): Promise<MemoryCall & { contextId: string }> {
+    const head = (await this.store.log.head(runId))!;
+    await this.store.log.append({ runId, rows: [this.#row('agent.toolCalled', {})] });
+    const { tenant, contextId } = head.record;
+    return {
+      tenant,
+      runId,
+      contextId,
+      nodeId: 'n',
+      agentId,
+      callId: `n#0.0/t${turn}.${number}`,
+      requestedSeq: head.seq + 1,
+      record: async (rows) => {
+        const written = rows.map(({ type, audience, payload }) => ({ ...this.#row(type, payload), audience }));
+        await this.store.log.append({ runId, rows: written });
+      },
+    };
+  }
+
+  async rows(runId: RunId, type: string): Promise<readonly JsonObject[]> {
+    const all: readonly Row[] = await this.store.log.read({ runId, after: -1, limit: 1_000 });
+    return all.filter((row) => row.type === type).map((row) => JSON.parse(row.payload) as JsonObject);
+  }
+
+  #row(type: string, payload: JsonObject) {
+    return { at: this.now, type, audience: 'client' as const, payload: JSON.stringify(payload), task: null };
+  }
+}

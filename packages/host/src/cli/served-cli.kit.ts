@@ -1,0 +1,124 @@
+/** A real host on a free loopback port, with workflows for the verbs to meet, and the command line pointed at it; not shipped. */
+import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { onTestFinished } from 'vitest';
+import { memoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/ports.ts';
+import { scopes } from '../server/access/auth.ts';
+import { createHost, type HostOptions } from '../server/create-host.ts';
+import { demoWorkflows } from './demo-workflows.ts';
+import { type Ended, type Typed, typed } from './noted-terminal.kit.ts';
+
+export const key = 'a-key-for-the-command-line';
+export const readerKey = 'a-key-that-only-reads';
+
+interface Step {
+  readonly id: string;
+  readonly typeId: string;
+  readonly config?: JsonObject;
+}
+
+/** Nodes in a row, or side by side. */
+function workflow(id: string, steps: readonly Step[], fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+  return {
+    id,
+    name: id,
+    version: '1',
+    nodes: steps.map(({ id: node, typeId, config = {} }, i) => ({
+      id: node,
+      typeId,
+      name: node,
+      position: { x: i, y: 0 },
+      config,
+      inputs: {},
+    })),
+    edges: steps.slice(1).map(({ id: node }, i) => ({
+      id: `e${i}`,
+      sourceNodeId: steps[i]?.id ?? '',
+      targetNodeId: node,
+    })),
+    triggers: [],
+    variables: [],
+    metadata: {},
+    settings: {},
+    ...fields,
+  };
+}
+
+export const trip = workflow('trip', [
+  {
+    id: 'details',
+    typeId: 'core.clarificationGate',
+    config: {
+      questions: [
+        { id: 'city', question: 'Where to?' },
+        { id: 'nights', question: 'How long?', schema: { type: 'integer' } },
+      ],
+    },
+  },
+]);
+
+const workflows: readonly WorkflowDefinition[] = [
+  ...demoWorkflows,
+  trip,
+  workflow('sum', [{ id: 'add', typeId: 'core.setVariable', config: { name: 'n', expression: 'variables.n + 1' } }], {
+    variables: [
+      { name: 'n', type: 'number', required: true },
+      { name: 'label', type: 'string' },
+    ],
+  }),
+  workflow('broken', [{ id: 'bad', typeId: 'core.setVariable', config: { name: 'x', expression: '1 / 0' } }]),
+  workflow(
+    'busy-gate',
+    [
+      { id: 'gate', typeId: 'core.approvalGate', config: { title: 'Go?' } },
+      { id: 'work', typeId: 'core.delay', config: { delayMs: 100 } },
+    ],
+    { edges: [] },
+  ),
+  workflow('talk', [{ id: 'chat', typeId: 'core.conversationGate', config: { prompt: 'What shall we build?' } }]),
+  workflow('slow', [{ id: 'wait', typeId: 'core.delay', config: { delayMs: 3_600_000 } }]),
+  workflow(
+    'two-gates',
+    [
+      { id: 'left', typeId: 'core.approvalGate', config: { title: 'Left?', actions: ['accept', 'refine'] } },
+      { id: 'right', typeId: 'core.approvalGate', config: { title: 'Right?' } },
+    ],
+    { edges: [] },
+  ),
+];
+
+export interface ServedCli {
+  readonly url: string;
+  /** One command line against this host. */
+  cairn(args: readonly string[], how?: Typed): Promise<Ended>;
+  /** The id of a run that was started and left alone. */
+  detached(...args: readonly string[]): Promise<string>;
+}
+
+export async function servedCli(
+  store: Store = memoryStore(),
+  options: Pick<HostOptions, 'allowUnsignedPacks'> = {},
+): Promise<ServedCli> {
+  const host = await createHost({
+    config: {
+      port: 0,
+      keys: [
+        { key, tenant: 'dev', principal: 'ada', scopes: [...scopes] },
+        { key: readerKey, tenant: 'dev', scopes: ['runs:read', 'runs:create'] },
+      ],
+    },
+    ...options,
+    store,
+    workflows,
+    report: () => undefined,
+  });
+  onTestFinished(() => host.close());
+  const url = host.url ?? '';
+  const cairn = (args: readonly string[], how: Typed = {}) =>
+    typed(args, { ...how, env: { CAIRN_URL: url, CAIRN_KEY: key, ...how.env } });
+  return {
+    url,
+    cairn,
+    detached: async (...args) => (await cairn(['run', ...args, '--detach'])).out,
+  };
+}

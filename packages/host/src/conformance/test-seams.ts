@@ -1,0 +1,145 @@
+/** What black-box suites ask a host under test, beside the protocol: served only in conformance mode, by the code that serves users. */
+import { debugBundle, parseShape, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
+import { docText } from '../log/feed/frame.ts';
+import type { RunHead } from '../log/ports/ports.ts';
+import { runNamed, visibleRun } from '../server/http/params.ts';
+import { type Call, queryParam, type Route } from '../server/http/routes.ts';
+import { type BundleSurface, bundleText } from '../server/runs/debug-bundle.ts';
+
+const eventFilters = ['type', 'correlationId', 'causationId', 'nodeId'] as const;
+const filterQuery = z.object(Object.fromEntries(eventFilters.map((name) => [name, z.string().optional()])));
+const exportBody = z.strictObject({ runId: z.string() });
+const variablesBody = z.strictObject({ variables: z.record(z.string(), z.json()) });
+const spanList = z.object({
+  spans: z.array(
+    z.looseObject({ name: z.string(), attributes: z.looseObject({}), events: z.array(z.looseObject({})) }),
+  ),
+});
+
+export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/host/sample/test/runs/{runId}/events',
+      scope: 'runs:read',
+      handle: (call) => events(call, surface),
+      doc: {
+        id: 'testEvents',
+        summary: "A run's events that fit a filter",
+        query: filterQuery,
+        responses: { 200: { description: 'The events.', shape: z.object({ events: z.array(runEventDoc) }) } },
+        errors: ['not_found'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/host/sample/test/otel/spans',
+      scope: 'runs:read',
+      handle: (call) => spans(call, surface),
+      doc: {
+        id: 'testSpans',
+        summary: 'The spans of a run',
+        query: z.object({ runId: z.string() }),
+        responses: { 200: { description: 'The spans.', shape: spanList } },
+        errors: ['not_found'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/host/sample/test/runs/{runId}/variables',
+      scope: 'runs:create',
+      repeatable: true,
+      handle: (call) => setVariables(call, surface),
+      doc: {
+        id: 'testVariables',
+        summary: 'Change variables of a run that goes on',
+        body: variablesBody,
+        responses: { 200: { description: 'They are changed.', shape: z.object({ runId: z.string() }) } },
+        errors: ['not_found', 'run_terminal'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/host/sample/test/debug-bundle/export',
+      scope: 'runs:read',
+      repeatable: true,
+      handle: (call) => exported(call, surface),
+      doc: {
+        id: 'testDebugBundle',
+        summary: 'The debug bundle of a run',
+        body: exportBody,
+        responses: { 200: { description: 'The bundle.', shape: debugBundle } },
+        errors: ['not_found'],
+      },
+    },
+  ];
+}
+
+async function events(call: Call, { log }: BundleSurface): Promise<string> {
+  requirePrincipal(call);
+  const { record, seq } = await visibleRun(call, log);
+  const wanted = eventFilters.flatMap((name) => {
+    const value = queryParam(call, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const found: string[] = [];
+  for (let after = -1; after < seq; ) {
+    const rows = await log.read({ runId: record.runId, after, limit: 200, audience: call.caller.audience });
+    const texts = rows.map(docText).filter((text) => wanted.every(([name, value]) => holds(text, name, value)));
+    found.push(...texts);
+    after = rows.at(-1)?.seq ?? seq;
+  }
+  return `{"events":[${found.join()}]}`;
+}
+
+/** Of an envelope's field, or of the payload's when the envelope has none. */
+function holds(text: string, name: string, value: string): boolean {
+  const doc = JSON.parse(text) as RunEventDoc & Readonly<Record<string, unknown>>;
+  const payload = (doc.payload ?? {}) as Readonly<Record<string, unknown>>;
+  return (doc[name] ?? payload[name]) === value;
+}
+
+/** A fact, as the answer of a person would be: the run goes on from it, whoever holds it. */
+async function setVariables(call: Call, { engine, log, now }: BundleSurface): Promise<string> {
+  requirePrincipal(call);
+  const { variables } = parseShape(variablesBody, call.request.body, 'The body');
+  const { runId } = (await visibleRun(call, log)).record;
+  const before = (await engine.snapshot(call.caller.tenant, runId)).variables ?? {};
+  const rows = Object.entries(variables).map(([name, next]) => {
+    const previous = Object.hasOwn(before, name) ? { previous: before[name] } : {};
+    const payload = JSON.stringify({ name, ...previous, next });
+    return { at: now(), type: 'variable.changed', audience: 'client' as const, payload, task: null };
+  });
+  if (rows.length > 0) await log.append({ runId, rows });
+  return JSON.stringify({ runId });
+}
+
+async function spans(call: Call, surface: BundleSurface): Promise<string> {
+  requirePrincipal(call);
+  const bundle = await bundleOf(call, queryParam(call, 'runId') ?? '', surface);
+  return JSON.stringify({ spans: (JSON.parse(bundle) as { readonly spans: unknown }).spans });
+}
+
+async function exported(call: Call, surface: BundleSurface): Promise<string> {
+  requirePrincipal(call);
+  const body = exportBody.safeParse(call.request.body);
+  if (!body.success) {
+    throw new TerminalError('validation_error', { message: 'The body must be { "runId": "<id>" }.' });
+  }
+  return bundleOf(call, body.data.runId, surface);
+}
+
+async function bundleOf(call: Call, runId: string, surface: BundleSurface): Promise<string> {
+  const head: RunHead = await runNamed(runId, call.caller, surface.log);
+  return bundleText(head, call.caller, surface);
+}
+
+/** Seams show more than the protocol does: whoever uses one has to be somebody. */
+export function requirePrincipal({ caller }: Call): void {
+  if (caller.principal !== undefined) return;
+  throw new TerminalError('forbidden', {
+    message: 'Test seams need a key that stands for a principal.',
+    hint: 'Give the key a "principal" in the configuration.',
+  });
+}

@@ -1,0 +1,213 @@
+/** The rows by which a node starts, completes, fails or is tried again. */
+import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import { asOutputs } from '../nodes/values.ts';
+import { retryDelay } from '../workflow/node-settings.ts';
+import type { Agents, NodeAction, NodeContext } from '../workflow/node-type.ts';
+import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
+import { arrivedEdges, resolveInputs } from './inputs.ts';
+import { scopeOf } from './scope.ts';
+import type { ActiveNode, Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
+
+const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
+
+const noAgents: Agents = new Map();
+
+/** Starts a node whose turn has come, or says why it cannot be. */
+export function startNode(state: RunState, workflow: Workflow, entry: Queued): Decision {
+  const node = workflow.nodes.get(entry.nodeId) as CompiledNode;
+  if (node.node.disabled === true) return passBy(state, node, entry.cause);
+  if (node.type.missingCapability !== undefined) return rows(refuse(node, node.type.missingCapability, entry.cause));
+  const tooOften = loopbackBreach(state, workflow, entry) ?? executionBreach(state, entry.cause);
+  if (tooOften !== undefined) return rows(tooOften);
+  const arrived = arrivedEdges(state, workflow, node, entry);
+  const context = {
+    ...contextOf(state, node, workflow.agents),
+    visit: state.visits[node.id] ?? 0,
+    iteration: entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1,
+    sources: arrived.map((edge) => edge.source),
+  };
+  let inputs: JsonObject;
+  try {
+    inputs = resolveInputs(state, node, arrived);
+  } catch (error) {
+    const failed = failNode({ ...context, inputs: {} }, errorOf(error), state.nextSeq);
+    return rows(started({ ...context, inputs: {} }, entry.cause), ...failed);
+  }
+  return begin({ ...context, inputs }, entry.cause);
+}
+
+/** The next attempt of a node, with the inputs of the first. */
+export function startAgain(state: RunState, context: NodeContext, cause: number): Decision {
+  const breach = executionBreach(state, cause);
+  if (breach !== undefined) return rows(breach);
+  return begin(context, cause);
+}
+
+function begin(context: NodeContext, cause: number): Decision {
+  const first = started(context, cause);
+  const { drafts, effects } = perform(context, () => context.compiled.type.begin(context), context.state.nextSeq);
+  return { drafts: [first, ...drafts], effects };
+}
+
+function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<NodeContext, 'inputs'> {
+  return {
+    runId: state.runId,
+    node: node.node,
+    compiled: node,
+    visit: 0,
+    attempt: 0,
+    iteration: 0,
+    sources: [],
+    now: state.now,
+    callAttempts: 0,
+    abandoned: 0,
+    agents,
+    state,
+  };
+}
+
+/** A node that is under way. */
+export function activeContext(state: RunState, node: CompiledNode, agents: Agents): NodeContext {
+  const { visit, attempt, inputs, callAttempts, abandoned } = state.active[node.id] as ActiveNode;
+  const iteration = state.iterations[node.id] ?? 0;
+  return { ...contextOf(state, node, agents), visit, attempt, inputs, callAttempts, abandoned, iteration };
+}
+
+function started(context: NodeContext, cause: number): Draft {
+  const { node, compiled, attempt, visit, inputs } = context;
+  const payload: Record<string, Json> = { nodeId: node.id, typeId: node.typeId, attempt, visit };
+  const agent = actingAs(context, node.agent?.agentId);
+  if (agent !== undefined) payload.agent = agent;
+  if (compiled.timeoutMs !== null) payload.timeoutMs = compiled.timeoutMs;
+  payload.inputs = inputs;
+  return { type: 'node.started', nodeId: node.id, cause, audience: 'client', payload };
+}
+
+/** Turns what a node does into rows. An error it throws is its failure. */
+export function perform(context: NodeContext, act: () => NodeAction, cause: number): Decision {
+  let action: NodeAction;
+  try {
+    action = act();
+    if (action.kind === 'complete') return rows(...completed(context, action, cause));
+  } catch (error) {
+    return rows(...failNode(context, errorOf(error), cause));
+  }
+  if (action.kind === 'fail') {
+    return rows(...withCause(action.drafts ?? [], cause), ...failNode(context, action.error, cause));
+  }
+  return { drafts: withCause(action.drafts, cause), effects: action.effects ?? [] };
+}
+
+/** An effect's result ends its node. */
+export const endNode = (context: NodeContext, outcome: Json, cause: number): Decision =>
+  perform(context, () => ({ kind: 'complete', outputs: asOutputs(outcome) }), cause);
+
+export const withCause = (drafts: readonly Draft[], cause: number): Draft[] =>
+  drafts.map((draft) => (draft.cause === undefined ? { ...draft, cause } : draft));
+
+function completed(
+  context: NodeContext,
+  { outputs, ports, drafts = [], agentId, endsRun }: Extract<NodeAction, { kind: 'complete' }>,
+  cause: number,
+): Draft[] {
+  const { compiled, node, state, now } = context;
+  const edges = edgeOutcomes(context, outputs, ports, drafts);
+  const startedAt = state.active[compiled.id]?.startedAt ?? now;
+  const payload: Record<string, Json> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
+  const agent = actingAs(context, agentId ?? node.agent?.agentId);
+  if (agent !== undefined) payload.agent = agent;
+  if (endsRun !== undefined) payload.endsRun = endsRun;
+  return [...withCause(drafts, cause), { type: 'node.completed', nodeId: node.id, cause, audience: 'client', payload }];
+}
+
+/** Who acts in the node: as the run was pinned to it, or as the definition has it. */
+function actingAs({ node, state }: NodeContext, agentId: string | undefined): JsonObject | undefined {
+  if (agentId === undefined) return undefined;
+  const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
+  return (pin?.ref ?? node.agent) as JsonObject | undefined;
+}
+
+/** Which edges a node leaves by: those of an activated port whose condition holds. Throws `expression_failed`. */
+function edgeOutcomes(
+  { compiled, state }: NodeContext,
+  outputs: JsonObject,
+  ports: readonly string[] | undefined,
+  drafts: readonly Draft[],
+): Record<string, EdgeOutcome> {
+  const edges: Record<string, EdgeOutcome> = {};
+  for (const edge of compiled.out) {
+    const port = edge.port ?? 'output';
+    const open = ports === undefined ? port === 'output' || Object.hasOwn(outputs, port) : ports.includes(port);
+    const taken = open && (edge.condition === null || edge.condition(scopeOf(state as RunState, outputs, drafts)));
+    edges[edge.id] = taken ? 'taken' : 'not-taken';
+  }
+  return edges;
+}
+
+/** Another attempt where the error and the node's settings allow one; else the node has failed. */
+export function failNode(context: NodeContext, error: RunError, cause: number): Draft[] {
+  const { compiled, node, attempt } = context;
+  const at = { nodeId: node.id, cause, audience: 'client' as const };
+  const lastError = error as unknown as JsonObject;
+  const failures = attempt - context.abandoned;
+  if (error.retryable !== false && failures < compiled.retry.maxRetries) {
+    const delayMs = retryDelay(compiled.retry, failures + 1);
+    return [{ type: 'node.retried', ...at, payload: { nodeId: node.id, attempt: attempt + 1, delayMs, lastError } }];
+  }
+  const edges = Object.fromEntries(compiled.out.map((edge) => [edge.id, 'failed']));
+  return [{ type: 'node.failed', ...at, payload: { nodeId: node.id, error: lastError, attempts: attempt + 1, edges } }];
+}
+
+/** A disabled node is not executed; the run goes on past it as if it had put out nothing. */
+function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
+  const context: NodeContext = { ...contextOf(state, node, noAgents), inputs: {} };
+  try {
+    const ports = node.out.map((edge) => edge.port ?? 'output');
+    const edges = edgeOutcomes(context, {}, ports, []);
+    const payload: JsonObject = { nodeId: node.id, reason: 'disabled', edges };
+    return rows({ type: 'node.skipped', nodeId: node.id, cause, audience: 'client', payload });
+  } catch (error) {
+    return rows(...failNode(context, errorOf(error), cause));
+  }
+}
+
+/** Not executed, so neither started nor counted. */
+function refuse(node: CompiledNode, capability: string, cause: number): Draft {
+  const message = `Node ${node.id} of type ${node.type.typeId} needs ${capability}, which this host does not provide.`;
+  const error = { code: 'capability_not_provided', message, retryable: false };
+  const edges = Object.fromEntries(node.out.map((edge) => [edge.id, 'failed']));
+  return {
+    type: 'node.failed',
+    nodeId: node.id,
+    cause,
+    audience: 'client',
+    payload: { nodeId: node.id, error, edges },
+  };
+}
+
+function executionBreach(state: RunState, cause: number): Draft | undefined {
+  const limit = state.limits.maxNodeExecutions;
+  if (state.executions < limit) return undefined;
+  const payload = { kind: 'node-executions', limit, observed: limit + 1 };
+  return { type: 'cap.breached', cause, audience: 'client', payload };
+}
+
+function loopbackBreach(state: RunState, workflow: Workflow, entry: Queued): Draft | undefined {
+  const limit = workflow.maxLoopbacks;
+  if (limit === null || entry.edge === undefined) return undefined;
+  const iterations = state.loopbacks[entry.edge] ?? 0;
+  if (iterations <= limit) return undefined;
+  const { nodeId, cause } = entry;
+  return { type: 'workflow.loopback-limit', nodeId, cause, audience: 'client', payload: { nodeId, iterations, limit } };
+}
+
+/** Only errors that say what they are may become part of a run's history; others are defects of this program. */
+function errorOf(error: unknown): RunError {
+  if (!isCairnError(error) || error.code === 'internal_error') throw error;
+  return {
+    code: error.code,
+    message: error.message,
+    retryable: error.retryable,
+    ...(error.details === undefined ? {} : { details: error.details as JsonObject }),
+  };
+}

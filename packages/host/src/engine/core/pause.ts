@@ -1,0 +1,113 @@
+/** An operator's pause: who may ask for it, what is still let happen before it takes effect, and the row by which it does. */
+import { isoTime, isTerminalStatus, TerminalError } from '@cairn/protocol';
+import type { Workflow } from '../workflow/workflow.ts';
+import { writeQuestions } from './recover.ts';
+import type { Decision, Draft, Pause, Pending, RunState } from './state.ts';
+
+export interface PauseRequest {
+  readonly drainPolicy: Pause['drainPolicy'];
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
+export interface ResumeRequest {
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+}
+
+/** Throws where the run cannot be paused. A pause that still waits for nodes can be made an immediate one. */
+export function pauseRequested(state: RunState, { drainPolicy, reason, principal }: PauseRequest): readonly Draft[] {
+  refuseUnlessGoingOn(state, 'paused');
+  const { status } = state.view;
+  if (status.startsWith('waiting')) {
+    throw stateConflict(state, `waits for an answer (${status}), and a pause would hide that`, 'Answer it, or cancel.');
+  }
+  const hurries = state.pause?.pausedAt === null && drainPolicy === 'immediate';
+  if (state.pause !== null && !(hurries && state.pause.drainPolicy !== 'immediate')) {
+    const isPaused = state.pause.pausedAt !== null;
+    throw stateConflict(
+      state,
+      isPaused ? 'is paused already' : 'is to pause once its nodes under way have finished',
+      isPaused ? 'Resume it, or leave it.' : 'Wait for run.paused, or ask for the drainPolicy "immediate".',
+    );
+  }
+  const payload = {
+    drainPolicy,
+    ...(reason === undefined ? {} : { reason }),
+    ...(principal === undefined ? {} : { requestedBy: principal }),
+  };
+  return [{ type: 'cairn.pause.requested', audience: 'operator', payload }];
+}
+
+/** Throws unless the run is paused. */
+export function resumed(state: RunState, { reason, principal }: ResumeRequest): readonly Draft[] {
+  refuseUnlessGoingOn(state, 'resumed');
+  const { pause } = state;
+  if (pause === null || pause.pausedAt === null) {
+    throw stateConflict(state, 'is not paused', 'Only a run whose status is paused can be resumed.');
+  }
+  const payload = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(principal === undefined ? {} : { resumedBy: principal }),
+  };
+  return [{ type: 'run.resumed', cause: pause.seq, audience: 'client', payload }];
+}
+
+function refuseUnlessGoingOn(state: RunState, what: string): void {
+  const { runId } = state;
+  const { status } = state.view;
+  if (isTerminalStatus(status)) {
+    throw new TerminalError('run_terminal', {
+      message: `Run ${runId} is ${status} and cannot be ${what}.`,
+      hint: 'Start a new run.',
+      details: { runId, runStatus: status },
+    });
+  }
+  if (state.cancel !== null) throw stateConflict(state, 'is being cancelled', 'Nothing is left to do with it.');
+}
+
+function stateConflict(state: RunState, why: string, hint: string): TerminalError {
+  const { runId, pause } = state;
+  const pausedAt = pause?.pausedAt ?? null;
+  return new TerminalError('conflict', {
+    message: `Run ${runId} ${why}.`,
+    hint,
+    details: { runId, runStatus: state.view.status, ...(pausedAt === null ? {} : { pausedAt: isoTime(pausedAt) }) },
+  });
+}
+
+/** The fact to act on next. A run that is to pause only lets nodes under way finish; whatever would start something waits. */
+export function nextFact(state: RunState): Pending | undefined {
+  const { pause } = state;
+  if (pause === null) return state.pending[0];
+  return isDraining(pause) ? state.pending.find((fact) => !startsWork(fact)) : undefined;
+}
+
+/** Whether nodes under way may go on: always, but for a run that is paused or has been told to stop at once. */
+export const mayGoOn = (state: RunState): boolean => state.pause === null || isDraining(state.pause);
+
+const isDraining = (pause: Pause): boolean => pause.pausedAt === null && pause.drainPolicy === 'drain-current-node';
+
+function startsWork(fact: Pending): boolean {
+  if (fact.kind === 'timer') return fact.timer.purpose === 'retry';
+  return fact.kind !== 'step-returned' && fact.kind !== 'node-error';
+}
+
+const nothing: Decision = { drafts: [], effects: [] };
+
+/** `run.paused`, once nothing is under way or at once; and nothing at all from then on. */
+export function pauseRun(state: RunState, workflow: Workflow, pause: Pause): Decision {
+  if (pause.pausedAt !== null || (isDraining(pause) && isUnderWay(state))) return nothing;
+  const { drainPolicy, reason, seq } = pause;
+  // What became of a write that is cut short nobody knows: a human is asked, as after a crash.
+  const questions = writeQuestions(state, workflow);
+  const payload = { drainPolicy, ...(reason === null ? {} : { reason }) };
+  return { drafts: [...questions, { type: 'run.paused', cause: seq, audience: 'client', payload }], effects: [] };
+}
+
+/** A node that waits for an answer, or for its next attempt, is not under way. */
+function isUnderWay(state: RunState): boolean {
+  if (state.unsettled > 0) return true;
+  for (const timerId in state.timers) if (state.timers[timerId]?.purpose === 'delay') return true;
+  return false;
+}

@@ -1,0 +1,120 @@
+/** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
+import type { JsonObject } from '@cairn/protocol';
+import type { NodeContext } from '../workflow/node-type.ts';
+import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
+import { aboutDriven, askAgain, closeDriven } from './driven.ts';
+import { STEP_INTERRUPTED } from './evolve-facts.ts';
+import { askDrafts } from './interrupts.ts';
+import { activeContext, endNode, failNode } from './node-decisions.ts';
+import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
+
+/**
+ * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
+ * node's recorded inputs and the pinned definition, for every attempt alike.
+ */
+export function stepRequested(
+  call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'recoveries' | 'asked'>,
+  cause?: number,
+): Draft {
+  const { nodeId, callId, step, attempt, safety } = call;
+  return {
+    type: 'cairn.step.requested',
+    nodeId,
+    ...(cause === undefined ? {} : { cause }),
+    audience: 'operator',
+    payload: { nodeId, callId, step, attempt, safety },
+  };
+}
+
+/** All open calls that are not under way here, in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
+export function recover(
+  state: RunState,
+  workflow: Workflow,
+  underWay: (callId: string) => boolean = () => false,
+): Decision {
+  const drafts: Draft[] = [];
+  const effects: Effect[] = [];
+  if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
+  // An immediate pause sees to what is open itself.
+  if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
+  for (const call of Object.values(state.calls)) {
+    if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
+    const again = requestAgain(state, workflow, call);
+    drafts.push(...again.drafts);
+    effects.push(...again.effects);
+  }
+  return { drafts: [...drafts, ...writeQuestions(state, workflow, underWay)], effects };
+}
+
+/** A call under which so many holders were lost may be what they were lost by: a human looks at it first. */
+const MAX_RECOVERIES = 10;
+
+const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
+
+function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
+  const node = workflow.nodes.get(call.nodeId) as CompiledNode;
+  const again =
+    node.type.driver === undefined
+      ? { drafts: [stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq)] }
+      : askAgain(activeContext(state, node, workflow.agents), call, call.requestedSeq);
+  // The last row is the one that asks.
+  const drafts = again.drafts.map((draft, i) =>
+    i < again.drafts.length - 1 ? draft : { ...draft, payload: { ...draft.payload, recoveries: call.recoveries + 1 } },
+  );
+  return { drafts, effects: [{ kind: 'step', callId: call.callId }] };
+}
+
+/** Asks a human about every open call that is not to be repeated unseen and is not under way here. */
+export function writeQuestions(
+  state: RunState,
+  workflow: Workflow,
+  underWay: (callId: string) => boolean = () => false,
+): Draft[] {
+  const drafts: Draft[] = [];
+  let ahead = 0;
+  for (const call of Object.values(state.calls)) {
+    if (call.asked !== undefined || isRepeatable(call) || underWay(call.callId)) continue;
+    const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
+    for (const draft of askDrafts(state, question(call, about, ahead)))
+      drafts.push({ ...draft, cause: call.requestedSeq });
+    ahead += 1;
+  }
+  return drafts;
+}
+
+const verdictSchema: JsonObject = {
+  type: 'object',
+  required: ['action'],
+  properties: { action: { enum: ['retry', 'use', 'fail'] }, result: {} },
+  if: { properties: { action: { const: 'use' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['result'] },
+};
+
+const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number) => ({
+  nodeId,
+  kind: 'custom',
+  data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, ...about } },
+  resumeSchema: verdictSchema,
+  ahead,
+});
+
+/** A human has said what became of the step: do it again, take this result, or give up. */
+export function verdictDecision(context: NodeContext, call: OpenCall, verdict: JsonObject, cause: number): Decision {
+  const { callId } = call;
+  const isDriven = context.compiled.type.driver !== undefined;
+  if (verdict.action === 'retry') {
+    if (isDriven) return askAgain(context, call, cause);
+    const again = stepRequested({ ...call, attempt: call.attempt + 1 }, cause);
+    return { drafts: [again], effects: [{ kind: 'step', callId }] };
+  }
+  if (verdict.action === 'use') {
+    const result = verdict.result ?? null;
+    if (!isDriven) return endNode(context, result, cause);
+    return { drafts: closeDriven(context, call, { given: result }, cause), effects: [] };
+  }
+  const message = `Step ${call.step} of node ${context.node.id} was interrupted, and it was decided to give it up.`;
+  const error = { code: 'step_interrupted', message, retryable: false };
+  const drafts = isDriven ? closeDriven(context, call, { error }, cause) : failNode(context, error, cause);
+  return { drafts, effects: [] };
+}

@@ -1,0 +1,20 @@
+/** What a completed run puts out. */
+import type { JsonObject } from '@cairn/protocol';
+import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
+import type { RunState } from './state.ts';
+
+/** The outputs of its `primary` nodes, else of its `core.end` nodes, else of nodes that lead nowhere; several are kept apart by node. */
+export function runOutputs(state: RunState, workflow: Workflow): JsonObject {
+  const completed = [...workflow.nodes.values()].filter((node) => state.outputs[node.id] !== undefined);
+  const chosen =
+    some(completed, (node) => node.node.outputRole === 'primary') ??
+    some(completed, (node) => node.type.typeId === 'core.end') ??
+    completed.filter((node) => node.out.length === 0);
+  if (chosen.length === 1) return state.outputs[(chosen[0] as CompiledNode).id] as JsonObject;
+  return Object.fromEntries(chosen.map((node) => [node.id, state.outputs[node.id] as JsonObject]));
+}
+
+function some(nodes: readonly CompiledNode[], is: (node: CompiledNode) => boolean): CompiledNode[] | undefined {
+  const found = nodes.filter(is);
+  return found.length > 0 ? found : undefined;
+}

@@ -1,0 +1,26 @@
+/** One wake of a run that is held: nobody but its holder would notice its timers. */
+import type { Clock } from '../ports.ts';
+
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  #set: { readonly at: number; readonly off: () => void } | null = null;
+
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  /** Replaces what was set before; null for none. */
+  set(at: number | null): void {
+    if (this.#set !== null && this.#set.at === at) return;
+    this.#set?.off();
+    this.#set = null;
+    if (at === null) return;
+    const off = this.#clock.wakeAt(at, () => {
+      this.#set = null;
+      this.#wake();
+    });
+    this.#set = { at, off };
+  }
+}

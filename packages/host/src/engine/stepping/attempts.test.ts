@@ -1,0 +1,165 @@
+import { contextId, runId, TerminalError } from '@cairn/protocol';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../redaction/redactor.ts';
+import type { OpenCall, StepResult } from '../core/state.ts';
+import type { Redactor, Step, StepContext } from '../ports.ts';
+import { Flights } from './attempts.ts';
+
+const call: OpenCall = {
+  callId: 'a#0',
+  nodeId: 'a',
+  step: 'local.step.odd',
+  safety: 'read',
+  attempt: 1,
+  requestedSeq: 3,
+  requestedAt: 0,
+  recoveries: 0,
+};
+
+/** What is recorded of a step that does this. */
+function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<StepResult> {
+  const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
+  return new Promise((landed) => {
+    const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
+    const world = { ...ids, sha256: (text: string) => text, redactor, post: () => undefined };
+    new Flights(world, new Map([[step.typeId, step]]), (_, __, result) => landed(result)).start(call, {});
+  });
+}
+
+describe('a step', () => {
+  it.each([
+    ['nothing', undefined, null],
+    ['a date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
+    ['what JSON has no number for', [Number.NaN, -0], [null, 0]],
+    ['an undefined member', { a: 1, b: undefined }, { a: 1 }],
+    ['a toJSON of its own', { toJSON: () => 'mine' }, 'mine'],
+    ['a key like the prototype', JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}')],
+    ['a large text', 'x'.repeat(100_000), 'x'.repeat(100_000)],
+  ])('that returns %s is recorded as JSON has it', async (_, returned, recorded) => {
+    expect(await outcomeOf(async () => returned)).toEqual({ outcome: recorded });
+  });
+
+  it.each([
+    ['a big integer', { n: 1n }, /is not JSON/],
+    [
+      'itself',
+      (() => {
+        const loop: Record<string, unknown> = {};
+        loop.self = loop;
+        return loop;
+      })(),
+      /is not JSON/,
+    ],
+    ['a function', () => 1, /is a function, which is not JSON/],
+    [
+      'a member that throws what has no text',
+      {
+        get bad() {
+          throw Object.create(null);
+        },
+      },
+      /is not JSON: something that cannot be shown/,
+    ],
+    [
+      'a member that throws',
+      {
+        get bad() {
+          throw new Error('no');
+        },
+      },
+      /is not JSON: no/,
+    ],
+    ['more than fits in an event', 'x'.repeat(600_000), /Return a reference/],
+  ])('that returns %s fails for good, and says why', async (_, returned, message) => {
+    const result = await outcomeOf(async () => returned);
+    expect(result).toMatchObject({ error: { message: expect.stringMatching(message), retryable: false } });
+  });
+
+  it('that throws at once, or later, fails and may be tried again', async () => {
+    const thrown = await outcomeOf(() => {
+      throw new Error('at once');
+    });
+    expect(thrown).toMatchObject({ error: { message: '"at once"', retryable: true } });
+    const rejected = await outcomeOf(async () => {
+      throw new TerminalError('forbidden', { message: 'Never.' });
+    });
+    expect(rejected).toEqual({ error: { code: 'forbidden', message: 'Never.', retryable: false } });
+  });
+
+  it.each<[string, unknown]>([
+    ['has no text', Object.create(null)],
+    ['does not let itself be looked at', closed()],
+  ])('that throws what %s fails all the same', async (_, thrown) => {
+    const result = await outcomeOf(async () => {
+      throw thrown;
+    });
+    expect(result).toMatchObject({ error: { code: 'node_execution_failed', message: expect.stringMatching(/shown/) } });
+  });
+
+  it('may answer without a promise', async () => {
+    expect(await outcomeOf(() => ({ n: 1 }))).toEqual({ outcome: { n: 1 } });
+  });
+
+  it('cannot change what was recorded of it', async () => {
+    const kept = { list: [1] };
+    const result = await outcomeOf(async () => kept);
+    kept.list.push(2);
+    expect(result).toEqual({ outcome: { list: [1] } });
+  });
+});
+
+describe('what a step brings', () => {
+  const secret = 'sk-0123456789abcdef';
+  const redactor = createRedactor([{ name: 'key', value: secret }]);
+  const failed = (error: unknown) =>
+    outcomeOf(async () => {
+      throw error;
+    }, redactor);
+
+  it.each([
+    ['small', { text: `a ${secret}`, [secret]: [secret] }],
+    ['large', { text: `a ${secret}`, [secret]: [secret], more: 'x'.repeat(50_000) }],
+    ['not plain', { text: `a ${secret}`, [secret]: [secret], at: new Date(0) }],
+  ])('loses its secrets: a result that is %s', async (_, returned) => {
+    const result = await outcomeOf(async () => returned, redactor);
+    expect(result).toMatchObject({ outcome: { text: 'a [REDACTED:key]', '[REDACTED:key]': ['[REDACTED:key]'] } });
+  });
+
+  it('is measured with the markers in it', async () => {
+    const many = createRedactor([{ name: 'a-long-name-for-a-short-secret', value: '12345678' }]);
+    const result = await outcomeOf(async () => '12345678'.repeat(50_000), many);
+    expect(result).toMatchObject({ error: { code: 'event_too_large' } });
+  });
+
+  it('loses its secrets before an error is cut, so that no part of one stays', async () => {
+    const result = await failed(new Error(`${'x'.repeat(1_990)}${secret}`));
+    expect(JSON.stringify(result)).toContain('xx[REDACTED');
+    expect(JSON.stringify(result)).not.toContain('sk-0');
+  });
+
+  it.each([
+    ['an error of its own', new TerminalError('http_timeout', { message: `no answer to ${secret}` })],
+    ['a text', `thrown ${secret}`],
+    ['the code of an error', Object.assign(new Error('e'), { code: secret })],
+  ])('loses its secrets: %s', async (_, thrown) => {
+    const text = JSON.stringify(await failed(thrown));
+    expect(text).toContain('[REDACTED:key]');
+    expect(text).not.toContain(secret);
+  });
+
+  it('loses its secrets: why a result could not be recorded', async () => {
+    const toJSON = () => {
+      throw new Error(secret);
+    };
+    expect(JSON.stringify(await outcomeOf(async () => ({ toJSON }), redactor))).toContain(
+      'is not JSON: [REDACTED:key]',
+    );
+  });
+});
+
+function closed(): object {
+  const no = () => {
+    throw new Error('no');
+  };
+  return new Proxy({}, { get: no, has: no, getPrototypeOf: no });
+}

@@ -1,0 +1,25 @@
+/** Whether an append whose answer was lost took place: only the log can tell. */
+import type { RunId } from '@cairn/protocol';
+import type { EventLog } from '../../log/ports/ports.ts';
+import { type Batch, endsRun } from '../core/compose.ts';
+
+/** Who wrote the batch: under a lease it held, or taking the lease with it. */
+export interface Writer {
+  readonly owner: string;
+  readonly fence: number | null;
+}
+
+/** The run's fence when exactly these rows stand in the log, written by this writer; else null. */
+export async function landedUnder(log: EventLog, runId: RunId, batch: Batch, writer: Writer): Promise<number | null> {
+  const head = await log.head(runId);
+  if (head === null || head.seq < batch.base) return null;
+  const isWriter = writer.fence === null ? head.owner === writer.owner : head.fence === writer.fence;
+  // A batch that gave the lease back asked for no effects: the same rows, whoever wrote them, say the same.
+  if (!isWriter && batch.rest === undefined && !endsRun(batch)) return null;
+  const there = await log.read({ runId, after: batch.base - 1, limit: batch.rows.length });
+  const isSame = batch.rows.every((row, i) => {
+    const stored = there[i];
+    return stored?.type === row.type && stored.payload === row.payload && stored.at === row.at;
+  });
+  return isSame ? head.fence : null;
+}

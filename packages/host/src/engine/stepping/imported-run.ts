@@ -1,0 +1,51 @@
+/** A run that was imported: shown by its rows alone, since this host may not know its steps, and never acted on. */
+import {
+  foldRun,
+  isoTime,
+  type Json,
+  newRunView,
+  type RunId,
+  type RunSnapshot,
+  type RunView,
+  runSnapshot,
+  TerminalError,
+} from '@cairn/protocol';
+import type { RunRecord, Store } from '../../log/ports/ports.ts';
+
+/** Bump when RunView changes shape. */
+const VIEW_FORMAT = 'run-view/2';
+
+const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
+
+/** Shorter runs are folded faster than a checkpoint is read. */
+const WORTH_A_CHECKPOINT = 250;
+
+export const runImported = (runId: RunId): TerminalError =>
+  new TerminalError('run_imported', {
+    message: `Run ${runId} was imported; it is the record of a run elsewhere and never goes on here.`,
+    hint: 'Act on the host it came from, or start a new run of its workflow here.',
+    details: { runId },
+  });
+
+/** The run as its rows tell it. They never change, so a long run is folded once and the view is kept. */
+export async function importedSnapshot(store: Store, record: RunRecord): Promise<RunSnapshot> {
+  const { runId } = record;
+  const kept = await store.records.checkpoint(runId);
+  const usable = kept?.format === VIEW_FORMAT ? (JSON.parse(kept.body) as RunView) : null;
+  const view = usable ?? (await foldedView(store, runId));
+  if (usable === null && view.lastSeq >= WORTH_A_CHECKPOINT) {
+    await store.records.putCheckpoint({ runId, seq: view.lastSeq, format: VIEW_FORMAT, body: JSON.stringify(view) });
+  }
+  return { ...runSnapshot(view), ...(record.importedAt !== null && { importedAt: isoTime(record.importedAt) }) };
+}
+
+async function foldedView(store: Store, runId: RunId): Promise<RunView> {
+  const view = newRunView(runId);
+  for (;;) {
+    const rows = await store.log.read({ runId, after: view.lastSeq, ...PAGE });
+    for (const { seq, at, type, nodeId, payload } of rows) {
+      foldRun(view, { seq, at, type, nodeId: nodeId ?? undefined, payload: JSON.parse(payload) as Json });
+    }
+    if (rows.length === 0) return view;
+  }
+}

@@ -1,0 +1,97 @@
+/** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
+import { type FoldEvent, type Json, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import type { RunRecord, Store } from '../../log/ports/ports.ts';
+import { evolve, newRunState } from '../core/evolve.ts';
+import type { RunState } from '../core/state.ts';
+import type { AgentPins } from '../workflow/agent-pins.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import type { WorkflowShelf } from '../workflow/workflow-registry.ts';
+
+/** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
+export const STATE_FORMAT = 'run-state/7';
+
+const PAGE = 1_000;
+
+/** Rows a run may be ahead of its checkpoint: while it is stepped, and once it rests or has ended and is read from the log. */
+const MAX_TAIL = 1_000;
+const MAX_TAIL_AT_REST = 125;
+
+/** Short runs need none: they are folded faster than a checkpoint is read. */
+const WORTH_A_CHECKPOINT = 250;
+
+export function isCheckpointDue(state: RunState, lastSeq: number, isAtRest: boolean): boolean {
+  const tail = state.nextSeq - 1 - lastSeq;
+  return tail >= MAX_TAIL || (isAtRest && tail >= MAX_TAIL_AT_REST && state.nextSeq >= WORTH_A_CHECKPOINT);
+}
+
+export interface LoadedRun {
+  readonly record: RunRecord;
+  readonly workflow: Workflow;
+  readonly state: RunState;
+  /** seq of the checkpoint it started from; -1 without one. */
+  readonly checkpointSeq: number;
+}
+
+export interface RunLoader {
+  /** `not_found` when there is no such run; of a tenant, before anything else of the run is looked at. */
+  load(runId: RunId, tenant?: string): Promise<LoadedRun>;
+  /** Fold whatever the log holds beyond the state. */
+  catchUp(state: RunState, workflow: Workflow): Promise<void>;
+  saveCheckpoint(state: RunState): Promise<void>;
+}
+
+export const runNotFound = (runId: string) =>
+  new TerminalError('not_found', {
+    message: `There is no run ${runId}.`,
+    hint: 'Check the id, and that the key belongs to the tenant that started the run.',
+    details: { runId },
+  });
+
+/** Also for a context of another tenant. */
+export const contextNotFound = (contextId: string) =>
+  new TerminalError('not_found', {
+    message: `There is no context ${quoted(contextId, 140)}.`,
+    hint: 'A context begins with its first run; the answer that created that run names it.',
+    details: { contextId },
+  });
+
+export function createRunLoader(store: Store, shelf: WorkflowShelf, pins: AgentPins): RunLoader {
+  const catchUp = async (state: RunState, workflow: Workflow) => {
+    for (;;) {
+      const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
+      for (const row of rows) {
+        const event: FoldEvent = {
+          seq: row.seq,
+          at: row.at,
+          type: row.type,
+          nodeId: row.nodeId ?? undefined,
+          cause: row.cause ?? undefined,
+          payload: JSON.parse(row.payload) as Json,
+        };
+        evolve(state, workflow, event);
+      }
+      if (rows.length < PAGE) return;
+    }
+  };
+  return {
+    catchUp,
+    async load(runId, tenant) {
+      const head = await store.log.head(runId);
+      if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
+      const shared = await shelf.byHash(head.record.definitionHash);
+      const checkpoint = await store.records.checkpoint(runId);
+      const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
+      const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
+      await catchUp(state, shared);
+      const workflow = await pins.give(shared, state.agents);
+      return { record: head.record, workflow, state, checkpointSeq: usable ? checkpoint.seq : -1 };
+    },
+    saveCheckpoint: (state) =>
+      store.records.putCheckpoint({
+        runId: state.runId,
+        seq: state.nextSeq - 1,
+        format: STATE_FORMAT,
+        body: JSON.stringify(state),
+      }),
+  };
+}

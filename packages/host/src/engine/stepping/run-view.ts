@@ -1,0 +1,27 @@
+/** A run's public view out of the log, for who shows runs and does not step them: the newest checkpoint, then the tail. */
+import { foldRun, type Json, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import type { Row, Store } from '../../log/ports/ports.ts';
+import type { RunState } from '../core/state.ts';
+import { STATE_FORMAT } from './run-loader.ts';
+
+const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
+
+export type LoadView = (runId: RunId) => Promise<RunView>;
+
+/** The view after the last durable row, and the caller's own: nobody else changes it. */
+export function createLoadView({ log, records }: Pick<Store, 'log' | 'records'>): LoadView {
+  return async (runId) => {
+    const checkpoint = await records.checkpoint(runId);
+    const view =
+      checkpoint?.format === STATE_FORMAT ? (JSON.parse(checkpoint.body) as RunState).view : newRunView(runId);
+    for (;;) {
+      const rows = await log.read({ runId, after: view.lastSeq, ...PAGE });
+      for (const row of rows) foldRow(view, row);
+      if (rows.length === 0) return view;
+    }
+  };
+}
+
+export function foldRow(view: RunView, { seq, at, type, nodeId, payload }: Row): void {
+  foldRun(view, { seq, at, type, nodeId: nodeId ?? undefined, payload: JSON.parse(payload) as Json });
+}

@@ -1,0 +1,122 @@
+/** Takes up runs that are due or were left behind: one claim loop a node, armed for the next instant at which it can matter. */
+import type { RunId } from '@cairn/protocol';
+import type { Store } from '../../log/ports/ports.ts';
+import type { Clock, Report } from '../ports.ts';
+
+export interface SchedulerWorld {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly report: Report;
+  /** How many runs are held here: while there are any, the session is kept alive. */
+  readonly held: () => number;
+  readonly adopt: (runId: RunId, fence: number) => void;
+}
+
+const CLAIM_LIMIT = 64;
+
+/** Another node may have woken a run without this one hearing of it. */
+const POLL_MS = 1_000;
+
+export class Scheduler {
+  readonly #world: SchedulerWorld;
+  #running: Promise<void> | null = null;
+  #again = false;
+  #closed = false;
+  #alarm: { readonly at: number; readonly off: () => void } | null = null;
+  /** The earliest instant somebody asked for while a round was under way. */
+  #asked = Number.POSITIVE_INFINITY;
+  #renewOff: (() => void) | null = null;
+
+  constructor(world: SchedulerWorld) {
+    this.#world = world;
+  }
+
+  /** Starts to keep the session and to claim. The first round has ended when this resolves. */
+  async open(): Promise<void> {
+    await this.#renew();
+    this.nudge();
+    await this.#running;
+  }
+
+  /** Something may be due now. */
+  nudge(): void {
+    if (this.#closed) return;
+    if (this.#running !== null) {
+      this.#again = true;
+      return;
+    }
+    this.#disarm();
+    this.#running = this.#round().finally(() => {
+      this.#running = null;
+      if (this.#again) {
+        this.#again = false;
+        this.nudge();
+      }
+    });
+  }
+
+  /** A run of this node wants to be woken then, perhaps sooner than the alarm is set for. */
+  wakeBy(at: number): void {
+    if (this.#closed) return;
+    if (this.#running !== null) this.#asked = Math.min(this.#asked, at);
+    else if (this.#alarm === null || at < this.#alarm.at) this.#arm(at);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+    this.#disarm();
+    this.#renewOff?.();
+  }
+
+  async #round(): Promise<void> {
+    const { clock, store, owner, leaseMs, report } = this.#world;
+    let next = clock.now() + POLL_MS;
+    try {
+      for (;;) {
+        const due = await store.queue.due();
+        const now = clock.now();
+        if (this.#closed) return;
+        if (due === null || due > now) {
+          next = Math.min(next, due ?? next);
+          break;
+        }
+        const claims = await store.queue.claim({ owner, now, until: now + leaseMs, limit: CLAIM_LIMIT });
+        for (const { runId, fence } of claims) this.#world.adopt(runId, fence);
+        // Due and yet not to be had: a clock that jumped, or another node was quicker. The next poll looks again.
+        if (claims.length === 0) break;
+      }
+    } catch (error) {
+      report({ level: 'warn', message: 'claiming failed, trying again', error });
+    }
+    if (!this.#closed) this.#arm(Math.min(next, this.#asked));
+    this.#asked = Number.POSITIVE_INFINITY;
+  }
+
+  #arm(at: number): void {
+    this.#disarm();
+    this.#alarm = { at, off: this.#world.clock.wakeAt(at, () => this.nudge()) };
+  }
+
+  #disarm(): void {
+    this.#alarm?.off();
+    this.#alarm = null;
+  }
+
+  /** The session is what keeps every lease of this node: renewed well before it ends, as long as something is held. */
+  async #renew(): Promise<void> {
+    const { clock, store, owner, leaseMs, report, held } = this.#world;
+    if (this.#closed) return;
+    if (held() > 0) {
+      try {
+        await store.queue.renew({ owner, until: clock.now() + leaseMs });
+      } catch (error) {
+        report({ level: 'warn', message: 'session not renewed', error });
+      }
+    }
+    if (this.#closed) return;
+    this.#renewOff = clock.wakeAt(clock.now() + leaseMs / 3, () => void this.#renew());
+  }
+}

@@ -1,0 +1,196 @@
+/** The first row of a run: checks what the request brings against the definition and pins all that the run depends on. */
+import {
+  type ChannelDeclaration,
+  type ContextId,
+  type Json,
+  type JsonObject,
+  type RunId,
+  TerminalError,
+  type WorkflowDefinition,
+  type WorkflowVariable,
+} from '@cairn/protocol';
+import { type HostLimits, runLimits } from '../core/limits.ts';
+import type { Draft } from '../core/state.ts';
+import type { Budget } from '../family/account.ts';
+import { budgetProblems, rootBudget } from '../family/budget.ts';
+import type { MemoryScope } from '../family/memory-scope.ts';
+import { compileSchema } from '../values/schemas.ts';
+import type { Pins } from '../workflow/agent-pins.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+
+/** The node of another run that starts this one. */
+export interface Parent {
+  readonly runId: RunId;
+  readonly nodeId: string;
+  /** How many runs are above the new one. */
+  readonly depth: number;
+  /** The run goes on when its parent ends. */
+  readonly isDetached: boolean;
+  /** Who wanted it; null where no agent did. */
+  readonly agentId: string | null;
+  /** What its parent lends it. */
+  readonly budget: Budget;
+  readonly memoryScope: MemoryScope;
+}
+
+export interface RunRequest {
+  readonly tenant: string;
+  readonly contextId?: ContextId | undefined;
+  readonly principal?: string | undefined;
+  readonly toolScopes?: readonly string[] | undefined;
+  readonly inputs: JsonObject;
+  readonly options: {
+    readonly configurable?: unknown;
+    readonly tags?: readonly string[] | undefined;
+    readonly metadata?: unknown;
+  };
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  readonly scopeId?: string | undefined;
+  /** Of a run that a node of another run started. */
+  readonly parent?: Parent | undefined;
+  /** Variables that are to have no value, not even their default. */
+  readonly unset?: readonly string[] | undefined;
+}
+
+/** Version of the engine's decisions; a run goes on under the rules it began with. */
+const ENGINE_VERSION = '1';
+
+/** Throws `validation_error`: what is wrong with a request is said when the run is created, never later. */
+export function startedDraft(start: {
+  readonly workflow: Workflow;
+  readonly request: RunRequest;
+  readonly limits: HostLimits;
+  readonly pins?: Pins | null;
+}): Draft {
+  const { definition, hash } = start.workflow;
+  const { tenant, principal, toolScopes = [], inputs, options, parent, trace, scopeId, unset = [] } = start.request;
+  const { contextId } = start.request;
+  const configurable = (options.configurable ?? {}) as JsonObject;
+  const problems = [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)];
+  refuse(definition, problems);
+  const budget = parent?.budget ?? rootBudget(configurable, start.limits);
+  refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
+  const channels = channelDeclarations(definition);
+  const payload: Record<string, Json> = {
+    workflowId: definition.id,
+    workflowVersion: definition.version,
+    definitionHash: hash,
+    engineVersion: ENGINE_VERSION,
+    transport: 'rest',
+    owner: { tenant, ...(principal === undefined ? {} : { principal }) },
+    inputs,
+    variables: seededVariables(definition, inputs, unset),
+    limits: { ...runLimits(definition, configurable, start.limits) },
+    budget: { ...budget },
+  };
+  if (channels !== undefined) payload.channels = channels;
+  if (start.pins != null) payload.agents = start.pins as unknown as JsonObject;
+  if (options.tags !== undefined) payload.tags = options.tags;
+  if (options.metadata !== undefined) payload.metadata = options.metadata as JsonObject;
+  if (options.configurable !== undefined) payload.configurable = configurable;
+  if (trace !== undefined) payload.traceparent = trace.traceparent;
+  if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
+  if (scopeId !== undefined) payload.scopeId = scopeId;
+  if (contextId !== undefined) payload.contextId = contextId;
+  if (toolScopes.length > 0) payload.toolScopes = toolScopes;
+  if (parent !== undefined) {
+    const { runId, nodeId, agentId, depth, isDetached, memoryScope } = parent;
+    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth, memoryScope });
+    if (agentId !== null) payload.parentAgentId = agentId;
+    if (isDetached) payload.detached = true;
+  }
+  return { type: 'run.started', audience: 'client', payload };
+}
+
+/** The row after the first one, of a run that has a callback: of the operator, since such an address may itself be a secret. */
+export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[] =>
+  callbackUrl === undefined
+    ? []
+    : [{ type: 'cairn.callback.requested', audience: 'operator', payload: { callbackUrl } }];
+
+function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new TerminalError('validation_error', {
+    message: `A run of ${definition.id} cannot start: ${problems.join('; ')}.`,
+    hint: 'GET /v1/workflows/{workflowId} shows the variables and options the workflow takes.',
+    details: { workflowId: definition.id, problems },
+  });
+}
+
+function inputProblems(definition: WorkflowDefinition, inputs: JsonObject): string[] {
+  const problems: string[] = [];
+  for (const variable of definition.variables) {
+    const given = own(inputs, variable.name);
+    if (given === undefined || given === null) {
+      const isMissing = given === null || variable.defaultValue === undefined;
+      if (variable.required === true && isMissing) problems.push(`the input ${variable.name} is required`);
+    } else if (!isOfType(given, variable.type)) {
+      problems.push(`the input ${variable.name} must be of type ${variable.type}`);
+    }
+  }
+  for (const name of Object.keys(definition.channels ?? {})) {
+    if (own(inputs, name) !== undefined) problems.push(`${name} is a channel and cannot be an input`);
+  }
+  return problems;
+}
+
+function isOfType(value: Json, type: WorkflowVariable['type']): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function configurableProblems(definition: WorkflowDefinition, configurable: JsonObject): string[] {
+  const problems: string[] = [];
+  for (const name of ['recursionLimit', 'runTimeoutMs']) {
+    const value = configurable[name];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+      problems.push(`configurable.${name} must be a whole number of at least 1`);
+    }
+  }
+  problems.push(...budgetProblems(configurable));
+  const tools = configurable['cairn.tools'];
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every((line) => typeof line === 'string'))) {
+    problems.push('configurable["cairn.tools"] must be a list of tools, such as ["openwop:time"]');
+  }
+  const { configurableSchema } = definition;
+  if (configurableSchema !== undefined) {
+    for (const problem of compileSchema(configurableSchema as JsonObject)(configurable)) {
+      problems.push(`configurable: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+/** What stands in the way of single nodes. */
+function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObject; budget: Budget }): string[] {
+  const problems: string[] = [];
+  for (const { id, node, type } of nodes.values()) {
+    for (const problem of type.checkRun?.(node, { ...run, agents }) ?? []) problems.push(`node ${id}: ${problem}`);
+  }
+  return problems;
+}
+
+/** Declared defaults, overlaid by the run's inputs. */
+function seededVariables(definition: WorkflowDefinition, inputs: JsonObject, unset: readonly string[]): JsonObject {
+  const defaults = definition.variables.flatMap(({ name, defaultValue }) =>
+    defaultValue === undefined || unset.includes(name) ? [] : [[name, defaultValue] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...inputs };
+}
+
+/** Also of channels that are only declared by the nodes that write them: their writes cannot carry a time to live. */
+function channelDeclarations(definition: WorkflowDefinition): JsonObject | undefined {
+  const channels: Record<string, ChannelDeclaration> = { ...definition.channels };
+  for (const { typeId, config } of definition.nodes) {
+    const name = config.channelName;
+    if (typeId !== 'core.channelWrite' || typeof name !== 'string' || own(channels, name) !== undefined) continue;
+    const reducer = typeof config.reducer === 'string' ? config.reducer : 'replace';
+    channels[name] = { reducer, ...(typeof config.ttlMs === 'number' ? { ttlMs: config.ttlMs } : {}) };
+  }
+  return Object.keys(channels).length === 0 ? undefined : (channels as unknown as JsonObject);
+}
+
+const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;

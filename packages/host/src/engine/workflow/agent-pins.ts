@@ -1,0 +1,84 @@
+/** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
+import { isCairnError, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import type { AgentPin, AgentShelf } from '../ports.ts';
+import type { Workflow } from './workflow.ts';
+
+export type Pins = Readonly<Record<string, AgentPin>>;
+
+export interface AgentPins {
+  /** What a new run of the workflow is pinned to; null when none of its nodes acts as an agent. */
+  find(tenant: string, workflow: Workflow): Promise<Pins | null>;
+  /** The workflow as a run with these pins has it. */
+  give(workflow: Workflow, pins: Pins): Promise<Workflow>;
+}
+
+export function createAgentPins(shelf: AgentShelf | null): AgentPins {
+  return {
+    async find(tenant, workflow) {
+      const acting = actingAgents(workflow);
+      const [first] = acting.keys();
+      if (first === undefined) return null;
+      if (shelf === null) throw noAgents(workflow, first);
+      try {
+        const pins = await shelf.pin(tenant, [...acting.keys()]);
+        refuseOtherVersions(workflow, pins);
+        return pins;
+      } catch (error) {
+        throw namingNode(error, workflow, acting);
+      }
+    },
+    async give(workflow, pins) {
+      const agents = new Map<string, JsonObject>();
+      for (const [agentId, { hash }] of Object.entries(pins)) {
+        if (shelf === null) throw noAgents(workflow, agentId);
+        agents.set(agentId, await shelf.definition(hash));
+      }
+      return agents.size === 0 ? workflow : { ...workflow, agents };
+    },
+  };
+}
+
+/** The agents of its nodes, each with the first node that acts as it. */
+function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
+  const acting = new Map<string, string>();
+  for (const { node, type } of nodes.values()) {
+    if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
+    if (!acting.has(node.agent.agentId)) acting.set(node.agent.agentId, node.id);
+  }
+  return acting;
+}
+
+/** A node may ask for one version of its agent; another is never put in its place. */
+function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
+  for (const { node, type } of nodes.values()) {
+    if (type.actsAsAgent?.(node) !== true || node.agent?.version === undefined || node.disabled === true) continue;
+    const { agentId, version } = node.agent;
+    const found = pins[agentId]?.ref.version;
+    if (found === version) continue;
+    throw new TerminalError('not_found', {
+      message: `There is no agent ${agentId} in version ${quoted(version, 70)}; here it is in version ${found}.`,
+      hint: 'Install that version, or leave the version of the node out.',
+      details: { agentId, version, nodeId: node.id },
+    });
+  }
+}
+
+/** The shelf knows whom it did not find, and only the workflow where that was asked for. */
+function namingNode(error: unknown, { definition }: Workflow, acting: ReadonlyMap<string, string>): unknown {
+  if (!isCairnError(error, 'not_found')) return error;
+  const nodeId = error.details?.nodeId ?? acting.get(String(error.details?.agentId));
+  if (nodeId === undefined) return error;
+  return new TerminalError('not_found', {
+    message: `${error.message} Node ${nodeId} of the workflow ${definition.id} acts as it.`,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, workflowId: definition.id, nodeId },
+    cause: error,
+  });
+}
+
+const noAgents = (workflow: Workflow, agentId: string): TerminalError =>
+  new TerminalError('capability_required', {
+    message: `The workflow ${workflow.definition.id} needs the agent ${agentId}, and this host runs no agents.`,
+    hint: 'Run it on a host that does.',
+    details: { workflowId: workflow.definition.id, agentId, requiredCapability: 'agents' },
+  });

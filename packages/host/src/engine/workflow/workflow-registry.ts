@@ -1,0 +1,83 @@
+/** Definitions by name and by content: registers them, compiles each once, keeps the recently used ones at hand. */
+import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { Store, WorkflowRecord } from '../../log/ports/ports.ts';
+import type { NodeCatalog } from '../nodes/node-types.ts';
+import type { Clock, Sha256 } from '../ports.ts';
+import { checkDefinition, definitionText } from './registration.ts';
+import { compileWorkflow, type Workflow } from './workflow.ts';
+
+export interface WorkflowShelf {
+  register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
+  /** The named version, or the one registered last; `not_found` when the tenant has none. */
+  byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
+  byHash(hash: string): Promise<Workflow>;
+  /** Takes in a definition under no name but its content. */
+  adopt(definition: WorkflowDefinition): Promise<Workflow>;
+}
+
+/** Compiled definitions kept in memory; the least recently used one goes first. */
+const KEPT = 500;
+
+export function createWorkflowShelf(store: Store, catalog: NodeCatalog, clock: Clock, sha256: Sha256): WorkflowShelf {
+  const compiled = new Map<string, Workflow>();
+  const keep = (workflow: Workflow): Workflow => {
+    compiled.delete(workflow.hash);
+    compiled.set(workflow.hash, workflow);
+    if (compiled.size > KEPT) compiled.delete(compiled.keys().next().value as string);
+    return workflow;
+  };
+
+  const byHash = async (hash: string): Promise<Workflow> => {
+    const known = compiled.get(hash);
+    if (known !== undefined) return keep(known);
+    const body = await store.records.definition(hash);
+    if (body === null) {
+      throw new TerminalError('not_found', {
+        message: `The definition ${hash} is not in the store.`,
+        hint: 'Register the workflow again; definitions are stored by their content.',
+        details: { definitionHash: hash },
+      });
+    }
+    return keep(compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, catalog));
+  };
+
+  const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
+    const body = definitionText(definition);
+    const hash = sha256(body, 'hex');
+    const known = compiled.get(hash);
+    if (known !== undefined) return keep(known);
+    checkDefinition(definition, catalog);
+    const workflow = compileWorkflow(definition, hash, catalog);
+    // What is at hand is in the store: a run of it must find it after a restart.
+    await store.records.putDefinition(hash, body);
+    return keep(workflow);
+  };
+
+  return {
+    byHash,
+    adopt,
+    async register(tenant, definition) {
+      const { hash } = await adopt(definition);
+      const record: WorkflowRecord = {
+        tenant,
+        workflowId: definition.id,
+        version: definition.version,
+        hash,
+        registeredAt: clock.now(),
+      };
+      await store.records.putWorkflow(record);
+      return record;
+    },
+    async byName(tenant, workflowId, version) {
+      const record = await store.records.workflow(tenant, workflowId, version);
+      if (record === null) {
+        throw new TerminalError('not_found', {
+          message: `There is no workflow ${workflowId}${version === undefined ? '' : ` in version ${version}`}.`,
+          hint: 'Register it with POST /v1/workflows, or name a folder that holds it in the configuration.',
+          details: { workflowId, ...(version === undefined ? {} : { version }) },
+        });
+      }
+      return byHash(record.hash);
+    },
+  };
+}

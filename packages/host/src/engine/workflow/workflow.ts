@@ -1,0 +1,119 @@
+/** A definition made ready to run: adjacency, rules, conditions and settings, compiled once and shared by all its runs. */
+import type { PortValue, TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
+import { invariant } from '@cairn/protocol';
+import { handlesFailure } from '../core/trigger-rules.ts';
+import { compileExpression, type Expression } from '../values/expressions.ts';
+import { rivalsOf } from './concurrent-nodes.ts';
+import { compileCondition } from './conditions.ts';
+import { analyseGraph, type Graph } from './loops.ts';
+import { nodeSettings } from './node-settings.ts';
+import type { CompiledEdge, CompiledNode, NodeCatalog, Workflow } from './node-type.ts';
+
+export type { CompiledEdge, CompiledNode, Workflow };
+
+/** Of a definition that `checkDefinition` passed; throws on others. */
+export function compileWorkflow(definition: WorkflowDefinition, hash: string, catalog: NodeCatalog): Workflow {
+  const graph = analyseGraph(definition);
+  const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
+  const edges = definition.edges.map((edge) => compileEdge(edge, graph, groups));
+  const out = listBy(edges, (edge) => edge.source);
+  const into = listBy(
+    edges.filter((edge) => !edge.back),
+    (edge) => edge.target,
+  );
+  const heads = new Set(graph.loops.map((loop) => loop.head));
+  const nodes = new Map<string, CompiledNode>();
+  for (const node of definition.nodes) {
+    const type = catalog.get(node.typeId);
+    invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
+    const leaving = out.get(node.id) ?? [];
+    let rivals: readonly CompiledNode[] | undefined;
+    nodes.set(node.id, {
+      id: node.id,
+      node,
+      definition,
+      type,
+      in: into.get(node.id) ?? [],
+      groups: groups.get(node.id) ?? [],
+      out: leaving,
+      loops: graph.loops.flatMap((loop, index) => (loop.nodes.has(node.id) ? [index] : [])),
+      isLoopHead: heads.has(node.id),
+      handlesFailure: leaving.some((edge) => handlesFailure(edge.rule)),
+      ...nodeSettings(node, definition),
+      expressions: inputExpressions(node),
+      program: type.prepare?.(node) ?? null,
+      rivals: () => {
+        rivals ??= rivalsOf(node.id, nodes);
+        return rivals;
+      },
+    });
+  }
+  return {
+    definition,
+    hash,
+    nodes,
+    edges: new Map(edges.map((edge) => [edge.id, edge])),
+    entries: graph.entries,
+    loopExits: graph.loops.map((_, index) => edges.filter((edge) => edge.exits === index)),
+    maxLoopbacks: definition.settings.maxLoopbackIterations ?? null,
+    agents: new Map(),
+  };
+}
+
+function compileEdge(
+  edge: WorkflowEdge,
+  graph: Graph,
+  groups: Map<string, { rule: TriggerRule; size: number }[]>,
+): CompiledEdge {
+  const rule = edge.triggerRule ?? 'all_success';
+  const back = graph.backEdges.has(edge.id);
+  return {
+    id: edge.id,
+    source: edge.sourceNodeId,
+    target: edge.targetNodeId,
+    port: edge.sourceOutput ?? null,
+    input: edge.targetInput ?? null,
+    rule,
+    condition: edge.condition === undefined ? null : compileCondition(edge.condition),
+    back,
+    group: back ? -1 : joinGroup(groups, edge.targetNodeId, rule),
+    exits: back ? null : outermostExit(edge, graph),
+  };
+}
+
+function joinGroup(groups: Map<string, { rule: TriggerRule; size: number }[]>, target: string, rule: TriggerRule) {
+  const own = groups.get(target) ?? [];
+  groups.set(target, own);
+  const known = own.findIndex((group) => group.rule === rule);
+  if (known >= 0) {
+    (own[known] as { size: number }).size += 1;
+    return known;
+  }
+  return own.push({ rule, size: 1 }) - 1;
+}
+
+function outermostExit(edge: WorkflowEdge, graph: Graph): number | null {
+  let outermost: number | null = null;
+  graph.loops.forEach((loop, index) => {
+    if (loop.nodes.has(edge.sourceNodeId) && !loop.nodes.has(edge.targetNodeId)) outermost = index;
+  });
+  return outermost;
+}
+
+function inputExpressions(node: WorkflowNode): ReadonlyMap<string, Expression> {
+  const expressions = new Map<string, Expression>();
+  for (const [input, value] of Object.entries(node.inputs) as [string, PortValue][]) {
+    if (value.type === 'expression') expressions.set(input, compileExpression(value.expression));
+  }
+  return expressions;
+}
+
+function listBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const lists = new Map<string, T[]>();
+  for (const item of items) {
+    const list = lists.get(keyOf(item));
+    if (list === undefined) lists.set(keyOf(item), [item]);
+    else list.push(item);
+  }
+  return lists;
+}

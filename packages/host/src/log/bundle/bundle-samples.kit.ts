@@ -1,0 +1,39 @@
+/** A run and its bundle, as the tests of bundles and of the commands that handle them need them; not shipped. */
+import { hash } from 'node:crypto';
+import { memoryStore } from '../in-memory/store.ts';
+import type { NewRow } from '../ports/ports.ts';
+import { context, creation, row, rowsOf, runA, started } from '../ports/samples.kit.ts';
+import { bundleLines } from './bundle.ts';
+
+export const definition = '{"id":"wf"}';
+const definitionHash = hash('sha256', definition, 'hex');
+
+/** A run of three events, the middle one for operators, with text that takes more than one byte a character. */
+export const sampleRows: readonly NewRow[] = [
+  started({ definitionHash, inputs: { city: 'Zürich' } }),
+  row('cairn.timer.set', {
+    at: 1_001,
+    audience: 'operator',
+    cause: 0,
+    payload: '{"timerId":"t1","purpose":"delay","fireAt":"2026-01-01T00:00:00.000Z"}',
+  }),
+  row('run.completed', { at: 1_002, payload: '{"outputs":{"sum":3}}', task: '{"status":"completed"}' }),
+];
+
+/** The lines of the bundle of a run with these rows. */
+export async function bundleOf(rows: readonly NewRow[] = sampleRows): Promise<readonly string[]> {
+  const store = memoryStore();
+  await store.log.append(creation(runA, { rows }));
+  const stored = await rowsOf(store, runA);
+  const { seq, hash: last } = stored.at(-1)!;
+  const run = {
+    runId: runA,
+    contextId: context,
+    originRunId: runA,
+    parentRunId: null,
+    definitionHash,
+    seq,
+    hash: last,
+  };
+  return [...bundleLines({ run, definition, exportedAt: 5_000, rows: stored })];
+}

@@ -1,0 +1,351 @@
+/** The live feed joins log and ring without a gap, writes once a tick, waits for slow sinks and ends with the run. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { memoryStore } from '../in-memory/store.ts';
+import type { RunRows, Store } from '../ports/ports.ts';
+import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
+import { type FeedLimits, LiveFeed } from './feed.ts';
+import { collector, settled } from './feed-sink.kit.ts';
+import type { Lens } from './lens.ts';
+import { Ring } from './ring.ts';
+
+const tiny: FeedLimits = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
+
+/** A store whose reads are counted. */
+function counted(store: Store) {
+  const reads: RunRows[] = [];
+  const read: Store['log']['read'] = (range) => {
+    reads.push(range as RunRows);
+    return store.log.read(range);
+  };
+  const log = { ...store.log, read };
+  return { reads, log };
+}
+
+const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runId, rows: [row(type)] });
+
+describe('the live feed', () => {
+  it('goes on from the ring, without another read, with what came while it read the log', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const reads: number[] = [];
+    const read: Store['log']['read'] = async (range) => {
+      const rows = await store.log.read(range);
+      reads.push(rows.length);
+      if (reads.length === 1) await fact(store);
+      await settled();
+      return rows;
+    };
+    const sink = collector();
+    new LiveFeed({ ...store.log, read }).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    await settled();
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    expect(reads).toEqual([1]);
+  });
+
+  it('shows each of many readers at one place what its own lens shows, and builds that once for each lens', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const asked: string[] = [];
+    const lens = (hidden: string, form: Lens['form']): Lens => ({
+      key: `${hidden} ${form}`,
+      form,
+      nameOf: (type) => {
+        asked.push(type);
+        return type === hidden ? null : type;
+      },
+    });
+    const wishes = [lens('a', 'frames'), lens('b', 'frames'), lens('a', 'documents'), lens('a', 'frames')];
+    const sinks = wishes.map(() => collector());
+    wishes.forEach((wish, i) => void feed.subscribe({ runId: runA, after: 0, lens: wish }, sinks[i]!));
+    await settled();
+    asked.length = 0;
+    await store.log.append({ runId: runA, rows: [row('a'), row('b'), row('b')] });
+    await settled();
+    expect([sinks[0]!.seqs(), sinks[1]!.seqs(), sinks[3]!.seqs()]).toEqual([[2, 3], [1], [2, 3]]);
+    expect(JSON.parse(`[${sinks[2]!.chunks.join('')}]`)).toMatchObject([{ sequence: 2 }, { sequence: 3 }]);
+    // Four readers, three lenses, three rows.
+    expect(asked).toHaveLength(9);
+  });
+
+  it('keeps nothing that every subscriber has seen, and what a stalled one has not', async () => {
+    const trimmed = vi.spyOn(Ring.prototype, 'trim');
+    onTestFinished(() => trimmed.mockRestore());
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const [quick, slow] = [collector(), collector()];
+    feed.subscribe({ runId: runA, after: -1 }, quick);
+    await settled();
+    await fact(store);
+    await settled();
+    const ring = trimmed.mock.contexts.at(-1) as Ring;
+    expect(ring.end - ring.start).toBe(0);
+    feed.subscribe({ runId: runA, after: -1 }, slow);
+    await settled();
+    slow.accepts = false;
+    for (let i = 0; i < 3; i += 1) {
+      await fact(store);
+      await settled();
+    }
+    expect(ring.end - ring.start).toBe(2);
+    expect(quick.seqs()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('gives what happened, then what happens, then ends', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA, { rows: [started(), row('a')] }));
+    const sink = collector();
+    new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    await fact(store);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1, 2]);
+    expect(sink.ended).toBe(0);
+    await fact(store, runA, 'run.completed');
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1, 2, 3]);
+    expect(sink.ended).toBe(1);
+  });
+
+  it('continues after the seq it is given', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA, { rows: [started(), row('a'), row('b')] }));
+    const sink = collector();
+    new LiveFeed(store.log).subscribe({ runId: runA, after: 1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([2]);
+  });
+
+  it('leaves operator rows and other runs out', async () => {
+    const store = memoryStore();
+    const rows = [started(), row('a', { audience: 'operator' }), row('b')];
+    await store.log.append(creation(runA, { rows }));
+    const [client, operator] = [collector(), collector()];
+    const feed = new LiveFeed(store.log);
+    feed.subscribe({ runId: runA, after: -1, audience: 'client' }, client);
+    feed.subscribe({ runId: runA, after: -1 }, operator);
+    await settled();
+    await store.log.append(creation(runB));
+    await store.log.append({ runId: runA, rows: [row('c', { audience: 'operator' }), row('d')] });
+    await settled();
+    expect(client.seqs()).toEqual([0, 2, 4]);
+    expect(operator.seqs()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('writes the events of one commit at once, as the same text for everyone at the same place', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const sinks = [collector(), collector()];
+    for (const sink of sinks) feed.subscribe({ runId: runA, after: 0 }, sink);
+    await settled();
+    await store.log.append({ runId: runA, rows: [row('a'), row('b'), row('c')] });
+    await settled();
+    expect(sinks.map((sink) => sink.chunks.length)).toEqual([1, 1]);
+    expect(sinks[0]!.chunks).toEqual(sinks[1]!.chunks);
+  });
+
+  it('ends at once for a run that is over and for one that nobody knows', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA, { rows: [started(), row('run.failed')] }));
+    const feed = new LiveFeed(store.log);
+    const [all, none, unknown] = [collector(), collector(), collector()];
+    feed.subscribe({ runId: runA, after: -1 }, all);
+    feed.subscribe({ runId: runA, after: 1 }, none);
+    feed.subscribe({ runId: 'run_none' as RunId, after: -1 }, unknown);
+    await settled();
+    expect(all.seqs()).toEqual([0, 1]);
+    expect([all.ended, none.ended, unknown.ended]).toEqual([1, 1, 1]);
+    expect(none.chunks).toEqual([]);
+  });
+
+  it('ends with the run also for who asked for places it never reached', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const sink = collector();
+    new LiveFeed(store.log).subscribe({ runId: runA, after: 1_000 }, sink);
+    await settled();
+    await fact(store, runA, 'run.cancelled');
+    await settled();
+    expect([sink.seqs(), sink.ended]).toEqual([[], 1]);
+  });
+});
+
+describe('a slow subscriber', () => {
+  it('gets nothing more until it resumes, then everything, from the ring while that reaches back', async () => {
+    const store = memoryStore();
+    const { log, reads } = counted(store);
+    await store.log.append(creation(runA));
+    const sink = collector();
+    const subscription = new LiveFeed(log, tiny).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    sink.accepts = false;
+    await fact(store);
+    await settled();
+    const pages = reads.length;
+    await fact(store);
+    await fact(store);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    sink.accepts = true;
+    subscription.resume();
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1, 2, 3]);
+    expect(reads.length).toBe(pages);
+  });
+
+  it('that fell off the ring reads the log at its own place and rejoins', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const sink = collector();
+    const subscription = new LiveFeed(store.log, tiny).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    sink.accepts = false;
+    for (let i = 0; i < 20; i += 1) await fact(store);
+    await settled();
+    sink.accepts = true;
+    subscription.resume();
+    await settled();
+    expect(sink.seqs()).toEqual(Array.from({ length: 21 }, (_, i) => i));
+    await fact(store, runA, 'run.completed');
+    await settled();
+    expect([sink.seqs().at(-1), sink.ended]).toEqual([21, 1]);
+  });
+
+  it('does not keep others from hearing', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log, tiny);
+    const [stuck, quick] = [collector(), collector()];
+    stuck.accepts = false;
+    for (const sink of [stuck, quick]) feed.subscribe({ runId: runA, after: -1 }, sink);
+    for (let i = 0; i < 9; i += 1) await fact(store);
+    await settled();
+    expect(quick.seqs().length).toBe(10);
+    expect(stuck.chunks.length).toBe(1);
+  });
+});
+
+describe('a young run', () => {
+  it('is followed from its first event without a read of the log', async () => {
+    const store = memoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    await fact(store);
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    await fact(store);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1, 2]);
+    expect(reads).toEqual([]);
+  });
+
+  it('is read from the log when another run of its context was followed meanwhile', async () => {
+    const store = memoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    await store.log.append(creation(runB));
+    const passing = feed.subscribe({ runId: runB, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+    expect(reads.at(-1)?.runId).toBe(runA);
+  });
+
+  it('is read from the log by who comes after all others have left', async () => {
+    const store = memoryStore();
+    const feed = new LiveFeed(store.log);
+    await store.log.append(creation(runA));
+    const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0, 1]);
+  });
+
+  it('is read from the log once it has many rows, or large ones', async () => {
+    for (const rows of [
+      Array.from({ length: 60 }, () => row('x')),
+      [row('x', { payload: `"${'x'.repeat(40_000)}"` })],
+    ]) {
+      const store = memoryStore();
+      const { reads, log } = counted(store);
+      const feed = new LiveFeed(log);
+      await store.log.append(creation(runA));
+      await store.log.append({ runId: runA, rows });
+      const sink = collector();
+      feed.subscribe({ runId: runA, after: -1 }, sink);
+      await settled();
+      expect(sink.seqs()).toHaveLength(rows.length + 1);
+      expect(reads.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('is forgotten when many younger ones have begun', async () => {
+    const store = memoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    for (let i = 0; i < 128; i += 1) {
+      const runId = `run_young_${i}` as RunId;
+      const create = { tenant: 't', contextId: `ctx_young_${i}` as ContextId, originRunId: runId };
+      await store.log.append(creation(runId, { create }));
+    }
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.seqs()).toEqual([0]);
+    expect(reads).toHaveLength(1);
+  });
+});
+
+describe('leaving', () => {
+  it('writes nothing after a close', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const sink = collector();
+    const subscription = feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    subscription.close();
+    subscription.close();
+    await fact(store);
+    await settled();
+    expect([sink.chunks.length, sink.ended]).toEqual([1, 0]);
+  });
+
+  it('before the run was found leaves nothing behind', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const sink = collector();
+    new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink).close();
+    await settled();
+    expect([sink.chunks, sink.ended]).toEqual([[], 0]);
+  });
+
+  it('hands a log that cannot be read to the sink as a fault', async () => {
+    const store = memoryStore();
+    await store.log.append(creation(runA));
+    const broken = new Error('unreadable');
+    const log = { ...store.log, read: () => Promise.reject(broken) };
+    const sink = collector();
+    new LiveFeed(log).subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect([sink.ended, sink.fault]).toEqual([1, broken]);
+  });
+});

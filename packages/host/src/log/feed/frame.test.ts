@@ -1,0 +1,108 @@
+/** A frame says what the event document of the protocol says, whatever the columns and bodies hold. */
+import type { ContextId, EventId, RunId } from '@cairn/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Row } from '../ports/ports.ts';
+import { docText, shownOf, sseFrame } from './frame.ts';
+import { everything } from './lens.ts';
+
+const plain: Row = {
+  runId: 'run_1' as RunId,
+  seq: 7,
+  contextId: 'ctx_1' as ContextId,
+  cursor: 99,
+  at: Date.UTC(2026, 10, 15, 12, 30, 1, 5),
+  type: 'node.started',
+  nodeId: 'n1',
+  cause: 6,
+  audience: 'client',
+  payload: '{"nodeId":"n1"}',
+  task: null,
+  rowHash: 'r',
+  hash: 'h',
+};
+
+describe('an event document', () => {
+  it('has the fields of the wire, with full ids and an ISO timestamp', () => {
+    expect(JSON.parse(docText(plain))).toEqual({
+      eventId: 'run_1:7',
+      runId: 'run_1',
+      type: 'node.started',
+      payload: { nodeId: 'n1' },
+      timestamp: '2026-11-15T12:30:01.005Z',
+      sequence: 7,
+      nodeId: 'n1',
+      causationId: 'run_1:6',
+    });
+  });
+
+  it('leaves out what an event does not have and keeps the id of a cause elsewhere', () => {
+    const bare = JSON.parse(docText({ ...plain, nodeId: null, cause: null }));
+    expect('nodeId' in bare || 'causationId' in bare).toBe(false);
+    expect(JSON.parse(docText({ ...plain, cause: 'run_2:0' as EventId })).causationId).toBe('run_2:0');
+    expect(JSON.parse(docText({ ...plain, cause: 0 })).causationId).toBe('run_1:0');
+  });
+
+  it('carries any node id and any payload unchanged', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.json(), (nodeId, payload) => {
+        const doc = JSON.parse(docText({ ...plain, nodeId, payload }));
+        expect(doc.nodeId).toBe(nodeId);
+        expect(doc.payload).toEqual(JSON.parse(payload));
+      }),
+    );
+  });
+});
+
+describe('a frame', () => {
+  it('has the sequence as id, the type as event and the document as data', () => {
+    expect(sseFrame(plain)).toBe(`id: 7\nevent: node.started\ndata: ${docText(plain)}\n\n`);
+  });
+
+  it('keeps a payload that was written over several lines on one', () => {
+    const frame = sseFrame({ ...plain, payload: '{\r\n  "a": "x\\n"\n}' });
+    expect(frame.trimEnd().split(/\r|\n/).length).toBe(3);
+    expect(JSON.parse(frame.split('data: ')[1]!).payload).toEqual({ a: 'x\n' });
+  });
+
+  it('is the same alone and among many, at any time', () => {
+    const times = fc.array(fc.integer({ min: 0, max: 8_640_000_000_000_000 }), { maxLength: 5 });
+    const nearby = fc.array(fc.integer({ min: 1_699_999_998_000, max: 1_700_000_002_000 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(times, nearby, (far, near) => {
+        const rows = [...far, ...near].map((at, seq) => ({ ...plain, at, seq }));
+        expect(shownOf(rows, everything).text).toBe(rows.map((row) => sseFrame(row)).join(''));
+      }),
+    );
+  });
+});
+
+describe('a lens', () => {
+  const rows = ['a', 'hidden', 'b', 'hidden'].map((type, seq) => ({ ...plain, type, seq }));
+  const nameOf = (type: string) => (type === 'hidden' ? null : type === 'a' ? 'renamed' : type);
+
+  it('hides rows and renames them, in the frame and in the document', () => {
+    const shown = shownOf(rows, { key: 'k', nameOf, form: 'frames' });
+    const frames = shown.text.split('\n\n').filter((frame) => frame !== '');
+    expect(frames.map((frame) => frame.split('\n').slice(0, 2))).toEqual([
+      ['id: 0', 'event: renamed'],
+      ['id: 2', 'event: b'],
+    ]);
+    expect(JSON.parse(frames[0]!.split('\ndata: ')[1]!)).toMatchObject({ type: 'renamed', sequence: 0 });
+    expect(shown).toMatchObject({ upTo: 2, urgent: false });
+  });
+
+  it('gives documents that make a JSON list, each on one line', () => {
+    const broken = rows.map((row) => ({ ...row, payload: '{\n"x":1}' }));
+    const { text, upTo } = shownOf(broken, { key: 'k', nameOf, form: 'documents' });
+    expect(text).not.toContain('\n');
+    expect(JSON.parse(`[${text}]`)).toMatchObject([{ type: 'renamed', payload: { x: 1 } }, { type: 'b' }]);
+    expect(upTo).toBe(2);
+  });
+
+  it('says when something shown is waited for', () => {
+    const urgent = (type: string) => shownOf([{ ...plain, type }], everything).urgent;
+    expect(['node.suspended', 'run.failed', 'node.completed'].map(urgent)).toEqual([true, true, false]);
+    expect(shownOf([], everything)).toEqual({ text: '', upTo: -1, urgent: false });
+  });
+});

@@ -1,0 +1,100 @@
+/** What runs the agents of a host, put together: their kinds of node, models, tools, memory and prompts. */
+
+import { createAgentNodes } from '../../agents/loop/agent-node.ts';
+import type { LoopWorld } from '../../agents/loop/world.ts';
+import { hostMemory } from '../../agents/memory/host-memory.ts';
+import { MAX_ENTRY_BYTES } from '../../agents/memory/memory.ts';
+import { createConversations } from '../../agents/models/conversation-reader.ts';
+import { createModelPerformer } from '../../agents/models/model-turn.ts';
+import { mockProviderIds } from '../../agents/models/scripted/mock-providers.ts';
+import { SCRIPTED } from '../../agents/models/scripted/scripted-model.ts';
+import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
+import { PromptLibrary } from '../../agents/prompts/prompt-library.ts';
+import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
+import type { Tool } from '../../agents/tools/tool.ts';
+import { conformanceNodes } from '../../conformance/conformance-nodes.ts';
+import { conformancePrompts } from '../../conformance/conformance-prompts.ts';
+import { dispatch } from '../../engine/nodes/dispatch.ts';
+import type { AgentShelf, Redactor } from '../../engine/ports.ts';
+import type { EngineOptions } from '../../engine/stepping/runtime.ts';
+import type { Store } from '../../log/ports/ports.ts';
+import { sha256, systemClock } from '../compose.ts';
+import type { HostConfig } from '../config/config.ts';
+import type { AgentFacts } from './agent-discovery.ts';
+import { createToolbox, type Toolbox } from './host-tools.ts';
+import { type HostModels, hostModels } from './models.ts';
+
+export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents'>> {
+  readonly tools: Toolbox;
+  readonly models: HostModels;
+}
+
+export interface AgentParts {
+  readonly store: Store;
+  readonly shelf: AgentShelf;
+  readonly redactor: Redactor | null;
+  /** Those of `defineTool`. */
+  readonly tools?: readonly Tool[];
+  /** Templates that agent nodes may refer to. */
+  readonly prompts?: readonly PromptTemplate[];
+}
+
+export function createAgentRuntime(config: HostConfig, parts: AgentParts): AgentRuntime {
+  const { store, shelf, redactor, tools = [], prompts: given = [] } = parts;
+  const { now } = systemClock;
+  const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
+  const memory = hostMemory({ store, shelf, now, sha256, probes: config.conformance ? { secret } : null });
+  const toolbox = createToolbox(config, { tools, memory: memory.port, redactor });
+  const models = hostModels(config, systemClock);
+  const prompts = new PromptLibrary([...given, ...(config.conformance ? conformancePrompts : [])]);
+  const { credentials, book } = models;
+  const loop: LoopWorld = {
+    sha256,
+    prompts,
+    models: book,
+    toolLaw: toolbox.law,
+    reasoningVerbosity: config.agents.reasoning.verbosity,
+    reasoningTokenLimit: config.agents.reasoning.tokenLimit,
+    lowConfidence: config.agents.lowConfidence,
+    isConformanceHost: config.conformance,
+  };
+  const conversations = createConversations(store.log);
+  const turns = createModelPerformer({
+    models: book,
+    conversations,
+    credentials,
+    redactor,
+    clock: systemClock,
+    sha256,
+  });
+  const probes = config.conformance ? conformanceNodes({ prompts, sha256, activeModel: usualModel(models) }) : [];
+  return {
+    nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...probes, ...memory.nodeTypes],
+    performers: [turns, toolbox.performer, ...memory.performers],
+    agents: memory.shelf,
+    tools: toolbox,
+    models,
+  };
+}
+
+/** The model of a node that wishes for none. */
+const usualModel =
+  ({ book }: HostModels) =>
+  () => {
+    try {
+      return book.choose({ selection: { modelClass: 'general' } });
+    } catch {
+      return { provider: SCRIPTED, model: SCRIPTED };
+    }
+  };
+
+/** What discovery may say of it. */
+export const agentFacts = (config: HostConfig): AgentFacts => ({
+  reasoning: config.agents.reasoning,
+  costEstimates: Object.values(config.models.providers).some(({ models }) =>
+    Object.values(models ?? {}).some(({ prices }) => prices !== undefined),
+  ),
+  memory: { maxEntryBytes: MAX_ENTRY_BYTES },
+  limitsToolRate: config.tools.maxCallsPerMinute !== undefined,
+  mockProviders: config.conformance ? mockProviderIds : [],
+});

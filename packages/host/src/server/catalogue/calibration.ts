@@ -1,0 +1,84 @@
+/** `GET /v1/host/cairn/calibration`: reads the log on from where the tenant's last request left off. */
+import { setImmediate as othersGoOn } from 'node:timers/promises';
+import { type Calibration, calibration, type JsonObject } from '@cairn/protocol';
+import { CalibrationFold, calibrationTypes } from '../../agents/calibration.ts';
+import type { EventLog } from '../../log/ports/ports.ts';
+import type { Route } from '../http/routes.ts';
+
+/** Rows looked at in one go; a request that has more to do lets others in between. */
+const PAGE = 5_000;
+const PAGE_BYTES = 4_194_304;
+/** Pages of one request: about a second of work in a long log. */
+const MAX_PAGES = 100;
+/** Tenants whose figures are kept; another one's are counted again from the beginning. */
+const MAX_TENANTS = 256;
+
+interface Book {
+  readonly fold: CalibrationFold;
+  position: string;
+  isComplete: boolean;
+  reading: Promise<void> | null;
+}
+
+export class CalibrationReader {
+  readonly #log: Pick<EventLog, 'changes'>;
+  /** The least recently asked for first. */
+  readonly #books = new Map<string, Book>();
+
+  constructor(log: Pick<EventLog, 'changes'>) {
+    this.#log = log;
+  }
+
+  async read(tenant: string): Promise<Calibration> {
+    const book = this.#bookOf(tenant);
+    // Those who ask at the same time share one reading.
+    book.reading ??= this.#readOn(book, tenant).finally(() => {
+      book.reading = null;
+    });
+    await book.reading;
+    return { agents: book.fold.agents(), complete: book.isComplete };
+  }
+
+  #bookOf(tenant: string): Book {
+    const book = this.#books.get(tenant) ?? {
+      fold: new CalibrationFold(),
+      position: '0',
+      isComplete: false,
+      reading: null,
+    };
+    this.#books.delete(tenant);
+    this.#books.set(tenant, book);
+    const [oldest] = this.#books.keys();
+    if (this.#books.size > MAX_TENANTS) this.#books.delete(oldest as string);
+    return book;
+  }
+
+  async #readOn(book: Book, tenant: string): Promise<void> {
+    const only = { tenant, types: calibrationTypes };
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const range = { after: book.position, limit: PAGE, maxBytes: PAGE_BYTES, only };
+      const { rows, position } = await this.#log.changes(range);
+      for (const { runId, type, payload } of rows) {
+        book.fold.take({ runId, type, payload: JSON.parse(payload) as JsonObject });
+      }
+      book.isComplete = position === book.position;
+      if (book.isComplete) return;
+      book.position = position;
+      await othersGoOn();
+    }
+  }
+}
+
+export const calibrationRoutes = (reader: CalibrationReader): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/host/cairn/calibration',
+    scope: 'runs:read',
+    handle: async ({ caller }) => JSON.stringify(await reader.read(caller.tenant)),
+    doc: {
+      id: 'getCalibration',
+      summary: 'How sure agents said they were, against what people said of their decisions',
+      responses: { 200: { description: 'By agent and by stated confidence.', shape: calibration } },
+    },
+  },
+];

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newRunView, type RunId, type RunView } from '@cairn/protocol';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { authorize, toolSurface } from '../../agents/allowlist.ts';
+import { defineTool } from '../../agents/tools/define-tool.ts';
+import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
+import type { CallContext } from '../../engine/ports.ts';
+import { type ConfigInput, parseConfig } from '../config/config.ts';
+import { createToolbox, type Toolbox } from './host-tools.ts';
+
+const memory: MemoryPort = {
+  remember: async () => ({ id: 'mem_1' }),
+  recall: async () => [],
+  forget: async () => false,
+};
+
+const lookup = defineTool({
+  id: 'acme.crm:look',
+  description: 'Looks.',
+  input: z.object({}),
+  safety: 'read',
+  needs: ['tool:crm'],
+  secrets: ['crm'],
+  run: (_input, { secret }) => secret('crm').length,
+});
+
+function toolbox(config: ConfigInput = {}): Toolbox {
+  const data = mkdtempSync(join(tmpdir(), 'cairn-toolbox-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const secrets = { crm: { value: 'c0ffee-c0ffee' } };
+  return createToolbox(parseConfig({ data, secrets, ...config }, 'test'), { tools: [lookup], memory, redactor: null });
+}
+
+const run = (change: Partial<RunView> = {}): RunView => ({
+  ...newRunView('run_1' as RunId),
+  owner: { tenant: 'acme' },
+  ...change,
+});
+
+const context = {
+  runId: 'run_1',
+  nodeId: 'n',
+  callId: 'c',
+  attempt: 1,
+  tenant: 'acme',
+  signal: new AbortController().signal,
+  emit: () => undefined,
+  recorded: async () => undefined,
+} as unknown as CallContext;
+
+const call = (toolId: string, input: object, principal = 'ann') =>
+  ({ toolId, input, agentId: 'core.a.b.c', records: [], principal }) as never;
+
+test('without a word in the configuration every tool but fetching is offered and permitted', () => {
+  const { book, law } = toolbox();
+  const everything = ['openwop:*', 'acme.crm:*'];
+  expect(book.all.map(({ id }) => id)).toEqual([
+    'acme.crm:look',
+    'openwop:ask',
+    'openwop:forget',
+    'openwop:fs.list',
+    'openwop:fs.read',
+    'openwop:fs.write',
+    'openwop:recall',
+    'openwop:remember',
+    'openwop:time',
+  ]);
+  expect(toolSurface(law(run({ toolScopes: ['tool:crm'] }), everything))).toHaveLength(9);
+  expect(toolSurface(law(run(), everything))).toHaveLength(8);
+  expect(toolSurface(law(run(), undefined))).toEqual([]);
+});
+
+test('an origin that may be fetched from brings the tool that does', () => {
+  const { book } = toolbox({ tools: { http: { allow: ['https://api.example.org'] } } });
+  expect(book.get('openwop:http.fetch')).toBeDefined();
+});
+
+test('tenant, starter and options of the run decide together', () => {
+  const { law } = toolbox({ tools: { allow: ['openwop:*'], tenants: { acme: ['openwop:fs.*'] } } });
+  const shown = (view: RunView) => toolSurface(law(view, ['openwop:*', 'acme.crm:look'])).map(({ tool }) => tool.id);
+  expect(shown(run())).toEqual(['openwop:fs.list', 'openwop:fs.read', 'openwop:fs.write']);
+  expect(shown(run({ configurable: { 'cairn.tools': ['openwop:fs.read'] } }))).toEqual(['openwop:fs.read']);
+  expect(shown(run({ owner: { tenant: 'other' } }))).toHaveLength(8);
+  const denied = authorize(law(run({ toolScopes: ['tool:crm'] }), ['acme.crm:look']), 'acme.crm:look');
+  expect(denied).toMatchObject({ allowed: false, rule: 'tools.tenants.acme has no line for acme.crm:look' });
+});
+
+test('calls are performed with the secrets of the configuration and in the folder of the data', async () => {
+  const { performer } = toolbox();
+  expect(await performer.run(call('acme.crm:look', {}), context)).toEqual({ kind: 'result', value: 13 });
+  const written = await performer.run(call('openwop:fs.write', { path: 'a', text: 'hi' }), context);
+  expect(written).toEqual({ kind: 'result', value: { path: 'a', bytes: 2 } });
+  expect(await performer.run(call('openwop:fs.read', { path: 'a' }), context)).toMatchObject({ value: { text: 'hi' } });
+});
+
+test('one principal may call one tool so often in a minute', async () => {
+  const { performer } = toolbox({ tools: { maxCallsPerMinute: 2 } });
+  const kinds = async (toolId: string, principal: string) => {
+    const outcome = (await performer.run(call(toolId, {}, principal), context)) as {
+      kind: string;
+      error?: { code: string };
+    };
+    return outcome.error?.code ?? outcome.kind;
+  };
+  const made = [];
+  for (let i = 0; i < 3; i++) made.push(await kinds('openwop:time', 'ann'));
+  expect(made).toEqual(['result', 'result', 'rate_limited']);
+  expect([await kinds('openwop:time', 'bob'), await kinds('openwop:fs.list', 'ann')]).toEqual(['result', 'result']);
+});
+
+test('a tool whose secret is not configured stops the host from starting', () => {
+  expect(() => toolbox({ secrets: {} })).toThrow('The tool acme.crm:look needs the secret "crm"');
+});

@@ -1,0 +1,80 @@
+/** The tools of a host put together: what it offers, what the configuration permits, and who performs the calls. */
+import { join } from 'node:path';
+import { type RunView, TerminalError } from '@cairn/protocol';
+import { ceilingOf, permitted, type ToolLaw } from '../../agents/allowlist.ts';
+import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
+import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
+import type { Tool } from '../../agents/tools/tool.ts';
+import { ToolBook } from '../../agents/tools/tool-book.ts';
+import { createToolPerformer } from '../../agents/tools/tool-call.ts';
+import type { Performer, Redactor } from '../../engine/ports.ts';
+import { TokenBuckets } from '../access/token-buckets.ts';
+import { systemClock, systemTimers, uniqueId } from '../compose.ts';
+import type { HostConfig } from '../config/config.ts';
+import { publicDns } from '../egress/public-dns.ts';
+import { createToolFetch } from '../egress/tool-fetch.ts';
+import { createRunFiles } from '../runs/run-files.ts';
+import type { OfferedTools } from './tools.ts';
+
+export interface Toolbox extends OfferedTools {
+  readonly performer: Performer;
+  /** What decides about the tools of an agent with this allowlist in a run. */
+  readonly law: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolLaw;
+}
+
+export interface ToolboxParts {
+  /** Those of `defineTool`. */
+  readonly tools: readonly Tool[];
+  readonly memory: MemoryPort;
+  readonly redactor: Redactor | null;
+}
+
+export function createToolbox(config: Pick<HostConfig, 'tools' | 'data' | 'secrets'>, parts: ToolboxParts): Toolbox {
+  const { now } = systemClock;
+  const { tools: settings, secrets } = config;
+  refuseMissingSecrets(parts.tools, secrets);
+  const files = createRunFiles({ folder: join(config.data, 'runs'), uniqueId });
+  const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
+  const book = new ToolBook([...createBuiltinTools({ now, files, memory: parts.memory, http }), ...parts.tools]);
+  const policy = { allow: settings.allow, tenants: settings.tenants };
+  const performer = createToolPerformer({
+    book,
+    now,
+    after: systemTimers.after,
+    redactor: parts.redactor,
+    secret: (_tenant, name) => secrets.get(name)?.reveal(),
+    takeCall: callLimit(settings.maxCallsPerMinute, now),
+  });
+  return { book, policy, performer, law: lawOf({ book, policy }) };
+}
+
+/** Of the tenant that owns the run: a run of which nothing is known has no tools that need anything. */
+const lawOf =
+  ({ book, policy }: OfferedTools): Toolbox['law'] =>
+  ({ owner, configurable, toolScopes }, allowlist) => ({
+    book,
+    policy: permitted(policy, book, owner?.tenant ?? ''),
+    allowlist,
+    ceiling: ceilingOf(configurable),
+    scopes: toolScopes ?? undefined,
+  });
+
+/** A bucket for each principal and tool. */
+function callLimit(perMinute: number | undefined, now: () => number) {
+  if (perMinute === undefined) return () => 0;
+  const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now });
+  return (tenant: string, principal: string | null, toolId: string): number =>
+    buckets.take(JSON.stringify([tenant, principal, toolId]));
+}
+
+/** Told at start, and not when an agent first calls the tool. */
+function refuseMissingSecrets(tools: readonly Tool[], secrets: HostConfig['secrets']): void {
+  for (const { id, secrets: wanted } of tools) {
+    const missing = wanted.find((name) => !secrets.has(name));
+    if (missing === undefined) continue;
+    throw new TerminalError('config_invalid', {
+      message: `The tool ${id} needs the secret ${JSON.stringify(missing)}, which the configuration does not have.`,
+      hint: `Add "secrets": { ${JSON.stringify(missing)}: { "env": "…" } }.`,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+/** The models of a host out of its configuration: providers, which is used for what, and the credentials that callers may bring. */
+import { Credentials } from '../../agents/models/credentials.ts';
+import { ModelBook } from '../../agents/models/model-book.ts';
+import { createProviders } from '../../agents/providers/create-providers.ts';
+import type { ProviderConfig } from '../../agents/providers/provider-config.ts';
+import type { Clock } from '../../engine/ports.ts';
+import type { HostConfig } from '../config/config.ts';
+import { resolveHeaders, type Secrets } from '../config/secrets.ts';
+import { SecretText } from '../secrets/secret-text.ts';
+
+export interface HostModels {
+  readonly book: ModelBook;
+  readonly credentials: Credentials;
+}
+
+/** Nothing is called before the first turn. `fetch` is for tests. */
+export function hostModels(
+  config: HostConfig,
+  clock: Clock,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+): HostModels {
+  const { models, secrets } = config;
+  const configs = Object.entries(models.providers).map(([name, { apiKey, headers, ...provider }]) => {
+    const key = apiKey === undefined ? {} : { apiKey: secretOf(apiKey.secret, secrets) };
+    return [name, { ...provider, ...key, headers: resolveHeaders(headers, secrets) } satisfies ProviderConfig] as const;
+  });
+  const providers = createProviders(Object.fromEntries(configs), { fetch });
+  const credentials = Object.entries(config.credentials).map(
+    ([ref, { provider, key, tenants }]) =>
+      [ref, { provider, key: secretOf(key.secret, secrets), tenants: tenants ?? null }] as const,
+  );
+  return {
+    book: new ModelBook({ providers, classes: models.classes, default: models.default }, clock),
+    credentials: new Credentials(new Map(credentials)),
+  };
+}
+
+/** That the name is one of the secrets was checked with the configuration. */
+const secretOf = (name: string, secrets: Secrets): SecretText => secrets.get(name) ?? new SecretText('');

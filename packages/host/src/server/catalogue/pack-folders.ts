@@ -1,0 +1,102 @@
+/** Installs the packs that lie in the folders of the configuration, for everybody on the host, before it serves. */
+import { join } from 'node:path';
+import { isCairnError, TerminalError } from '@cairn/protocol';
+import { packFoldersIn, readPackFolder } from '../../agents/packs/folder.ts';
+import { readManifest } from '../../agents/packs/manifest.ts';
+import type { PackFiles } from '../../agents/packs/pack-files.ts';
+import { dependencyCycle } from '../../agents/packs/requirements.ts';
+import type { AgentRegistry } from '../../agents/registry.ts';
+import type { FoundWorkflow } from './workflow-folders.ts';
+
+interface FoundPack {
+  readonly folder: string;
+  readonly files: PackFiles;
+  readonly name: string;
+  readonly needs: readonly string[];
+}
+
+/**
+ * A pack that is refused keeps the host from starting: what its configuration names is what it has. Gives the workflows
+ * of the packs; none may be called as one of `others`.
+ */
+export async function installPackFolders(
+  registry: AgentRegistry,
+  folders: readonly string[],
+  others: readonly FoundWorkflow[],
+): Promise<readonly FoundWorkflow[]> {
+  const found: FoundPack[] = [];
+  for (const folder of folders) {
+    for (const pack of await packsIn(folder)) found.push(await naming(pack, () => read(pack)));
+  }
+  const workflows: FoundWorkflow[] = [];
+  for (const { folder, files } of inOrder(found)) {
+    const brought = await naming(folder, () => registry.installForHost(files));
+    for (const { path, definition } of brought) {
+      const workflow = { source: join(folder, path), definition };
+      refuseTaken(workflow, [...others, ...workflows]);
+      workflows.push(workflow);
+    }
+  }
+  return workflows;
+}
+
+/** Whoever starts a workflow by its name means one thing by it: a pack brings no other version of somebody else's. */
+function refuseTaken({ source, definition }: FoundWorkflow, others: readonly FoundWorkflow[]): void {
+  const twin = others.find((other) => other.definition.id === definition.id);
+  if (twin === undefined) return;
+  throw new TerminalError('conflict', {
+    message: `${source}: there is a workflow ${definition.id} already, from ${twin.source}.`,
+    hint: 'Give one of the two another id.',
+    details: { workflowId: definition.id },
+  });
+}
+
+async function packsIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await packFoldersIn(folder);
+  } catch (cause) {
+    throw unreadable(folder, cause);
+  }
+}
+
+const unreadable = (folder: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `The pack folder ${folder} cannot be read: ${(cause as Error).message}.`,
+    hint: 'Check "packs" in the configuration.',
+    cause,
+  });
+
+async function read(folder: string): Promise<FoundPack> {
+  const files = await readPackFolder(folder);
+  const { name, dependencies = {} } = readManifest(files);
+  return { folder, files, name, needs: Object.keys(dependencies) };
+}
+
+/** What others depend on comes first; what is not among them is left for the check of the pack itself. */
+function inOrder(found: readonly FoundPack[]): readonly FoundPack[] {
+  const ordered = new Set<FoundPack>();
+  const visit = (pack: FoundPack, above: readonly string[]): void => {
+    if (ordered.has(pack)) return;
+    const place = above.indexOf(pack.name);
+    if (place >= 0) throw dependencyCycle([...above.slice(place), pack.name]);
+    for (const other of found) if (pack.needs.includes(other.name)) visit(other, [...above, pack.name]);
+    ordered.add(pack);
+  };
+  for (const pack of found) visit(pack, []);
+  return [...ordered];
+}
+
+async function naming<Value>(folder: string, act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (!isCairnError(cause)) throw unreadable(folder, cause);
+    if (cause.retryable) throw cause;
+    throw new TerminalError(cause.code, {
+      message: `${folder}: ${cause.message}`,
+      ...(cause.hint === undefined ? {} : { hint: cause.hint }),
+      ...(cause.details === undefined ? {} : { details: cause.details }),
+      cause,
+    });
+  }
+}

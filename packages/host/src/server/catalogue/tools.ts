@@ -1,0 +1,116 @@
+/** The catalogue of tools over HTTP: what the caller's runs may call, and nothing of how. */
+import {
+  quoted,
+  TerminalError,
+  type ToolDescriptor,
+  toolDescriptor,
+  toolList,
+  toolSources,
+  toolViews,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import { invocable, permitted, type ToolPolicy } from '../../agents/allowlist.ts';
+import type { Tool } from '../../agents/tools/tool.ts';
+import type { ToolBook } from '../../agents/tools/tool-book.ts';
+import type { Caller } from '../access/auth.ts';
+import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+
+export interface OfferedTools {
+  readonly book: ToolBook;
+  readonly policy: ToolPolicy;
+}
+
+export const toolRoutes = (offered: OfferedTools): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/tools',
+    scope: 'manifest:read',
+    handle: async (call) => list(call, offered),
+    doc: {
+      id: 'listTools',
+      summary: "The tools that agents of the caller's runs may be let call",
+      query: listQuery,
+      responses: { 200: { description: 'All of them, by id.', shape: toolList } },
+      errors: ['validation_error'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/tools/{toolId}',
+    scope: 'manifest:read',
+    handle: async (call) => one(call, offered),
+    doc: {
+      id: 'getTool',
+      summary: 'One tool',
+      responses: { 200: { description: 'What is known of it.', shape: toolDescriptor } },
+      errors: ['not_found'],
+    },
+  },
+];
+
+const listQuery = z.object({
+  source: z.enum(toolSources).optional(),
+  view: z.enum(toolViews).optional(),
+});
+
+function list(call: Call, offered: OfferedTools): string {
+  const source = oneOf(call, 'source', toolSources);
+  const isCompact = oneOf(call, 'view', toolViews) === 'compact';
+  const found = callable(call.caller, offered).map(descriptor);
+  const wanted = source === undefined ? found : found.filter((tool) => tool.source === source);
+  return JSON.stringify({ tools: isCompact ? wanted.map(withoutSchemas) : wanted });
+}
+
+function one(call: Call, offered: OfferedTools): string {
+  const toolId = pathParam(call, 'toolId');
+  const found = callable(call.caller, offered).find(({ id }) => id === toolId);
+  if (found !== undefined) return JSON.stringify(descriptor(found));
+  throw new TerminalError('not_found', {
+    message: `There is no tool ${quoted(toolId, 80)}.`,
+    hint: 'GET /v1/tools lists those that the caller may use.',
+  });
+}
+
+/** A tool that the caller's runs could not call looks like one that is not there. */
+const callable = ({ tenant, toolScopes }: Caller, { book, policy }: OfferedTools): readonly Tool[] =>
+  invocable({ book, policy: permitted(policy, book, tenant), scopes: toolScopes });
+
+function descriptor(tool: Tool): ToolDescriptor {
+  const { id, title, description, inputSchema, outputSchema, needs, secrets, egress, safety } = tool;
+  const scopes = needs.length === 0 ? {} : { scopes: [...needs] };
+  const credential = secrets.length === 0 ? {} : { credentialRef: true };
+  const auth = { ...scopes, ...credential };
+  return {
+    toolId: id,
+    source: 'host-extension',
+    ...(title === undefined ? {} : { title }),
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(Object.keys(auth).length === 0 ? {} : { auth }),
+    egress,
+    approval: 'never',
+    replayPolicy: replayPolicies[safety],
+    // Doing it twice is harmless, and yet it changes something.
+    safetyTier: safety === 'idempotent' ? 'write' : safety,
+  };
+}
+
+const replayPolicies = {
+  pure: 'deterministic',
+  read: 'non-deterministic',
+  write: 'non-deterministic',
+  idempotent: 'idempotent',
+} as const;
+
+const withoutSchemas = ({ inputSchema: _, outputSchema: __, ...rest }: ToolDescriptor): ToolDescriptor => rest;
+
+function oneOf<Value extends string>(call: Call, name: string, known: readonly Value[]): Value | undefined {
+  const given = queryParam(call, name);
+  if (given === undefined || known.includes(given as Value)) return given as Value | undefined;
+  throw new TerminalError('validation_error', {
+    message: `${name} is ${quoted(given, 60)}; it can be ${known.join(', ')}.`,
+    hint: 'Leave it out for all of them.',
+    details: { parameter: name },
+  });
+}

@@ -1,0 +1,106 @@
+/** The configuration as the host uses it: checked, complete, callers known by the hashes of their keys, secrets only as what cannot be printed. */
+import { TerminalError } from '@cairn/protocol';
+import type { z } from 'zod';
+import { type AccessKey, keyHash } from '../access/auth.ts';
+import type { SecretText } from '../secrets/secret-text.ts';
+import type { JwtConfig } from './access.ts';
+import type { Environment } from './fields.ts';
+import { type KnownText, knownSecrets } from './known-secrets.ts';
+import { configInvalid } from './refusal.ts';
+import {
+  checkCredentialProviders,
+  checkSecretNames,
+  type MasterKey,
+  notSet,
+  readMasterKey,
+  resolveHeaders,
+  resolveSecrets,
+} from './secrets.ts';
+import { configShape, type ParsedConfig } from './shape.ts';
+import { unusedKeys } from './unused.ts';
+
+/** The configuration as written in `cairn.json`. */
+export type ConfigInput = z.input<typeof configShape>;
+export type { HostLimits, JwtConfig } from './access.ts';
+export type { Environment } from './fields.ts';
+
+export interface OtelConfig extends Omit<NonNullable<ParsedConfig['otel']>, 'headers'> {
+  readonly headers: Readonly<Record<string, SecretText>>;
+}
+
+export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt' | 'secrets' | 'masterKey' | 'otel'> {
+  readonly keys: readonly AccessKey[];
+  readonly jwt?: JwtConfig | undefined;
+  readonly secrets: ReadonlyMap<string, SecretText>;
+  readonly masterKey?: MasterKey | undefined;
+  readonly otel?: OtelConfig | undefined;
+  /** Every secret whose value is known, with the name that may be shown instead. */
+  readonly knownSecrets: readonly KnownText[];
+  /** Keys that were given and that nothing in this version uses, and variables that look like a misspelt key. */
+  readonly unused: readonly string[];
+}
+
+/** Checks a configuration; `source` is the file's name or whatever else tells the reader where to look. */
+export function parseConfig(input: unknown, source: string, env: Environment = {}): HostConfig {
+  const result = configShape.safeParse(input, { reportInput: true });
+  if (!result.success) throw configInvalid(result.error.issues, source);
+  const { $schema: _, keys, secrets: named, masterKey, otel, ...config } = result.data;
+  if (config.conformance && !isLoopback(config.bind)) {
+    throw new TerminalError('config_invalid', {
+      message: `${source}: conformance is on and bind is ${config.bind}, which others can reach.`,
+      hint: 'Bind to 127.0.0.1, or switch conformance off.',
+    });
+  }
+  const secrets = resolveSecrets(named, source, env);
+  checkSecretNames(result.data, secrets, source);
+  checkCredentialProviders(result.data, source);
+  const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
+  const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
+  return {
+    ...config,
+    keys: accessKeys(keys, keyTexts, source),
+    secrets,
+    knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
+    unused: unusedKeys(result.data),
+    ...(master === undefined ? {} : { masterKey: master }),
+    ...(otel === undefined ? {} : { otel: { ...otel, headers: resolveHeaders(otel.headers, secrets) } }),
+  };
+}
+
+/** True for an address that only this machine reaches. */
+export const isLoopback = (address: string): boolean =>
+  address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+
+type KeyInput = ParsedConfig['keys'][number];
+type KeyText = string | undefined;
+
+/** A key stands for one caller: listed twice, it would depend on the order whose things it opens. */
+function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], source: string): readonly AccessKey[] {
+  const keys = listed.map((key, i) => accessKey(key, texts[i]));
+  const first = keys.findIndex(({ sha256 }, i) => keys.slice(i + 1).some((other) => other.sha256 === sha256));
+  if (first === -1) return keys;
+  const again = keys.findLastIndex(({ sha256 }) => sha256 === keys[first]?.sha256);
+  throw new TerminalError('config_invalid', {
+    message: `${source}: keys[${again}]: this is the same key as keys[${first}].`,
+    hint: 'Make another one: "openssl rand -base64 32".',
+  });
+}
+
+const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyInput, text = ''): AccessKey => ({
+  sha256: sha256 ?? keyHash(text),
+  tenant,
+  principal,
+  scopes: held,
+  toolScopes,
+});
+
+/** The key itself; undefined when only its hash is given. */
+function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): KeyText {
+  return sha256 === undefined ? (key ?? keyFromEnv(keyEnv, where, env)) : undefined;
+}
+
+function keyFromEnv(variable: string, where: string, env: Environment): string {
+  const key = env[variable];
+  if (key !== undefined && key.length >= 16) return key;
+  throw notSet(where, variable, key === undefined ? 'is not set' : 'is shorter than 16 characters');
+}

@@ -1,0 +1,108 @@
+/** A whole host over a database that outlives it, so that tests can stop it in the middle and go on; not shipped. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
+import { onTestFinished } from 'vitest';
+import type { Row, Store } from '../log/ports/ports.ts';
+import { openSqliteStore } from '../log/sqlite/open.ts';
+import { createHost, type Host, type HostOptions } from './create-host.ts';
+
+interface Beginning {
+  /** Default: that of a host without keys. */
+  readonly tenant?: string;
+  readonly inputs?: JsonObject;
+  readonly contextId?: ContextId;
+}
+
+export class DurableHost {
+  readonly #folder: string;
+  readonly #options: HostOptions;
+  #store!: Store;
+  #host: Host | null = null;
+
+  private constructor(folder: string, options: HostOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  static async open(options: HostOptions): Promise<DurableHost> {
+    const durable = new DurableHost(await mkdtemp(join(tmpdir(), 'cairn-durable-')), options);
+    onTestFinished(async () => {
+      await durable.#host?.close();
+      await rm(durable.#folder, { recursive: true, force: true });
+    });
+    await durable.#begin();
+    return durable;
+  }
+
+  get engine(): Host['engine'] {
+    return (this.#host as Host).engine;
+  }
+
+  get store(): Store {
+    return this.#store;
+  }
+
+  async restart(): Promise<void> {
+    await this.#host?.close();
+    await this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    const { config, ...options } = this.#options;
+    this.#store = await openSqliteStore({ folder: this.#folder, onFault: () => undefined });
+    this.#host = await createHost({
+      store: this.#store,
+      http: false,
+      report: () => undefined,
+      ...options,
+      config: { ...config, data: this.#folder },
+    });
+  }
+
+  async start(workflowId: string, { tenant = 'local', inputs = {}, contextId }: Beginning = {}): Promise<RunId> {
+    const joined = contextId === undefined ? {} : { contextId };
+    return (await this.engine.start({ tenant, workflowId, inputs, options: {}, ...joined })).runId;
+  }
+
+  /** From start to end. */
+  async ran(workflowId: string, beginning: Beginning = {}): Promise<RunId> {
+    const runId = await this.start(workflowId, beginning);
+    await this.ended(runId);
+    return runId;
+  }
+
+  contextOf = async (runId: RunId): Promise<ContextId> =>
+    (await this.store.log.head(runId))?.record.contextId as ContextId;
+
+  answer(runId: RunId, nodeId: string, tenant = 'local', value: Json = { action: 'accept' }) {
+    return this.engine.answer({ tenant, runId, nodeId, value });
+  }
+
+  ended = (runId: RunId) =>
+    this.until(async () => ((await this.store.log.head(runId))?.record.endedAt ?? null) !== null);
+
+  /** Until the run has so many open questions. */
+  asks = (runId: RunId, count = 1) =>
+    this.until(async () => {
+      if ((await this.store.log.head(runId)) === null) return false;
+      return (await this.store.log.interrupts(runId)).filter(({ open }) => open).length >= count;
+    });
+
+  async until(isSo: () => Promise<boolean>): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    const look = () => void isSo().then((so) => so && done.resolve(), done.reject);
+    const stop = this.store.log.follow(look);
+    look();
+    await done.promise;
+    stop();
+  }
+
+  rows = (runId: RunId): Promise<readonly Row[]> => this.store.log.read({ runId, after: -1, limit: 10_000 });
+
+  async payloads(runId: RunId, type: string): Promise<readonly JsonObject[]> {
+    const rows = await this.rows(runId);
+    return rows.filter((row) => row.type === type).map((row) => JSON.parse(row.payload) as JsonObject);
+  }
+}

@@ -1,0 +1,76 @@
+/** Fetching for agents: through the guard for addresses out of data, and only where the operator's list leads, redirects included. */
+import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/tools/http-tool.ts';
+import { createEgress, type Egress, type EgressWorld, type OutboundResponse } from './egress.ts';
+
+const MAX_REDIRECTS = 5;
+
+/** `allow` holds origins, and `*` for every public https address; null when it is empty. */
+export function createToolFetch(
+  allow: readonly string[],
+  world: Pick<EgressWorld, 'resolve' | 'timers'> & { readonly now: () => number },
+): HttpPort | null {
+  if (allow.length === 0) return null;
+  const origins = allow.filter((origin) => origin !== '*');
+  const egress = createEgress({ ...world, allow: origins });
+  const list = { origins: new Set(origins), isOpen: origins.length < allow.length };
+  return { fetch: (request) => follow(request, { egress, list, now: world.now }) };
+}
+
+interface Fetching {
+  readonly egress: Egress;
+  readonly list: { readonly origins: ReadonlySet<string>; readonly isOpen: boolean };
+  readonly now: () => number;
+}
+
+async function follow(request: HttpFetch, { egress, list, now }: Fetching): Promise<HttpFetched> {
+  const { method, maxBytes, signal } = request;
+  const deadline = now() + request.timeoutMs;
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    refuseUnlisted(url, list);
+    const answer = await egress.send({
+      url,
+      method,
+      headers: { 'user-agent': 'cairn', ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      timeoutMs: Math.max(1, deadline - now()),
+      maxBodyBytes: maxBytes,
+      signal,
+    });
+    const next = method === 'GET' || method === 'HEAD' ? redirectOf(answer, url) : null;
+    if (next === null) return fetched(answer, url);
+    if (redirects === MAX_REDIRECTS) throw endless(request.url);
+    url = next;
+  }
+}
+
+function refuseUnlisted(url: string, { origins, isOpen }: Fetching['list']): void {
+  if (isOpen || (URL.canParse(url) && origins.has(new URL(url).origin))) return;
+  throw new TerminalError('http_url_rejected', {
+    message: `${quoted(URL.canParse(url) ? new URL(url).origin : url, 120)} may not be called: it is not in tools.http.allow.`,
+    hint: 'Have the operator add its origin to tools.http.allow.',
+  });
+}
+
+/** Where a redirect leads; null when the answer is none. */
+function redirectOf({ status, headers }: OutboundResponse, from: string): string | null {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null;
+  return URL.canParse(location, from) ? new URL(location, from).href : null;
+}
+
+const fetched = ({ status, headers, body, isCut }: OutboundResponse, url: string): HttpFetched => ({
+  status,
+  url,
+  contentType: headers['content-type'] ?? null,
+  location: headers.location ?? null,
+  body,
+  isCut,
+});
+
+const endless = (url: string): RetryableError =>
+  new RetryableError('http_network_error', {
+    message: `${quoted(URL.canParse(url) ? new URL(url).origin : url, 120)} led on ${MAX_REDIRECTS} times and further.`,
+    hint: 'Call the address that it leads to in the end.',
+  });

@@ -1,0 +1,42 @@
+/** The API told to programs (`/v1/openapi.json`) and to people (`/v1/docs`): open routes, made from the route table. */
+import { z } from 'zod';
+import { hostVersion } from '../version.ts';
+import { docsPage } from './docs-page.ts';
+import { serveFixed } from './fixed-document.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Route } from './routes.ts';
+
+/** `routes` is asked once, when the first reader comes: these routes are in it, too. */
+export function apiDescriptionRoutes(routes: () => readonly Route[]): readonly Route[] {
+  const unchanged = { description: 'Not changed since the answer with the ETag in `If-None-Match`.' };
+  return [
+    {
+      method: 'GET',
+      path: '/v1/openapi.json',
+      scope: null,
+      handle: serveFixed(() => ({
+        text: JSON.stringify(openApiDocument({ version: hostVersion(), routes: routes() })),
+        contentType: 'application/json; charset=utf-8',
+      })),
+      doc: {
+        id: 'getOpenApi',
+        summary: 'This API as an OpenAPI 3.1 document',
+        responses: {
+          200: { description: 'The document.', shape: z.looseObject({ openapi: z.string() }) },
+          304: unchanged,
+        },
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/docs',
+      scope: null,
+      handle: serveFixed(docsPage),
+      doc: {
+        id: 'getDocs',
+        summary: 'This API as a page to read',
+        responses: { 200: { description: 'The page.', contentType: 'text/html' }, 304: unchanged },
+      },
+    },
+  ];
+}

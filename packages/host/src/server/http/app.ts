@@ -1,0 +1,189 @@
+/** The Fastify app: how a request is read and checked before a handler sees it, and how refusals leave. */
+import { invariant, quoted, TerminalError } from '@cairn/protocol';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { HttpWatch } from '../../telemetry/http-watch.ts';
+import type { Caller } from '../access/auth.ts';
+import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
+import type { Gate } from '../access/gate.ts';
+import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
+import { parseJsonBody } from './json-body.ts';
+import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the caller of a route with a scope is known. */
+    caller: Caller | null;
+  }
+}
+
+export interface AppDeps extends ErrorWorld {
+  readonly gate: Gate;
+  readonly watch: HttpWatch;
+}
+
+/** All headers of a request together. */
+const MAX_HEADER_BYTES = 16_384;
+
+/** To receive a whole request; what is slower only holds a connection. */
+const REQUEST_WITHIN_MS = 30_000;
+
+/** A connection on which nothing moves for so long is cut, with the answers nobody reads; polls wait for half of it. */
+const STILL_MS = 120_000;
+
+export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInstance {
+  const { gate } = deps;
+  const app = fastify({
+    logger: false,
+    bodyLimit: deps.maxRequestBodyBytes,
+    requestTimeout: REQUEST_WITHIN_MS,
+    connectionTimeout: STILL_MS,
+    // Without a Host header Node would answer by itself, without an envelope; the gate refuses it.
+    http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // Ids may be 128 characters of up to nine bytes each, percent-encoded; a token of an interrupt names several.
+    routerOptions: { maxParamLength: 4096 },
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.write(rawErrorResponse(unreadable(error)));
+      socket.destroy();
+    },
+    frameworkErrors: (error, _request, reply) => sendError(reply, error, deps),
+  });
+  readJsonOnly(app);
+  answerOddRequests(app);
+  app.decorateRequest('caller', null);
+  deps.watch.attach(app, routes);
+  // Hooks that call back: an async one costs every request a promise.
+  app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
+  app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));
+  const served = methodFinder(routes);
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = served(path);
+    if (methods.length > 0 && isPreflight(request)) answerPreflight(reply, methods);
+    else {
+      if (methods.length > 0) reply.header('allow', methods.join(', '));
+      else if (path.startsWith('/v1/') && !isPreflight(request)) await gate.know(request);
+      sendError(reply, notServed(request.method, path, methods), deps);
+    }
+    return reply;
+  });
+  for (const route of routes) register(app, route, gate);
+  return app;
+}
+
+function readJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const charset = /;\s*charset="?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    if (charset !== undefined && charset.toLowerCase() !== 'utf-8' && charset.toLowerCase() !== 'utf8') {
+      throw new TerminalError('unsupported_media_type', {
+        message: `The body has the charset ${quoted(charset, 40)}; JSON is UTF-8.`,
+        hint: 'Send JSON with the header "Content-Type: application/json".',
+      });
+    }
+    return body.length === 0 ? undefined : parseJsonBody(body);
+  });
+}
+
+/** Requests that Node would answer without an envelope, or not at all. */
+function answerOddRequests(app: FastifyInstance): void {
+  app.server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end(rawErrorResponse(notServed('CONNECT', '/', [])));
+  });
+  app.server.on('checkExpectation', (_request, response) => {
+    const error = new TerminalError('validation_error', {
+      message: 'This host does not know what the Expect header asks for.',
+      hint: 'Leave Expect out, or send "Expect: 100-continue".',
+    });
+    response.socket?.end(rawErrorResponse(error));
+  });
+}
+
+/** The key and its scope come first: a caller without them learns nothing, not even whether the body was well-formed. */
+function register(app: FastifyInstance, route: Route, gate: Gate): void {
+  app.route({
+    method: [...methodsOf(route)],
+    url: routerPath(route.path),
+    onRequest: (request, reply, done) => {
+      if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
+      // What one caller sees is not another's, and a cache on the way knows nothing of cookies; handlers may say more.
+      reply.header('cache-control', 'no-store');
+      try {
+        const caller = gate.enter(request, reply, route);
+        if (caller instanceof Promise) {
+          caller.then((known) => {
+            request.caller = known;
+            done();
+          }, done);
+          return;
+        }
+        request.caller = caller;
+      } catch (error) {
+        return done(error as Error);
+      }
+      done();
+    },
+    handler: async (request, reply) => {
+      checkBody(route, request);
+      const body = await handled(route, request, reply);
+      if (body === undefined) return reply;
+      return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+    },
+  });
+}
+
+/** What a route does not read is refused, so that nobody believes it counted. */
+function checkBody({ method, path, doc }: Route, { body }: FastifyRequest): void {
+  if (method === 'GET' || body === undefined) return;
+  if (doc.body === undefined) {
+    throw new TerminalError('validation_error', { message: `${method} ${path} takes no body.`, hint: 'Leave it out.' });
+  }
+  // Where a body may be left out, handlers would take null for that.
+  if (body === null) throw new TerminalError('validation_error', { message: 'The body must be an object, not null.' });
+}
+
+function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
+  if (route.scope === null) return route.handle({ request, reply });
+  invariant(request.caller !== null, 'caller-known', { path: route.path });
+  return route.handle({ caller: request.caller, request, reply });
+}
+
+/** What a check threw, as a hook hands it on. */
+function refusalOf(check: () => void): Error | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function notServed(method: string, path: string, methods: readonly string[]): TerminalError {
+  if (methods.length > 0) {
+    return new TerminalError('method_not_allowed', {
+      message: `${quoted(path)} does not answer ${method}.`,
+      hint: `Use ${methods.join(' or ')}.`,
+    });
+  }
+  if (path.startsWith('/v1/') || path.startsWith('/.well-known/')) {
+    return new TerminalError('not_found', { message: `There is nothing at ${quoted(path)}.` });
+  }
+  return new TerminalError('validation_error', {
+    message: `${quoted(path)} has no version.`,
+    hint: 'Every path begins with /v1/, but for /.well-known/openwop and those of health and figures.',
+  });
+}
+
+/** What never became a request, by the parser's code. */
+function unreadable(error: Error & { readonly code?: string }): TerminalError {
+  const known: Readonly<Record<string, string>> = {
+    HPE_HEADER_OVERFLOW: `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`,
+    ERR_HTTP_REQUEST_TIMEOUT: `The request did not arrive within ${REQUEST_WITHIN_MS / 1000} seconds.`,
+  };
+  return new TerminalError('validation_error', {
+    message: known[error.code ?? ''] ?? `The request is not well-formed HTTP (${error.code ?? error.message}).`,
+  });
+}

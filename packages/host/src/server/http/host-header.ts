@@ -1,0 +1,32 @@
+/** Refuses requests that a foreign web page made a browser send here under a name it controls (DNS rebinding). */
+import { quoted, TerminalError } from '@cairn/protocol';
+import { isLoopback } from '../config/config.ts';
+
+export type CheckHost = (host: string | undefined) => void;
+
+/** On a loopback bind only this machine's names and the public one pass; other binds are for a proxy to guard. */
+export function createCheckHost(bind: string, publicUrl: string | undefined): CheckHost {
+  if (!isLoopback(bind)) return refuseNone;
+  const known = publicUrl === undefined ? null : new URL(publicUrl).hostname;
+  return (host) => {
+    const name = hostName(host ?? '');
+    if (name !== null && (isLoopback(name) || name === known)) return;
+    throw new TerminalError('forbidden', {
+      message: `This host is not served under the name ${quoted(host ?? '', 100)}.`,
+      hint: 'Use 127.0.0.1 or localhost, or set publicUrl in the configuration.',
+    });
+  };
+}
+
+/** HTTP/1.1 asks for the header, whoever is asked. */
+const refuseNone: CheckHost = (host) => {
+  if (host !== undefined) return;
+  throw new TerminalError('validation_error', { message: 'The request has no Host header.' });
+};
+
+/** The name in a Host header, without port and brackets, in lower case; null when it is none. */
+function hostName(host: string): string | null {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::\d{1,5})?$/i.exec(host);
+  const name = match?.[1] ?? match?.[2];
+  return name === undefined ? null : name.toLowerCase();
+}

@@ -1,0 +1,154 @@
+/** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
+import type { Json, WorkflowDefinition } from '@cairn/protocol';
+import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
+import { makeTarball } from '../../agents/packs/tarball.ts';
+import { approval, chain, keys, nobodyListens, noop, openTool, type Served } from '../served.kit.ts';
+
+/** What a request names. All of it belongs to tenant `t`. */
+export interface Names {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly workflowId: string;
+  /** What only its case has: a token, a subscription. */
+  readonly other?: string;
+}
+
+export interface CaseRequest {
+  /** The names in the path. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: Json;
+}
+
+export interface RouteCase {
+  /** Makes what the request names. Default: a run that waits for an answer. */
+  readonly given?: (host: Served) => Promise<Names>;
+  /** A request that succeeds for a caller of tenant `t` with the route's scope. */
+  readonly request: (names: Names) => CaseRequest;
+  readonly status: number;
+}
+
+const delayed = chain('delayed', { typeId: 'core.delay', config: { delayMs: 3_600_000 } });
+
+async function runOf(host: Served, definition: WorkflowDefinition): Promise<Names> {
+  await host.engine.register('t', definition);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: {} });
+  return { runId, nodeId: 'n0', workflowId: definition.id };
+}
+
+export const waitingRun = (host: Served): Promise<Names> => runOf(host, approval);
+
+async function pausedRun(host: Served): Promise<Names> {
+  const names = await runOf(host, delayed);
+  await told(host, 'POST', `/v1/runs/${names.runId}:pause`, { drainPolicy: 'immediate' });
+  return names;
+}
+
+async function mintedToken(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const { token } = await told(host, 'POST', `/v1/host/cairn/runs/${names.runId}/interrupts/n0/token`);
+  return { ...names, other: String(token) };
+}
+
+async function webhook(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const { webhookId } = await told(host, 'POST', '/v1/webhooks', { url: nobodyListens, events: ['run.failed'] });
+  return { ...names, other: String(webhookId) };
+}
+
+const packBody = (fields: object = {}) => ({ tarball: makeTarball(samplePack(fields)).toString('base64') });
+
+/** Of a name that no other tenant comes to have: the requests of all cases are sent by all tenants. */
+async function installedPack(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const name = `vendor.acme.p${names.runId.slice(-12)}`;
+  const agents = [{ ...sampleAgent, agentId: `${name}.triage` }];
+  await told(host, 'POST', '/v1/host/cairn/packs', packBody({ name, agents }));
+  return { ...names, other: name };
+}
+
+async function installedAgent(host: Served): Promise<Names> {
+  const { other, ...names } = await installedPack(host);
+  return { ...names, other: `${other}.triage` };
+}
+
+/** Asks for something that a case needs, as its owner. */
+async function told(host: Served, method: 'POST', path: string, body?: Json) {
+  const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
+  if (reply.status >= 300) throw new Error(`${method} ${path} was answered ${reply.status}: ${reply.text}`);
+  return reply.body;
+}
+
+const nothing = () => ({});
+const ofRun = ({ runId }: Names): CaseRequest => ({ path: { runId } });
+const ofNode = ({ runId, nodeId }: Names): CaseRequest => ({ path: { runId, nodeId } });
+const accept = { resumeValue: { action: 'accept' } };
+
+/** By the operation's id. */
+export const routeCases: Readonly<Record<string, RouteCase>> = {
+  createRun: { request: ({ workflowId }) => ({ body: { workflowId } }), status: 201 },
+  listRuns: { request: nothing, status: 200 },
+  getRun: { request: ofRun, status: 200 },
+  cancelRun: { request: ofRun, status: 200 },
+  cancelRunAlias: { request: ofRun, status: 200 },
+  cancelRuns: { request: ({ runId }) => ({ body: { runIds: [runId] } }), status: 200 },
+  pauseRun: { given: (host) => runOf(host, delayed), request: ofRun, status: 202 },
+  resumeRun: { given: pausedRun, request: ofRun, status: 202 },
+  getEvents: { request: ofRun, status: 200 },
+  pollEvents: { request: (names) => ({ ...ofRun(names), query: 'timeout=1' }), status: 200 },
+  answerInterrupt: { request: (names) => ({ ...ofNode(names), body: accept }), status: 200 },
+  listRunInterrupts: { request: ofRun, status: 200 },
+  listPendingInterrupts: { request: nothing, status: 200 },
+  getInbox: { request: nothing, status: 200 },
+  getCalibration: { request: nothing, status: 200 },
+  mintInterruptToken: { request: ofNode, status: 201 },
+  inspectInterrupt: { given: mintedToken, request: ({ other = '' }) => ({ path: { token: other } }), status: 200 },
+  resolveInterrupt: {
+    given: mintedToken,
+    request: ({ other = '' }) => ({ path: { token: other }, body: accept }),
+    status: 200,
+  },
+  registerWebhook: {
+    request: () => ({ body: { url: `${nobodyListens}/hook`, events: ['run.completed'] } }),
+    status: 201,
+  },
+  listWebhooks: { request: nothing, status: 200 },
+  deleteWebhook: { given: webhook, request: ({ other = '' }) => ({ path: { webhookId: other } }), status: 204 },
+  getCallbackSecret: { request: nothing, status: 200 },
+  listAgents: { given: installedAgent, request: nothing, status: 200 },
+  getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
+  listTools: { request: nothing, status: 200 },
+  getTool: { request: ({ other = openTool.id }) => ({ path: { toolId: other } }), status: 200 },
+  installPack: { request: () => ({ body: packBody() }), status: 201 },
+  listPacks: { given: installedPack, request: nothing, status: 200 },
+  removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
+  getDebugBundle: { request: ofRun, status: 200 },
+  registerWorkflow: { request: () => ({ body: noop as unknown as Json }), status: 201 },
+  listWorkflows: { request: nothing, status: 200 },
+  getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },
+  openSession: { request: nothing, status: 200 },
+  endSession: { request: nothing, status: 204 },
+  getDiscovery: { request: nothing, status: 200 },
+  getOpenApi: { request: nothing, status: 200 },
+  getDocs: { request: nothing, status: 200 },
+  health: { request: nothing, status: 200 },
+  readiness: { request: nothing, status: 200 },
+  metrics: { request: nothing, status: 200 },
+};
+
+/** Names of the same form that nobody has. */
+export const unknownNames = (names: Names): Names => ({
+  ...names,
+  runId: 'run_nobody',
+  workflowId: 'nothing-here',
+  ...(names.other === undefined ? {} : { other: `${names.other.slice(0, -4)}zzzz` }),
+});
+
+/** The path of a case, and what to send with it. */
+export function asked(template: string, { path = {}, query, body }: CaseRequest) {
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? 'missing'));
+  return {
+    path: query === undefined ? filled : `${filled}?${query}`,
+    with: body === undefined ? {} : { raw: JSON.stringify(body) },
+  };
+}

@@ -1,0 +1,222 @@
+import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import type { Redactor } from '../../engine/ports.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import type { Records } from '../../log/ports/ports.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
+import {
+  IDEMPOTENCY_LEASE_MS,
+  Idempotency,
+  idempotencyKeyOf,
+  type OnceRequest,
+  type OnceWork,
+  type Outcome,
+} from './idempotency.ts';
+
+const request: OnceRequest = {
+  tenant: 't',
+  endpoint: 'POST /v1/things',
+  key: 'my-key',
+  content: { body: { a: 1, b: 2 } },
+  commitsOutcome: false,
+};
+const committing: OnceRequest = { ...request, commitsOutcome: true };
+
+const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
+const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
+
+function bench(records: Records = memoryStore().records, redactor: Redactor | null = null) {
+  let ids = 0;
+  const clock = { now: 1_000 };
+  const reports: string[] = [];
+  const node = () =>
+    new Idempotency({
+      records,
+      now: () => clock.now,
+      uniqueId: () => `owner-${++ids}`,
+      report: ({ message }) => void reports.push(message),
+      redactor,
+    });
+  let works = 0;
+  const work =
+    (outcome: Outcome | Error): OnceWork =>
+    async () => {
+      works += 1;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    };
+  return { records, clock, reports, node, work, works: () => works };
+}
+
+test('the second request gets the recorded answer, with its headers, and does nothing', async () => {
+  const { node, work, works } = bench();
+  expect(await node().carryOut(request, work(done('one')))).toEqual({ ...done('one'), replayed: false });
+  expect(await node().carryOut(request, work(done('two')))).toEqual({ ...done('one'), replayed: true });
+  expect(works()).toBe(1);
+});
+
+test('content is compared in canonical form, and other content is a mismatch in every state', async () => {
+  const { node, work } = bench();
+  await node().carryOut(request, work(done('one')));
+  const same = { ...request, content: { body: { b: 2, a: 1 } } };
+  expect((await node().carryOut(same, work(done('two')))).replayed).toBe(true);
+  const other = { ...request, content: { body: { a: 1 } } };
+  await expect(node().carryOut(other, work(done('two')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+});
+
+test('a request at this node that is under way is waited for; at another node it is in flight', async () => {
+  const { node, work, works } = bench();
+  const gate = Promise.withResolvers<void>();
+  const here = node();
+  const first = here.carryOut(request, async (mark) => {
+    await gate.promise;
+    return work(done('one'))(mark);
+  });
+  const second = here.carryOut(request, work(done('two')));
+  await expect(node().carryOut(request, work(done('three')))).rejects.toMatchObject({
+    code: 'idempotency_in_flight',
+    retryable: true,
+    details: { retryAfter: 1 },
+  });
+  const other = { ...request, content: {} };
+  await expect(node().carryOut(other, work(done('three')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+  gate.resolve();
+  expect([await first, await second].map((answer) => answer.replayed)).toEqual([false, true]);
+  expect(works()).toBe(1);
+});
+
+test('what a node died with is carried out by the next one once the lease has ended', async () => {
+  const { node, work, clock, works } = bench();
+  void node().carryOut(request, () => new Promise(() => undefined));
+  const again = () => node().carryOut(request, work(done('again')));
+  clock.now += IDEMPOTENCY_LEASE_MS - 1;
+  await expect(again()).rejects.toMatchObject({ code: 'idempotency_in_flight' });
+  clock.now += 1;
+  expect(await again()).toEqual({ ...done('again'), replayed: false });
+  expect((await again()).replayed).toBe(true);
+  expect(works()).toBe(1);
+});
+
+test('who lost the lease to another does not overwrite its answer', async () => {
+  const { node, work, clock } = bench();
+  const gate = Promise.withResolvers<Outcome>();
+  const slow = node().carryOut(request, () => gate.promise);
+  clock.now += IDEMPOTENCY_LEASE_MS;
+  await node().carryOut(request, work(done('theirs')));
+  gate.resolve(done('slow'));
+  await slow;
+  expect((await node().carryOut(request, work(done('x')))).body).toBe('theirs');
+});
+
+test.for([
+  ['not_found', true],
+  ['conflict', true],
+  ['interrupt_already_resolved', true],
+  ['run_terminal', true],
+  ['interrupt_expired', true],
+  ['validation_error', false],
+  ['forbidden', false],
+  ['unauthenticated', false],
+  ['rate_limited', false],
+  ['internal_error', false],
+  ['service_unavailable', false],
+] as const)('a refusal with %s is recorded: %s', async ([code, isRecorded]) => {
+  for (const asked of [request, committing]) {
+    const { node, work, works } = bench();
+    await expect(node().carryOut(asked, work(refused(code)))).rejects.toMatchObject({ code });
+    const second = await node().carryOut(asked, work(done('second')));
+    expect([second.replayed, works()]).toEqual([isRecorded, isRecorded ? 1 : 2]);
+    if (isRecorded) expect(JSON.parse(second.body)).toEqual({ error: code, message: `refused: ${code}` });
+  }
+});
+
+test('a refusal that may pass is not recorded, and a later success is', async () => {
+  const { node, work } = bench();
+  const busy = new RetryableError('run_already_active', { message: 'busy' });
+  await expect(node().carryOut(request, work(busy))).rejects.toMatchObject({ code: 'run_already_active' });
+  await expect(node().carryOut(request, work(new Error('a defect')))).rejects.toThrow('a defect');
+  await node().carryOut(request, work(done('one')));
+  expect((await node().carryOut(request, work(done('two')))).body).toBe('one');
+});
+
+test('a body that was refused can be put right under the same key; one that failed for a while cannot be changed', async () => {
+  const { node, work } = bench();
+  await node()
+    .carryOut(request, work(refused('validation_error')))
+    .catch(() => undefined);
+  const changed = { ...request, content: { body: { a: 2 } } };
+  await node()
+    .carryOut(changed, work(refused('service_unavailable')))
+    .catch(() => undefined);
+  await expect(node().carryOut(request, work(done('x')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+  expect((await node().carryOut(changed, work(done('one')))).replayed).toBe(false);
+});
+
+test('tenants and operations do not share keys, and no key is kept as it was sent', async () => {
+  const { records, node, work, works } = bench();
+  const seen: string[] = [];
+  const watched = { ...request, key: 'secret-key' };
+  await node().carryOut(watched, async (mark) => {
+    seen.push(JSON.stringify(mark));
+    return work(done('one'))(mark);
+  });
+  await node().carryOut({ ...watched, tenant: 'u' }, work(done('two')));
+  await node().carryOut({ ...watched, endpoint: 'POST /v1/others' }, work(done('three')));
+  expect(works()).toBe(3);
+  expect(seen.join()).not.toContain('secret-key');
+  expect(await records.idempotency('t', 'POST /v1/things', 'secret-key')).toBeNull();
+});
+
+test('what was done is answered for although it could not be written down', async () => {
+  const records = memoryStore().records;
+  const failing = { ...records, settleIdempotency: () => Promise.reject(new Error('disk')) };
+  const { node, work, reports } = bench(failing);
+  expect((await node().carryOut(request, work(done('one')))).body).toBe('one');
+  expect(reports).toEqual(['outcome of a request not kept']);
+});
+
+test('nothing is carried out when the request cannot be taken in hand', async () => {
+  const failed = new RetryableError('store_failed', { message: 'no' });
+  const { node, work, works } = bench({ ...memoryStore().records, claimIdempotency: () => Promise.reject(failed) });
+  await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
+  expect(works()).toBe(0);
+});
+
+test('of work that commits its own outcome, the answer of another node that was first is given', async () => {
+  const { records, node } = bench();
+  const conflict = new RetryableError('conflict', { message: 'somebody was first' });
+  await expect(node().carryOut(committing, () => Promise.reject(conflict))).rejects.toMatchObject({
+    code: 'idempotency_in_flight',
+  });
+  const answer = await node().carryOut(committing, async (mark) => {
+    const theirs = { status: 201, headers: '{}', body: 'theirs', at: 0, owner: null, until: null };
+    await records.settleIdempotency({ ...mark, state: 'completed', ...theirs }, null);
+    throw conflict;
+  });
+  expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', replayed: true });
+});
+
+test('a key has 1 to 255 characters', () => {
+  expect(idempotencyKeyOf(undefined)).toBeUndefined();
+  expect(idempotencyKeyOf('x'.repeat(255))).toHaveLength(255);
+  for (const key of ['', 'x'.repeat(256)]) {
+    expect(() => idempotencyKeyOf(key)).toThrow(expect.objectContaining({ code: 'validation_error' }));
+  }
+});
+
+test('what is kept of an answer that quotes the request holds no secret, and a repeat is told the same', async () => {
+  const records = memoryStore().records;
+  const secret = 'sk-"quoted"-0123456789';
+  const { node, work } = bench(records, createRedactor([{ name: 'token', value: secret }]));
+  const answer = JSON.stringify({ results: [{ runId: secret, ok: false }] });
+  const first = await node().carryOut(request, work({ status: 200, headers: {}, body: answer }));
+  expect(JSON.parse(first.body)).toEqual({ results: [{ runId: '[REDACTED:token]', ok: false }] });
+  expect(await node().carryOut(request, work(done('never')))).toEqual({ ...first, replayed: true });
+  const refusal = new TerminalError('not_found', { message: `There is no run ${secret}.` });
+  for (const asked of [request, committing]) {
+    const other = { ...asked, key: `other ${asked.commitsOutcome}` };
+    await expect(node().carryOut(other, work(refusal))).rejects.toThrow();
+    const kept = await node().carryOut(other, work(done('never')));
+    expect(kept.body).toContain('There is no run [REDACTED:token].');
+  }
+});

@@ -1,0 +1,103 @@
+import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { approval, chain, keys, noop, type Served, served } from '../served.kit.ts';
+
+const clarification = chain('asks', {
+  typeId: 'core.clarificationGate',
+  config: { questions: [{ id: 'q1', question: 'Which?' }], timeoutMs: 60_000 },
+});
+
+async function started(host: Served, definition: WorkflowDefinition, tenant = 't'): Promise<string> {
+  await host.engine.register(tenant, definition);
+  return (await host.engine.start({ tenant, workflowId: definition.id, inputs: {}, options: {} })).runId;
+}
+
+const list = async (host: Served, path: string, key = keys.alice) => {
+  const { status, body } = await host.ask('GET', path, { key });
+  expect(status).toBe(200);
+  return body as { readonly interrupts: readonly JsonObject[]; readonly nextCursor?: string | null };
+};
+
+test('a run shows what it waits for, with all an answer is checked against', async () => {
+  const host = await served();
+  const runId = await started(host, clarification);
+  const { interrupts } = await list(host, `/v1/runs/${runId}/interrupts`);
+  expect(interrupts).toEqual([
+    {
+      runId,
+      nodeId: 'n0',
+      interruptId: 'int_0_n0',
+      kind: 'clarification',
+      key: `${runId}:n0:0`,
+      data: { questions: [{ id: 'q1', question: 'Which?' }] },
+      timeoutMs: 60_000,
+      requestedAt: expect.any(String),
+      expiresAt: expect.any(String),
+    },
+  ]);
+  const [one] = interrupts;
+  expect(Date.parse(String(one?.expiresAt)) - Date.parse(String(one?.requestedAt))).toBe(60_000);
+});
+
+test('a run that waits for nothing shows nothing; one that is not there or another’s is not found', async () => {
+  const host = await served();
+  const runId = await started(host, noop);
+  expect((await list(host, `/v1/runs/${runId}/interrupts`)).interrupts).toEqual([]);
+  for (const [id, key] of [
+    ['run_nobody', keys.alice],
+    [await started(host, approval), keys.stranger],
+  ] as const) {
+    const reply = await host.ask('GET', `/v1/runs/${id}/interrupts`, { key });
+    expect([reply.status, reply.body.error]).toEqual([404, 'not_found']);
+  }
+});
+
+test('the pending list is the tenant’s own, oldest first, and shrinks with the answers', async () => {
+  const host = await served();
+  const first = await started(host, approval);
+  const second = await started(host, clarification);
+  const foreign = await started(host, approval, 'other');
+  const mine = await list(host, '/v1/host/cairn/interrupts');
+  expect(mine.interrupts).toEqual([
+    {
+      runId: first,
+      workflowId: 'approval',
+      nodeId: 'n0',
+      interruptId: 'int_0_n0',
+      kind: 'approval',
+      requestedAt: expect.any(String),
+    },
+    {
+      runId: second,
+      workflowId: 'asks',
+      nodeId: 'n0',
+      interruptId: 'int_0_n0',
+      kind: 'clarification',
+      requestedAt: expect.any(String),
+    },
+  ]);
+  expect(mine.nextCursor).toBeNull();
+  const theirs = await list(host, '/v1/host/cairn/interrupts', keys.stranger);
+  expect(theirs.interrupts.map(({ runId }) => runId)).toEqual([foreign]);
+  const answer = { resumeValue: { action: 'accept' } };
+  await host.ask('POST', `/v1/runs/${first}/interrupts/n0`, { body: answer });
+  await host.ask('POST', `/v1/runs/${second}/cancel`, { body: {} });
+  expect((await list(host, '/v1/host/cairn/interrupts')).interrupts).toEqual([]);
+});
+
+test('the pending list comes in pages', async () => {
+  const host = await served();
+  const runs = [await started(host, approval), await started(host, approval), await started(host, approval)];
+  const seen: unknown[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const after: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const page = await list(host, `/v1/host/cairn/interrupts?limit=1${after}`);
+    seen.push(...page.interrupts.map(({ runId }) => runId));
+    cursor = page.nextCursor ?? null;
+  }
+  expect(seen).toEqual(runs);
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x']) {
+    const reply = await host.ask('GET', `/v1/host/cairn/interrupts?${query}`);
+    expect([query, reply.status, reply.body.error]).toEqual([query, 400, 'validation_error']);
+  }
+});

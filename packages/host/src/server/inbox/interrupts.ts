@@ -1,0 +1,168 @@
+/** What runs wait for: the lists of it, and the answers of those who hold a key. */
+import {
+  answerInterrupt,
+  interruptAnswered,
+  interruptToken,
+  isoTime,
+  type Json,
+  mintInterruptToken,
+  openInterrupts,
+  parseShape,
+  pendingInterrupts,
+  waitingInterrupts,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
+import type { PageCursors } from '../http/page-cursors.ts';
+import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
+import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { committed } from '../idempotency/recorded-commands.ts';
+import type { InterruptTokens } from './interrupt-tokens.ts';
+import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
+
+export interface InterruptSurface extends Interrupts {
+  readonly engine: Engine;
+  readonly tokens: InterruptTokens;
+  readonly now: () => number;
+  /** Where others reach this host, without a slash at the end. */
+  readonly baseUrl: () => string;
+  readonly cursors: PageCursors;
+}
+
+export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1/runs/{runId}/interrupts/{nodeId}',
+      scope: 'approvals:respond',
+      handle: (call) => answer(call, surface.engine),
+      doc: {
+        id: 'answerInterrupt',
+        summary: 'Answer a node that waits',
+        body: answerInterrupt,
+        responses: { 200: { description: 'The answer counts.', shape: interruptAnswered } },
+        errors: [
+          'not_found',
+          'interrupt_not_found',
+          'conflict',
+          'interrupt_already_resolved',
+          'interrupt_expired',
+          'interrupt_cancelled',
+          'run_imported',
+          'event_too_large',
+        ],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}/interrupts',
+      scope: 'runs:read',
+      handle: (call) => ofRun(call, surface),
+      doc: {
+        id: 'listRunInterrupts',
+        summary: 'What a run waits for',
+        responses: { 200: { description: 'Its open interrupts, the oldest first.', shape: openInterrupts } },
+        errors: ['not_found'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/host/cairn/interrupts',
+      scope: 'runs:read',
+      handle: (call) => ofTenant(call, surface),
+      doc: {
+        id: 'listPendingInterrupts',
+        summary: 'What all runs of the tenant wait for',
+        query: z.object({ limit: z.int().min(1).max(200).optional(), cursor: z.string().optional() }),
+        responses: {
+          200: {
+            description: 'A page of open interrupts, the oldest first; it may be short.',
+            shape: pendingInterrupts,
+          },
+        },
+        errors: ['validation_error'],
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/host/cairn/runs/{runId}/interrupts/{nodeId}/token',
+      scope: 'approvals:respond',
+      repeatable: true,
+      handle: (call) => mint(call, surface),
+      doc: {
+        id: 'mintInterruptToken',
+        summary: 'A token by which somebody without a key may answer',
+        body: mintInterruptToken.optional(),
+        responses: { 201: { description: 'The token; it is shown this once.', shape: interruptToken } },
+        errors: ['not_found', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'],
+      },
+    },
+  ];
+}
+
+/** Tokens stay out of caches and out of the headers that browsers send on. */
+export function keepPrivate({ reply }: OpenCall): void {
+  reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
+}
+
+async function answer(call: Call, engine: Engine): Promise<string> {
+  const runId = runIdParam(call);
+  const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
+  const { tenant, principal } = call.caller;
+  // A node, or an interrupt by its own id: then an answer that is sent again never meets the node's next question.
+  const nodeId = pathParam(call, 'nodeId');
+  const request = { tenant, runId, nodeId, value: resumeValue as Json, principal };
+  return committed<InterruptAnswered>(call, {
+    status: 200,
+    body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),
+    command: (once) => engine.answer({ ...request, once }),
+  });
+}
+
+async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<string> {
+  const { record } = await visibleRun(call, log);
+  const interrupts = record.importedAt === null ? waitingInterrupts(await loadView(record.runId)) : [];
+  return JSON.stringify({ interrupts });
+}
+
+async function ofTenant(call: Call, { log, cursors }: InterruptSurface): Promise<string> {
+  const { tenant } = call.caller;
+  const page = await log.pending({
+    tenant,
+    limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
+    cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
+  });
+  const interrupts = page.interrupts.map(({ runId, workflowId, nodeId, interruptId, kind, requestedAt }) => ({
+    runId,
+    workflowId,
+    nodeId,
+    interruptId,
+    kind,
+    requestedAt: isoTime(requestedAt),
+  }));
+  return JSON.stringify({ interrupts, nextCursor: cursors.shown(tenant, page.nextCursor) });
+}
+
+async function mint(call: Call, surface: InterruptSurface): Promise<string> {
+  const { intent = 'resolve', expiresInSeconds } = parseShape(
+    mintInterruptToken,
+    call.request.body ?? {},
+    'The token request',
+  );
+  const { record } = await visibleRun(call, surface.log);
+  const now = surface.now();
+  const open = await openInterruptOf(surface, { runId: record.runId, name: pathParam(call, 'nodeId'), now });
+  const { nodeId, interruptId } = open;
+  const { token, expiresAt } = surface.tokens.mint(
+    { runId: record.runId, nodeId, interruptId, intent, principal: call.caller.principal },
+    {
+      now,
+      ...(expiresInSeconds === undefined ? {} : { ms: expiresInSeconds * 1_000 }),
+      interruptEndsAt: open.expiresAt === undefined ? null : Date.parse(open.expiresAt),
+    },
+  );
+  keepPrivate(call);
+  call.reply.code(201);
+  const url = `${surface.baseUrl()}/v1/interrupts/${token}`;
+  return JSON.stringify({ token, url, intent, interruptId, expiresAt: isoTime(expiresAt) });
+}

@@ -1,0 +1,42 @@
+/** Finds the one interrupt that somebody wants to see or hand on, or says exactly why it is not there. */
+import { type OpenInterrupt, quoted, type RunId, TerminalError, waitingInterrupts } from '@cairn/protocol';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { EventLog } from '../../log/ports/ports.ts';
+
+export interface Interrupts {
+  readonly log: EventLog;
+  readonly loadView: LoadView;
+}
+
+/** `name` is an interrupt's id, or the node that waits. The run must exist. */
+export async function openInterruptOf(
+  { log, loadView }: Interrupts,
+  { runId, name, now }: { readonly runId: RunId; readonly name: string; readonly now: number },
+): Promise<OpenInterrupt> {
+  const waiting = waitingInterrupts(await loadView(runId));
+  const found = waiting.find((one) => one.interruptId === name) ?? waiting.find((one) => one.nodeId === name);
+  if (found === undefined) throw notOpen(await wasAsked(log, runId, name), runId, name);
+  if (found.expiresAt !== undefined && now >= Date.parse(found.expiresAt)) {
+    throw new TerminalError('interrupt_expired', {
+      message: `The interrupt ${found.interruptId} ended at ${found.expiresAt}.`,
+      hint: 'It counts as rejected; start a new run.',
+    });
+  }
+  return found;
+}
+
+async function wasAsked(log: EventLog, runId: RunId, name: string): Promise<boolean> {
+  const asked = await log.interrupts(runId);
+  return asked.some((one) => one.interruptId === name || one.nodeId === name);
+}
+
+const notOpen = (asked: boolean, runId: RunId, name: string): TerminalError =>
+  asked
+    ? new TerminalError('interrupt_already_resolved', {
+        message: `The interrupt ${quoted(name, 130)} of run ${runId} is not open any more.`,
+        hint: 'Only the first answer counts; read the run to see where it stands.',
+      })
+    : new TerminalError('interrupt_not_found', {
+        message: `The run ${runId} has no interrupt ${quoted(name, 130)}.`,
+        hint: 'Read the run to see what it waits for.',
+      });

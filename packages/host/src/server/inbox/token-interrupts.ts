@@ -1,0 +1,126 @@
+/** Interrupts for those who have no key but a token: one look, or one answer. */
+import {
+  answerInterrupt,
+  interruptResolved,
+  isCairnError,
+  type Json,
+  type JsonObject,
+  openInterrupt,
+  parseShape,
+  type RunId,
+  TerminalError,
+} from '@cairn/protocol';
+import type { RunHead } from '../../log/ports/ports.ts';
+import { type OpenCall, pathParam, type Route } from '../http/routes.ts';
+import { committed } from '../idempotency/recorded-commands.ts';
+import type { TokenGrant } from './interrupt-tokens.ts';
+import { type InterruptSurface, keepPrivate } from './interrupts.ts';
+import { openInterruptOf } from './open-interrupt.ts';
+
+const errors = ['unauthenticated', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'] as const;
+
+export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[] {
+  const admit = (call: OpenCall): void => void grantOf(call, surface);
+  return [
+    {
+      method: 'GET',
+      path: '/v1/interrupts/{token}',
+      scope: null,
+      admit,
+      handle: (call) => inspect(call, surface),
+      doc: {
+        id: 'inspectInterrupt',
+        summary: 'What the bearer of a token is asked',
+        responses: { 200: { description: 'The open interrupt.', shape: openInterrupt } },
+        errors,
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/interrupts/{token}',
+      scope: null,
+      admit,
+      handle: (call) => resolve(call, surface),
+      doc: {
+        id: 'resolveInterrupt',
+        summary: 'Answer with a token instead of a key',
+        body: answerInterrupt,
+        responses: { 200: { description: 'The answer counts.', shape: interruptResolved } },
+        errors: [...errors, 'forbidden', 'conflict', 'event_too_large'],
+      },
+    },
+  ];
+}
+
+async function inspect(call: OpenCall, surface: InterruptSurface): Promise<string> {
+  const { grant, head } = await granted(call, surface);
+  const { runId, interruptId } = grant;
+  try {
+    return JSON.stringify(await openInterruptOf(surface, { runId, name: interruptId, now: surface.now() }));
+  } catch (error) {
+    throw await seenByBearer(error, head, surface);
+  }
+}
+
+async function resolve(call: OpenCall, surface: InterruptSurface): Promise<string> {
+  const { grant, head } = await granted(call, surface);
+  if (grant.intent !== 'resolve') {
+    throw new TerminalError('forbidden', {
+      message: 'This token is for looking, not for answering.',
+      hint: 'Ask for a token with the intent resolve.',
+    });
+  }
+  const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
+  const { runId, interruptId, principal } = grant;
+  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue as Json, principal };
+  try {
+    return await committed(call, {
+      status: 200,
+      body: () => '{}',
+      command: (once) => surface.engine.answer({ ...request, once }),
+    });
+  } catch (error) {
+    throw await seenByBearer(error, head, surface);
+  }
+}
+
+interface Granted {
+  readonly grant: TokenGrant;
+  readonly head: RunHead;
+}
+
+/** The token is the credential: it is looked at before anything else of the request. */
+function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): TokenGrant {
+  keepPrivate(call);
+  return tokens.verify(pathParam(call, 'token'), now());
+}
+
+async function granted(call: OpenCall, surface: InterruptSurface): Promise<Granted> {
+  const grant = grantOf(call, surface);
+  const head = await surface.log.head(grant.runId);
+  if (head !== null) return { grant, head };
+  throw new TerminalError('interrupt_not_found', {
+    message: 'The run of this token is not here any more.',
+    hint: 'Ask whoever gave the token out.',
+  });
+}
+
+/** To who has only a token, a run that was cancelled is one whose questions are settled; one that went with its parent has none any more. */
+async function seenByBearer(error: unknown, { record }: RunHead, { log }: InterruptSurface): Promise<unknown> {
+  const isCancelled = isCairnError(error, 'interrupt_cancelled');
+  if (!isCancelled && !isCairnError(error, 'interrupt_already_resolved')) return error;
+  const hint = 'Nothing is left to answer.';
+  if (await wentWithItsParent(record.runId, log)) {
+    const message = 'The run was cancelled with the run that started it; its questions are gone.';
+    return new TerminalError('interrupt_expired', { message, hint, cause: error });
+  }
+  if (!isCancelled) return error;
+  const message = 'The run was cancelled; its questions are settled.';
+  return new TerminalError('interrupt_already_resolved', { message, hint, cause: error });
+}
+
+async function wentWithItsParent(runId: RunId, log: InterruptSurface['log']): Promise<boolean> {
+  const head = await log.head(runId);
+  const [last] = head === null ? [] : await log.read({ runId, after: head.seq - 1, limit: 1 });
+  return last?.type === 'run.cancelled' && (JSON.parse(last.payload) as JsonObject).parentRunId !== undefined;
+}

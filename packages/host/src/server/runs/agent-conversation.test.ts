@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto';
+import type { Json, JsonObject } from '@cairn/protocol';
+import { beforeEach, expect, test } from 'vitest';
+import { defineAgent } from '../../agents/define-agent.ts';
+import { createAgentNodes } from '../../agents/loop/agent-node.ts';
+import { createConversations } from '../../agents/models/conversation-reader.ts';
+import { Credentials } from '../../agents/models/credentials.ts';
+import type { Model, ModelCall } from '../../agents/models/model-port.ts';
+import { createModelPerformer } from '../../agents/models/model-turn.ts';
+import { PromptLibrary } from '../../agents/prompts/prompt-library.ts';
+import { ToolBook } from '../../agents/tools/tool-book.ts';
+import type { Sha256 } from '../../engine/ports.ts';
+import { defineWorkflow, fixed, variable } from '../../engine/workflow/define-workflow.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import { systemClock } from '../compose.ts';
+import { keys, type Served, served } from '../served.kit.ts';
+
+const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
+
+const desk = defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' });
+const scribe = defineAgent({ id: 'host:scribe', persona: 'Scribe', instructions: 'Write.' });
+
+/** Answers each call with its number, and remembers what it was shown. */
+class Parrot implements Model {
+  readonly provider = 'test';
+  readonly model = 'parrot';
+  readonly capabilities = new Set(['function-calling', 'structured-output'] as const);
+  readonly contextTokens = null;
+  readonly prices = null;
+  readonly isScripted = true;
+  readonly shown: string[][] = [];
+
+  async *stream({ messages }: ModelCall) {
+    this.shown.push(messages.map((message) => ('text' in message ? `${message.role}: ${message.text}` : message.role)));
+    yield [
+      { type: 'text-delta' as const, text: `answer ${this.shown.length}` },
+      { type: 'finish' as const, finish: 'stop' as const, usage: { inputTokens: 1, outputTokens: 1 } },
+    ];
+  }
+}
+
+let model: Parrot;
+let host: Served;
+
+beforeEach(async () => {
+  model = new Parrot();
+  const store = memoryStore();
+  const models = { find: () => model };
+  const loop = createAgentNodes({
+    sha256,
+    prompts: new PromptLibrary([]),
+    models,
+    toolLaw: (_, allowlist) => ({
+      book: new ToolBook([]),
+      policy: { name: 'none', lines: [] },
+      allowlist,
+      ceiling: undefined,
+      scopes: undefined,
+    }),
+    reasoningVerbosity: 'summary',
+    reasoningTokenLimit: 512,
+    lowConfidence: 'ask',
+    isConformanceHost: false,
+  });
+  const performer = createModelPerformer({
+    models,
+    conversations: createConversations(store.log),
+    credentials: new Credentials(new Map()),
+    redactor: null,
+    clock: systemClock,
+    sha256,
+  });
+  const facts = {
+    reasoning: { verbosity: 'summary', tokenLimit: 512 },
+    costEstimates: false,
+    memory: null,
+    limitsToolRate: false,
+    mockProviders: [],
+  } as const;
+  host = await served({ store, agents: { facts, nodeTypes: loop, performers: [performer], own: [desk, scribe] } });
+});
+
+/** Starts a run and sees it to its end. */
+async function ran(body: JsonObject): Promise<JsonObject> {
+  const { body: created } = await host.ask('POST', '/v1/runs', { body });
+  const ended = Promise.withResolvers<void>();
+  const look = async () => {
+    const { status } = (await host.ask('GET', `/v1/runs/${created.runId}`)).body;
+    if (status === 'completed' || status === 'failed') ended.resolve();
+  };
+  const stop = host.store.log.follow(() => void look());
+  await look();
+  await ended.promise;
+  stop();
+  return (await host.ask('GET', `/v1/runs/${created.runId}`)).body;
+}
+
+const said = (message: string, contextId?: Json) =>
+  ran({
+    agentId: 'host:desk',
+    inputs: { message },
+    ...(contextId === undefined ? {} : { configurable: { 'cairn.contextId': contextId } }),
+  });
+
+test('the second message of a context sees the first and what was answered, and no other context does', async () => {
+  const first = await said('My name is Ada.');
+  expect(first).toMatchObject({ status: 'completed', outputs: { content: 'answer 1' } });
+  await said('What is my name?', first.contextId);
+  await said('And mine?');
+  expect(model.shown).toEqual([
+    ['user: My name is Ada.'],
+    ['user: My name is Ada.', 'assistant: answer 1', 'user: What is my name?'],
+    ['user: And mine?'],
+  ]);
+});
+
+/** Two agents one after the other, who share as their nodes say. */
+const pair = (first: string, second: string) =>
+  defineWorkflow({
+    id: 'pair',
+    version: `${first} ${second}`,
+    nodes: {
+      one: { type: 'cairn.agent', agent: desk, config: { agentSharing: first }, inputs: { message: fixed('Begin.') } },
+      two: {
+        type: 'cairn.agent',
+        agent: scribe,
+        config: { agentSharing: second },
+        inputs: { message: fixed('Go on.') },
+      },
+    },
+  });
+
+test.each([
+  ['shared', 'shared', true],
+  ['shared:desk', 'shared:desk', true],
+  ['shared:desk', 'shared:office', false],
+  ['shared', 'shared:desk', false],
+  ['isolated', 'isolated', false],
+  ['isolated', 'shared', false],
+])('of agents that are %s and %s the second hears the first: %s', async (first, second, isHeard) => {
+  await host.engine.register('t', pair(first, second));
+  expect((await ran({ workflowId: 'pair' })).status).toBe('completed');
+  expect(model.shown[1]?.some((line) => line.includes('answer 1'))).toBe(isHeard);
+  expect(model.shown[1]?.at(-1)).toBe('user: Go on.');
+});
+
+test.each([
+  ['shared:desk', true],
+  ['shared', false],
+])('what is %s is heard in a later run of the conversation: %s', async (sharing, isHeard) => {
+  await host.engine.register('t', pair(sharing, sharing));
+  const { contextId } = await ran({ workflowId: 'pair' });
+  await ran({ workflowId: 'pair', configurable: { 'cairn.contextId': contextId ?? null } });
+  // The result of the run before is heard by everybody; what its first agent said only by its group.
+  expect(model.shown[2]?.some((line) => line.includes('answer 1'))).toBe(isHeard);
+});
+
+test('a run of an agent is event by event that of a workflow whose node names it, but for where it says it comes from', async () => {
+  const pinned = defineWorkflow({
+    id: 'pinned',
+    version: '1',
+    nodes: { agent: { type: 'cairn.agent', agent: desk, inputs: { message: variable('message') } } },
+  });
+  await host.engine.register('t', pinned);
+  const inputs = { message: 'Hello' };
+  const sugar = await history(await ran({ agentId: 'host:desk', inputs }));
+  const plain = await history(await ran({ workflowId: 'pinned', inputs }));
+  expect(sugar).toContain('"source":"run-api"');
+  expect(sugar.replace('"source":"run-api"', '"source":"workflow-node"')).toBe(plain);
+});
+
+/** The events of a run, with what is its own replaced by what it stands for. */
+async function history(run: JsonObject): Promise<string> {
+  const { body } = await host.ask('GET', `/v1/runs/${run.runId}/events`, { key: keys.auditor });
+  return JSON.stringify(body.events, null, 1)
+    .replaceAll(String(run.runId), 'RUN')
+    .replaceAll(String(run.workflowId), 'WORKFLOW')
+    .replaceAll(/answer \d/g, 'answer')
+    .replaceAll(/"(definitionHash|cacheKey|contextId)": "[^"]+"/g, '"$1": "HASH"')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/"durationMs": \d+/g, '"durationMs": 0')
+    .replaceAll('": ', '":');
+}

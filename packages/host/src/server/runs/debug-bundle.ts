@@ -1,0 +1,163 @@
+/** The debug bundle of a run: snapshot, log and spans in one document of bounded size, newest events first to stay. */
+import { setImmediate } from 'node:timers/promises';
+import { debugBundle, isoTime, type Json, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import type { Engine } from '../../engine/engine.ts';
+import { docText } from '../../log/feed/frame.ts';
+import type { EventLog, Row, RunHead } from '../../log/ports/ports.ts';
+import { runSpans } from '../../telemetry/spans.ts';
+import type { Caller } from '../access/auth.ts';
+import { implementation } from '../catalogue/discovery.ts';
+import { visibleRun } from '../http/params.ts';
+import type { Call, Route } from '../http/routes.ts';
+
+/** Largest bundle, in bytes. */
+export const MAX_BUNDLE_BYTES = 8_000_000;
+
+/** Rows of one read: few, since each may be 1 MiB and other requests wait meanwhile. */
+const CHUNK = 16;
+
+export interface BundleSurface {
+  readonly engine: Engine;
+  readonly log: EventLog;
+  /** Of this program. */
+  readonly version: string;
+  readonly now: () => number;
+  /** Whether secrets are taken out of what comes into the log. */
+  readonly isRedacted: boolean;
+}
+
+export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
+  const open = new OpenBundles();
+  return [
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}/debug-bundle',
+      scope: 'runs:read',
+      handle: (call) => bundle(call, surface, open),
+      doc: {
+        id: 'getDebugBundle',
+        summary: 'A run with its log and spans in one document',
+        responses: { 200: { description: 'The bundle, cut to 8 MB when it must be.', shape: debugBundle } },
+        errors: ['not_found'],
+      },
+    },
+  ];
+}
+
+async function bundle(call: Call, surface: BundleSurface, open: OpenBundles): Promise<string> {
+  const head = await visibleRun(call, surface.log);
+  open.take(call);
+  const text = await bundleText(head, call.caller, surface);
+  call.reply.header('cache-control', 'no-store');
+  return text;
+}
+
+/** Bundles of one tenant that are made or not yet read to their end: each holds megabytes for as long. */
+const MAX_OPEN_BUNDLES = 4;
+
+class OpenBundles {
+  readonly #open = new Map<string, number>();
+
+  /** Takes a place until the response is over; throws `rate_limited` when there is none. */
+  take({ caller: { tenant }, request, reply }: Call): void {
+    const open = this.#open.get(tenant) ?? 0;
+    if (open >= MAX_OPEN_BUNDLES) throw tooManyBundles();
+    if (request.raw.socket.destroyed) return;
+    this.#open.set(tenant, open + 1);
+    reply.raw.once('close', () => {
+      const left = (this.#open.get(tenant) ?? 0) - 1;
+      if (left > 0) this.#open.set(tenant, left);
+      else this.#open.delete(tenant);
+    });
+  }
+}
+
+const tooManyBundles = (): RetryableError =>
+  new RetryableError('rate_limited', {
+    message: `This tenant reads ${MAX_OPEN_BUNDLES} debug bundles already.`,
+    hint: 'Read them to their end, or wait for the time in Retry-After.',
+    details: { scope: 'tenant', limit: `${MAX_OPEN_BUNDLES} debug bundles at a time`, retryAfterMs: 1_000 },
+  });
+
+/** The bundle of a run as this caller may see it. */
+export async function bundleText({ record }: RunHead, caller: Caller, surface: BundleSurface): Promise<string> {
+  const { engine, log, version, now, isRedacted } = surface;
+  const { runId } = record;
+  const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
+  const run = shownRun(snapshot);
+  const fixed = Buffer.byteLength(run.text) + FRAME_BYTES;
+  const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
+  const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
+  // Spans of a log without its beginning would be guesses.
+  const spans = found.isWhole ? JSON.stringify(runSpans(found.rows.map(spanEvent))) : '[]';
+  const hasSpans = Buffer.byteLength(spans) <= room;
+  const cut = [
+    ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
+    ...(found.isWhole ? [] : ['events_truncated_to_size_cap']),
+    ...(hasSpans ? [] : ['spans_truncated_to_size_cap']),
+  ];
+  const head = JSON.stringify({ bundleVersion: '1.0', generatedAt: isoTime(now()), host: implementation(version) });
+  const tail = JSON.stringify({
+    metrics: {
+      openwopCost: snapshot.metrics?.openwopCost ?? null,
+      nodeCount: Object.keys(snapshot.nodeStates ?? {}).length,
+      eventCount: found.rows.length,
+    },
+    // Done when the log was written: nothing is left to take out here.
+    redactionApplied: isRedacted,
+    redactionMode: isRedacted ? 'mask' : 'passthrough',
+    truncated: cut.length > 0,
+    ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
+  });
+  const events = found.rows.map(eventText).join();
+  return `${head.slice(0, -1)},"run":${run.text},"events":[${events}],"spans":${hasSpans ? spans : '[]'},${tail.slice(1)}`;
+}
+
+/** For everything but run, events and spans. */
+const FRAME_BYTES = 4_096;
+
+/** Half of the bundle at most; beyond it, only what a run is and where it stands. */
+function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWhole: boolean } {
+  const text = JSON.stringify(snapshot);
+  if (Buffer.byteLength(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
+  const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
+  const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
+  const short = { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt, error };
+  return { text: JSON.stringify(short), isWhole: false };
+}
+
+/** Some readers know the payload as `data`. */
+const eventText = (row: Row): string => `${docText(row).slice(0, -1)},"data":${row.payload}}`;
+
+const spanEvent = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
+  runId,
+  seq,
+  at,
+  type,
+  payload: JSON.parse(payload) as Json,
+  ...(nodeId !== null && { nodeId }),
+});
+
+interface Wanted {
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly audience: 'client' | undefined;
+}
+
+/** From the end backwards, since what went wrong is mostly there, until the bytes are used up; given in order. */
+async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, maxBytes: number) {
+  const newest: Row[] = [];
+  let bytes = 0;
+  for (let upTo = seq; upTo >= 0; upTo -= CHUNK) {
+    const from = Math.max(upTo - CHUNK, -1);
+    const rows = await log.read({ runId, after: from, limit: upTo - from, audience });
+    for (const row of rows.filter((one) => one.seq <= upTo).reverse()) {
+      const size = Buffer.byteLength(eventText(row)) + 1;
+      if (bytes + size > maxBytes) return { rows: newest.reverse(), bytes, isWhole: false };
+      bytes += size;
+      newest.push(row);
+    }
+    await setImmediate();
+  }
+  return { rows: newest.reverse(), bytes, isWhole: true };
+}

@@ -1,0 +1,199 @@
+/** The folders of runs on disk. Every part of a path is looked at before it is used: a link on the way leads nowhere. */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { quoted, type RunId, TerminalError } from '@cairn/protocol';
+import type { FileEntry, FilePart, FilePort } from '../../agents/tools/file-tools.ts';
+import type { UniqueId } from '../../engine/ports.ts';
+
+export interface RunFilesWorld {
+  /** Holds a folder for each run. */
+  readonly folder: string;
+  readonly uniqueId: UniqueId;
+}
+
+const MAX_FILES = 1_000;
+const MAX_TOTAL_BYTES = 50_000_000;
+
+export const createRunFiles = ({ folder, uniqueId }: RunFilesWorld): FilePort => {
+  const rootOf = (runId: RunId): string => join(folder, folderName(runId), 'files');
+  return {
+    read: (runId, path, offset, maxBytes) => read({ root: rootOf(runId), path }, offset, maxBytes),
+    async write(runId, path, text) {
+      const root = rootOf(runId);
+      const bytes = Buffer.byteLength(text);
+      await refuseTooMuch(root, path, bytes);
+      // Outside of the run's files, where nobody can name it, and on the same disk.
+      const draft = join(dirname(root), `${uniqueId()}.tmp`);
+      await write({ root, path }, text, draft);
+      return { path, bytes };
+    },
+    list: (runId, below) => list(rootOf(runId), below),
+  };
+};
+
+/** Ids of runs are made by the host, those of child runs out of their parent's: `run_1.2`. Whatever else is no name of a folder. */
+function folderName(runId: RunId): string {
+  if (/^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId)) return runId;
+  throw wrong(`the run ${quoted(runId, 130)} has no files`);
+}
+
+interface Place {
+  readonly root: string;
+  /** As `filePath` of the tools takes it. */
+  readonly path: string;
+}
+
+async function read({ root, path }: Place, offset: number, maxBytes: number): Promise<FilePart> {
+  await refuseLinks({ root, path });
+  const file = await opened(join(root, path), constants.O_RDONLY, path);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw wrong(`${quoted(path)} is no file`);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(maxBytes, stat.size)), { position: offset });
+    const part = buffer.subarray(0, bytesRead);
+    const isLast = offset + bytesRead >= stat.size;
+    const whole = isLast ? part : part.subarray(0, wholeCharacters(part));
+    return { text: textOf(whole, path), bytes: stat.size, nextOffset: isLast ? null : offset + whole.length };
+  } finally {
+    await file.close();
+  }
+}
+
+/** How much of a part can be read as it is: a character that goes on behind it is left for the next. */
+function wholeCharacters(part: Buffer): number {
+  for (let back = 1; back <= 4 && back <= part.length; back++) {
+    const byte = part[part.length - back] ?? 0;
+    if (byte < 0x80) return part.length;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return back >= length ? part.length : part.length - back;
+  }
+  return part.length;
+}
+
+function textOf(part: Buffer, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part);
+  } catch {
+    throw wrong(`${quoted(path)} is not UTF-8 text, or the offset is in the middle of a character`);
+  }
+}
+
+/** A reader sees the file as it was or as it is to be, and once this resolves it is on disk. */
+async function write({ root, path }: Place, text: string, draft: string): Promise<void> {
+  const target = join(root, path);
+  await makeFolders(root, path);
+  const found = await kindOf(target);
+  if (found !== null && found !== 'file') throw wrong(`${quoted(path)} is a ${found}`);
+  try {
+    const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await synced(dirname(target));
+}
+
+async function makeFolders(root: string, path: string): Promise<void> {
+  const made = await mkdir(root, { recursive: true, mode: 0o700 });
+  // Each new folder is an entry of the one above it.
+  if (made !== undefined) for (let at = root; at.length >= made.length; at = dirname(at)) await synced(dirname(at));
+  let at = root;
+  for (const part of path.split('/').slice(0, -1)) {
+    at = join(at, part);
+    const found = await kindOf(at);
+    if (found === null) {
+      await mkdir(at, { mode: 0o700 });
+      await synced(dirname(at));
+    } else if (found !== 'folder') throw wrong(`${quoted(part)} of ${quoted(path)} is a ${found}`);
+  }
+}
+
+async function synced(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function refuseLinks({ root, path }: Place): Promise<void> {
+  let at = root;
+  for (const part of path.split('/')) {
+    at = join(at, part);
+    if ((await kindOf(at)) === 'link') throw wrong(`${quoted(part)} of ${quoted(path)} is a link`);
+  }
+}
+
+/** Not followed when it has become a link since it was looked at. */
+async function opened(file: string, flags: number, path: string): Promise<FileHandle> {
+  try {
+    return await open(file, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong(`there is no file ${quoted(path)}`);
+    if (code === 'ELOOP') throw wrong(`${quoted(path)} is a link`);
+    throw error;
+  }
+}
+
+type Kind = 'file' | 'folder' | 'link' | 'special file';
+
+async function kindOf(path: string): Promise<Kind | null> {
+  try {
+    const stat = await lstat(path);
+    if (stat.isSymbolicLink()) return 'link';
+    if (stat.isDirectory()) return 'folder';
+    return stat.isFile() ? 'file' : 'special file';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+/** Links and special files are not files of the run, and are not listed. */
+async function list(root: string, below: string): Promise<readonly FileEntry[]> {
+  if (below !== '') await refuseLinks({ root, path: below });
+  const found: FileEntry[] = [];
+  const visit = async (folder: string): Promise<void> => {
+    for (const entry of await entriesOf(join(root, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) await visit(path);
+      else if (entry.isFile()) found.push({ path, bytes: (await lstat(join(root, path))).size });
+      if (found.length >= MAX_FILES) return;
+    }
+  };
+  await visit(below);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function entriesOf(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+async function refuseTooMuch(root: string, path: string, bytes: number): Promise<void> {
+  const others = (await list(root, '')).filter((file) => file.path !== path);
+  if (others.length >= MAX_FILES) throw wrong(`the run has ${MAX_FILES} files, and may have no more`);
+  const total = others.reduce((sum, file) => sum + file.bytes, bytes);
+  if (total > MAX_TOTAL_BYTES) throw wrong(`the files of the run would take ${total} bytes of ${MAX_TOTAL_BYTES}`);
+}
+
+/** For the agent, which can do something about it. */
+const wrong = (why: string): TerminalError =>
+  new TerminalError('tool_failed', { message: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` });

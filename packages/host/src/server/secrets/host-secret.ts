@@ -1,0 +1,96 @@
+/** The host's own secret, from which every key it signs or seals with is derived; kept by the operator, or made and kept in the data folder. */
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCairnError, TerminalError } from '@cairn/protocol';
+import type { MasterKey } from '../config/secrets.ts';
+import { SecretText } from './secret-text.ts';
+
+/** Gives the keys for a purpose: the first signs and seals, all of them verify and open. */
+export type DeriveKeys = (purpose: string) => readonly Buffer[];
+
+const FILE = 'host.key';
+const KEY_BYTES = 32;
+
+export interface SecretSources {
+  readonly masterKey?: MasterKey | undefined;
+  /** The data folder; null for a host that keeps nothing on disk. */
+  readonly folder: string | null;
+}
+
+export function hostSecret({ masterKey, folder }: SecretSources): DeriveKeys {
+  if (masterKey === undefined) return deriveFrom([folder === null ? randomBytes(KEY_BYTES) : folderKey(folder)]);
+  const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
+  const { current, previous } = masterKey;
+  // What the folder's key sealed before the operator brought one still opens.
+  const earlier = folder === null ? null : readKey(join(folder, FILE));
+  return deriveFrom([
+    bytes(current.reveal()),
+    ...(previous === undefined ? [] : [bytes(previous.reveal())]),
+    ...(earlier === null ? [] : [earlier]),
+  ]);
+}
+
+/** The key in the data folder, for those who have to keep it out of sight; null where there is none. */
+export function folderSecret(folder: string | null): SecretText | null {
+  const key = folder === null ? null : readKey(join(folder, FILE));
+  return key === null ? null : new SecretText(key.toString('base64url'));
+}
+
+const deriveFrom =
+  (secrets: readonly Buffer[]): DeriveKeys =>
+  (purpose) =>
+    secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', `cairn/${purpose}`, KEY_BYTES)));
+
+function folderKey(folder: string): Buffer {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, FILE);
+  const known = readKey(file);
+  if (known !== null) return known;
+  const fresh = randomBytes(KEY_BYTES);
+  // The folder is locked by this process; the flag only keeps a key that is there from being lost.
+  writeFileSync(file, `${fresh.toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  chmodSync(file, 0o600);
+  return fresh;
+}
+
+function readKey(file: string): Buffer | null {
+  let text: string;
+  try {
+    const mode = statSync(file).mode & 0o777;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw readableByOthers(file, mode);
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (isCairnError(error)) throw error;
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw cannotRead(file, error);
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return null;
+    throw leadsNowhere(file, error);
+  }
+  const key = Buffer.from(text, 'base64url');
+  if (key.length === KEY_BYTES) return key;
+  throw new TerminalError('config_invalid', {
+    message: `${file} does not hold a key of ${KEY_BYTES} bytes.`,
+    hint: 'Restore it from a backup. Without it, secrets of webhooks are lost: remove the file and the webhooks to start afresh.',
+  });
+}
+
+/** A new key behind the link would hide that the one that was meant is gone. */
+const leadsNowhere = (file: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `${file} is a link to a file that is not there.`,
+    hint: 'Bring back the file it leads to, for example by mounting its volume; or remove the link, and a new key is made.',
+    cause,
+  });
+
+const cannotRead = (file: string, cause: unknown): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `${file} cannot be read: ${(cause as Error).message}.`,
+    hint: 'It has to be a file that the user of the host may read.',
+    cause,
+  });
+
+const readableByOthers = (file: string, mode: number): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `${file} has mode ${mode.toString(8).padStart(4, '0')}: others than its owner may read or change it.`,
+    hint: `Run "chmod 600 ${file}".`,
+  });

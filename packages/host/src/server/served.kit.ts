@@ -1,0 +1,337 @@
+/** A real server on a free loopback port over the memory store, with time in the test's hands; not shipped. */
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import type { DefinedAgent } from '../agents/define-agent.ts';
+import type { TrustPolicy } from '../agents/packs/signature.ts';
+import { AgentRegistry } from '../agents/registry.ts';
+import { createAgentShelf } from '../agents/shelf.ts';
+import { defineTool } from '../agents/tools/define-tool.ts';
+import type { Tool } from '../agents/tools/tool.ts';
+import { ToolBook } from '../agents/tools/tool-book.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
+import { createEngine } from '../engine/stepping/runtime.ts';
+import type { NodeType } from '../engine/workflow/node-type.ts';
+import { LiveFeed } from '../log/feed/feed.ts';
+import { memoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/ports.ts';
+import { startTelemetry } from '../telemetry/telemetry.ts';
+import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
+import { createGate } from './access/gate.ts';
+import type { AccessLimits } from './access/limits.ts';
+import type { AgentFacts } from './catalogue/agent-discovery.ts';
+import { discoveryDocument } from './catalogue/discovery.ts';
+import { hostModels } from './catalogue/models.ts';
+import { systemClock, systemTimers } from './compose.ts';
+import type { JwtConfig } from './config/access.ts';
+import { type ConfigInput, parseConfig } from './config/config.ts';
+import { createEgress } from './egress/egress.ts';
+import { createServer, type Server } from './http/http.ts';
+import type { Route } from './http/routes.ts';
+import { hostSecret } from './secrets/host-secret.ts';
+import type { Timers } from './timers.ts';
+
+export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
+
+/** A key of tenant `t` that holds exactly these scopes; the server knows one for each list of at most one. */
+export const keyWith = (...held: readonly Scope[]): string => `key-with-only-${held.join('+')}`;
+
+const accessKeys: readonly AccessKey[] = [
+  { sha256: keyHash(keys.alice), tenant: 't', principal: 'alice' },
+  { sha256: keyHash(keys.auditor), tenant: 't', principal: 'auditor', scopes, toolScopes: ['tool:refunds'] },
+  { sha256: keyHash(keys.stranger), tenant: 'other', scopes },
+  { sha256: keyHash(keyWith()), tenant: 't', scopes: [] },
+  ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
+];
+
+/** An origin that webhooks of the tests may name. */
+export const nobodyListens = 'http://127.0.0.1:9';
+
+const sampleTool = (id: string, needs: readonly string[]): Tool =>
+  defineTool({
+    id,
+    description: 'A tool of the tests.',
+    input: z.object({ what: z.string() }),
+    needs,
+    run: () => null,
+  });
+
+/** Tools that the server offers: one that every tenant may use, one for `t` alone, one that needs a scope. */
+export const openTool = sampleTool('acme:look', []);
+export const ownTool = sampleTool('acme.t:look', []);
+export const scopedTool = sampleTool('acme:refund', ['tool:refunds']);
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+export interface Ask {
+  readonly key?: string | null;
+  readonly body?: Json;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly server: Server;
+  readonly registry: AgentRegistry;
+  readonly timers: ManualTimers;
+  readonly reports: Parameters<Report>[0][];
+  ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+export interface ServedOptions {
+  readonly store?: Store;
+  readonly engine?: (engine: Engine) => Engine;
+  readonly maxRequestBodyBytes?: number;
+  readonly publicUrl?: string;
+  readonly conformance?: boolean;
+  /** The part of a configuration that is about models. */
+  readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
+  readonly jwt?: JwtConfig;
+  readonly corsOrigins?: readonly string[];
+  readonly limits?: Partial<AccessLimits>;
+  /** Instead of the timers that the test passes by hand. */
+  readonly timers?: Timers;
+  /** What the gate takes for the time. */
+  readonly now?: () => number;
+  /** Origins that webhooks may name beside `nobodyListens`. */
+  readonly egressAllow?: readonly string[];
+  readonly redactor?: Redactor;
+  readonly steps?: readonly Step[];
+  /** Whose packs are taken. Default: everybody's. */
+  readonly packs?: Partial<TrustPolicy>;
+  /** What runs agents. Default: nothing does. */
+  readonly agents?: {
+    readonly facts: AgentFacts;
+    readonly nodeTypes: readonly NodeType[];
+    readonly performers: readonly Performer[];
+    readonly own?: readonly DefinedAgent[];
+  };
+}
+
+export async function served(options: ServedOptions = {}): Promise<Served> {
+  const opened = options.store ?? memoryStore();
+  const timers = new ManualTimers();
+  const reports: Parameters<Report>[0][] = [];
+  const report: Report = (notice) => void reports.push(notice);
+  const uniqueId = () => randomUUIDv7();
+  const host = { hostId: 'test', version: '1.2.3' };
+  const world = { store: opened, report, timers: systemTimers, now: Date.now, host };
+  const telemetry = await startTelemetry(undefined, world);
+  const { store } = telemetry;
+  const limits = {
+    maxNodeExecutions: 100,
+    maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
+    maxRequestsInFlightPerKey: 1000,
+    maxOpenStreamsPerKey: 1000,
+    maxFailedAuthPerMinute: 1000,
+    ...options.limits,
+  };
+  const discovery = discoveryDocument({
+    version: '1.2.3',
+    hostId: 'test',
+    limits,
+    exportsTelemetry: false,
+    agents: options.agents?.facts ?? null,
+    fixtures: null,
+  });
+  const policy = { trust: [], allowUnsigned: true, ...options.packs };
+  const redactor = options.redactor ?? null;
+  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery, redactor });
+  await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
+  const real = createEngine({
+    store,
+    clock: systemClock,
+    uniqueId,
+    sha256: (text, encoding) => hash('sha256', text, encoding),
+    owner: uniqueId(),
+    steps: options.steps ?? [],
+    nodeTypes: options.agents?.nodeTypes ?? [],
+    performers: options.agents?.performers ?? [],
+    agents: createAgentShelf(registry, store.records),
+    redactor,
+    limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
+    report,
+  });
+  await real.open();
+  telemetry.readiness.engineOpened();
+  const engine = options.engine?.(real) ?? real;
+  const server = createServer({
+    engine,
+    store,
+    telemetry,
+    feed: new LiveFeed(store.log),
+    gate: createGate(
+      {
+        bind: '127.0.0.1',
+        publicUrl: options.publicUrl,
+        keys: accessKeys,
+        jwt: options.jwt,
+        cors: { origins: [...(options.corsOrigins ?? [])] },
+        limits,
+      },
+      { now: options.now ?? Date.now, report },
+    ),
+    discovery,
+    registry,
+    tools: {
+      book: new ToolBook([openTool, ownTool, scopedTool]),
+      policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
+    },
+    models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
+    conformance: options.conformance ?? false,
+    maxRequestBodyBytes: limits.maxRequestBodyBytes,
+    hostId: 'test',
+    version: '1.2.3',
+    timers: options.timers ?? timers,
+    now: options.now ?? Date.now,
+    uniqueId,
+    report,
+    redactor,
+    deriveKeys: hostSecret({ folder: null }),
+    egress: createEgress({
+      allow: [nobodyListens, ...(options.egressAllow ?? [])],
+      resolve: async () => [],
+      timers: systemTimers,
+    }),
+    baseUrl: () => options.publicUrl ?? url,
+  });
+  const port = await server.listen(0, '127.0.0.1');
+  const url = `http://127.0.0.1:${port}`;
+  let stopped: Promise<void> | null = null;
+  const stop = async () => {
+    await server.close(1_000);
+    await real.close();
+    await telemetry.close();
+    await store.close();
+  };
+  const stopOnce = () => {
+    stopped ??= stop();
+    return stopped;
+  };
+  onTestFinished(stopOnce);
+  return {
+    url,
+    port,
+    store,
+    engine,
+    server,
+    registry,
+    timers,
+    reports,
+    stop: stopOnce,
+    ask: (method, path, ask) => askUrl(`${url}${path}`, method, ask),
+  };
+}
+
+async function askUrl(url: string, method: string, ask: Ask = {}): Promise<Reply> {
+  const { key = keys.alice } = ask;
+  const content = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...ask.headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+    ...(ask.signal === undefined ? {} : { signal: ask.signal }),
+  });
+  const text = await response.text();
+  const isJson = text !== '' && (response.headers.get('content-type')?.startsWith('application/json') ?? false);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? (JSON.parse(text) as JsonObject) : {},
+  };
+}
+
+/** A request with headers that `fetch` would not send as they are. */
+export function rawGet(port: number, path: string, headers: Record<string, string>): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Spans that pass when the test says so. */
+export class ManualTimers implements Timers {
+  readonly #waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
+
+  after(ms: number, wake: () => void): () => void {
+    const entry = { ms, wake };
+    this.#waiting.add(entry);
+    return () => void this.#waiting.delete(entry);
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** How many wait for this span. */
+  waiting(ms: number): number {
+    return [...this.#waiting].filter((entry) => entry.ms === ms).length;
+  }
+
+  /** Wakes all who wait for this span now. */
+  pass(ms: number): void {
+    for (const entry of [...this.#waiting]) {
+      if (entry.ms === ms && this.#waiting.delete(entry)) entry.wake();
+    }
+  }
+}
+
+/** A definition with these nodes, one after the other. */
+export function chain(id: string, ...nodes: readonly { readonly typeId: string; readonly config?: JsonObject }[]) {
+  const definition: WorkflowDefinition = {
+    id,
+    name: id,
+    version: '1',
+    nodes: nodes.map(({ typeId, config = {} }, i) => ({
+      id: `n${i}`,
+      typeId,
+      name: `n${i}`,
+      position: { x: i, y: 0 },
+      config,
+      inputs: {},
+    })),
+    edges: nodes.slice(1).map((_, i) => ({ id: `e${i}`, sourceNodeId: `n${i}`, targetNodeId: `n${i + 1}` })),
+    triggers: [],
+    variables: [],
+    metadata: {},
+    settings: {},
+  };
+  return definition;
+}
+
+export const noop = chain('noop', { typeId: 'core.noop' });
+export const approval = chain('approval', { typeId: 'core.approvalGate', config: { title: 'Go on?' } });

@@ -1,0 +1,58 @@
+/** Events held back for a while and sent as one frame: a client that asked for it is woken once instead of often. */
+import { streamTypes } from '@cairn/protocol';
+import type { Shown } from '../../log/feed/frame.ts';
+import type { Timers } from '../timers.ts';
+
+/** Characters after which a batch goes out before its time: what one stream may hold back. */
+const MAX_HELD = 262_144;
+
+export interface BatchOptions {
+  /** How long the first event of a batch may wait. */
+  readonly ms: number;
+  readonly timers: Timers;
+  /** Sends a frame; false when no more is wanted for now. */
+  readonly send: (frame: string) => boolean;
+}
+
+export class Batches {
+  readonly #options: BatchOptions;
+  #documents = '';
+  #upTo = -1;
+  #cancel: (() => void) | null = null;
+
+  constructor(options: BatchOptions) {
+    this.#options = options;
+  }
+
+  /** Takes documents, with commas between; gives whether more is wanted. Urgent ones take all that waits with them. */
+  add(documents: string, about: Omit<Shown, 'text'>): boolean {
+    this.hold(documents, about);
+    if (about.urgent || this.#documents.length >= MAX_HELD) return this.#flush();
+    this.#cancel ??= this.#options.timers.after(this.#options.ms, () => {
+      this.#cancel = null;
+      this.#flush();
+    });
+    return true;
+  }
+
+  /** Takes documents that go out with the next `take`. */
+  hold(documents: string, { upTo }: Omit<Shown, 'text'>): void {
+    this.#documents += this.#documents === '' ? documents : `,${documents}`;
+    this.#upTo = upTo;
+  }
+
+  #flush(): boolean {
+    const frame = this.take();
+    return frame === '' || this.#options.send(frame);
+  }
+
+  /** The frame of what waits, for who sends it himself; empty when nothing does. */
+  take(): string {
+    this.#cancel?.();
+    this.#cancel = null;
+    if (this.#documents === '') return '';
+    const frame = `id: ${this.#upTo}\nevent: ${streamTypes.batch}\ndata: [${this.#documents}]\n\n`;
+    this.#documents = '';
+    return frame;
+  }
+}

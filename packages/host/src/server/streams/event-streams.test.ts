@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { LiveFeed } from '../../log/feed/feed.ts';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import { creation, row, runA } from '../../log/ports/samples.kit.ts';
+import { ManualTimers } from '../served.kit.ts';
+import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
+import { SnapshotFeed } from './snapshot-feed.ts';
+
+const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
+const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
+
+interface Asked {
+  readonly expiresAt?: number | undefined;
+  readonly lastSeq?: number | null;
+  /** What the feed's pace says. */
+  readonly holdMs?: number;
+}
+
+/** A client that asked for a run's stream, and the response that is written to it. */
+async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
+  const { log, records } = memoryStore();
+  const timers = new ManualTimers();
+  const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
+  const clock = { at: 1_000_000 };
+  const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
+  const feed = new LiveFeed(log, { pace });
+  await log.append(creation(runA));
+  const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined });
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => {
+    const modes = new Set(['debug'] as const);
+    streams.serve(response, { runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
+    asked.resolve(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  onTestFinished(() => {
+    socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  return { log, timers, clock, streams, socket, response: await asked.promise };
+}
+
+/** One that reads nothing of what comes. */
+async function stalledClient(expiresAt?: number) {
+  const opened = await client({ expiresAt });
+  await once(opened.socket, 'readable');
+  return opened;
+}
+
+test('a client that stops reading costs the same memory however much is written, and is cut after a minute', async () => {
+  const { log, timers, streams, response } = await stalledClient();
+  let most = 0;
+  for (let i = 0; i < 40; i += 1) {
+    await log.append({ runId: runA, rows });
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, response.writableLength);
+  }
+  // 40 MB went into the run; the connection holds a page of it at most.
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(1_000_000);
+  const closed = once(response, 'close');
+  for (let tick = 0; tick < 3; tick += 1) timers.pass(KEEPALIVE_MS);
+  expect(response.destroyed).toBe(false);
+  timers.pass(KEEPALIVE_MS);
+  await closed;
+  expect(streams.size).toBe(0);
+});
+
+test('a client that reads a little from time to time is not cut', async () => {
+  const { log, timers, socket, response } = await stalledClient();
+  // The two sockets hold about four megabytes between them: there must be more for every tick.
+  for (let i = 0; i < 60; i += 1) await log.append({ runId: runA, rows });
+  for (let tick = 0; tick < 8; tick += 1) {
+    const drained = once(response, 'drain');
+    socket.resume();
+    await drained;
+    socket.pause();
+    timers.pass(KEEPALIVE_MS);
+  }
+  expect(response.destroyed).toBe(false);
+});
+
+test('no keepalive is written, and no timer runs, once nobody listens', async () => {
+  const { timers, streams, socket, response } = await stalledClient();
+  const closed = once(response, 'close');
+  socket.destroy();
+  await closed;
+  expect([streams.size, timers.size]).toEqual([0, 0]);
+});
+
+test('a stream ends with the credential that opened it, and no earlier', async () => {
+  const { timers, clock, streams, socket, response } = await stalledClient(1_060_000);
+  socket.resume();
+  clock.at = 1_059_999;
+  timers.pass(KEEPALIVE_MS);
+  expect([streams.size, response.writableEnded]).toEqual([1, false]);
+  clock.at = 1_060_000;
+  timers.pass(KEEPALIVE_MS);
+  expect([streams.size, response.writableEnded]).toEqual([0, true]);
+});
+
+test('a busy host tells a client that it is connected with the first events, or after a moment without', async () => {
+  const { log, timers, socket } = await client({ holdMs: 20 });
+  const texts: string[] = [];
+  socket.setEncoding('utf8').on('data', (text: string) => texts.push(text));
+  await vi.waitFor(() => expect([timers.waiting(20), timers.waiting(40)]).toEqual([1, 1]));
+  expect(texts).toEqual([]);
+  timers.pass(20);
+  await vi.waitFor(() => expect(texts.join('')).toMatch(/^HTTP.1.1 200 OK.*\nevent: run.started\n/s));
+  await log.append({ runId: runA, rows: [row('x')] });
+  timers.pass(40);
+  timers.pass(20);
+  await vi.waitFor(() => expect(texts.join('')).toMatch(/\nevent: x\n/));
+  expect(texts.join('').match(/HTTP.1.1/g)).toHaveLength(1);
+});
+
+test('a keepalive that is due before the first events takes the head with it', async () => {
+  const { log, timers, socket } = await client({ holdMs: 20, lastSeq: 0 });
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  timers.pass(KEEPALIVE_MS);
+  timers.pass(40);
+  await log.append({ runId: runA, rows: [row('run.completed')] });
+  await once(socket, 'end');
+  expect(text).toMatch(/^HTTP.1.1 200 OK.*\r\n:keepalive\n\n.*\nevent: run.completed\n/s);
+  expect(text.match(/HTTP.1.1/g)).toHaveLength(1);
+});
+
+test('a client of a busy host in which nothing happens learns that it is connected', async () => {
+  const { timers, socket, response } = await client({ holdMs: 20, lastSeq: 0 });
+  await vi.waitFor(() => expect(timers.waiting(40)).toBe(1));
+  timers.pass(20);
+  expect(response.socket?.bytesWritten).toBe(0);
+  timers.pass(40);
+  const [text] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+  expect(text).toMatch(/^HTTP.1.1 200 OK/);
+});

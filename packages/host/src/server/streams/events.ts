@@ -1,0 +1,129 @@
+/** A run's events: the whole log as JSON, or a stream that goes on where the client was. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
+import { z } from 'zod';
+import type { Report } from '../../engine/ports.ts';
+import { docText } from '../../log/feed/frame.ts';
+import type { EventLog, Row, RunRows } from '../../log/ports/ports.ts';
+import { integerParam, visibleRun } from '../http/params.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
+import type { EventStreams } from './event-streams.ts';
+
+export interface EventSurface {
+  readonly log: EventLog;
+  readonly report: Report;
+  readonly streams: EventStreams;
+}
+
+/** What is read at a time for the JSON form: bounds what a long run holds in memory. */
+const PAGE = { limit: 500, maxBytes: 262_144 };
+
+/** How long a client may take nothing before its connection is cut. */
+const STALLED_MS = 60_000;
+
+export function eventRoutes(surface: EventSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/runs/{runId}/events',
+      scope: 'runs:read',
+      holds: true,
+      handle: (call) => events(call, surface),
+      doc: {
+        id: 'getEvents',
+        summary: "Stream a run's events, or read them as JSON",
+        query: z.object({
+          streamMode: z
+            .string()
+            .optional()
+            .describe(
+              'updates (the default), values, messages or debug; or several of them but values, with commas between.',
+            ),
+          bufferMs: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .max(MAX_BUFFER_MS)
+            .optional()
+            .describe('How long events may be held back to be sent as one batch, in milliseconds.'),
+        }),
+        responses: {
+          200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer, orStream: true },
+        },
+        errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],
+      },
+    },
+  ];
+}
+
+/** Parameters are checked before the form is negotiated, and both before the run is looked up. */
+async function events(call: Call, { log, streams, report }: EventSurface): Promise<string | undefined> {
+  const modes = parseStreamModes(queryParam(call, 'streamMode'));
+  const bufferMs = integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: MAX_BUFFER_MS }) ?? 0;
+  const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
+  const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
+  const { record, seq } = await visibleRun(call, log);
+  const { runId } = record;
+  const { audience, expiresAt } = call.caller;
+  if (wantsStream) {
+    streams.serve(takenOver(call), { runId, lastSeq, audience, modes, bufferMs, expiresAt });
+    return undefined;
+  }
+  const range = { runId, after: -1, audience };
+  const first = await log.read({ ...range, ...PAGE });
+  if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
+  const response = takenOver(call);
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  try {
+    await writePages(response, log, range, first);
+  } catch (error) {
+    report({ level: 'error', message: `The events of ${record.runId} could not be read on.`, error });
+    // The status is out; only a broken connection can still say that this is not the whole log.
+    response.destroy();
+  }
+  return undefined;
+}
+
+/** The response for who writes it himself, with the headers that were set so far. */
+export function takenOver({ reply }: Call): ServerResponse {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  return reply.raw;
+}
+
+/** Page by page, at the pace of the client; a client that goes away ends the reading. */
+async function writePages(
+  response: ServerResponse,
+  log: EventLog,
+  range: Omit<RunRows, 'limit'>,
+  first: readonly Row[],
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+  response.write('{"events":[');
+  for (let page = first, lead = ''; page.length > 0; lead = ',') {
+    if (!response.write(lead + page.map(docText).join())) await drained(response);
+    if (response.destroyed) return;
+    page = await log.read({ ...range, ...PAGE, after: page.at(-1)?.seq ?? 0 });
+  }
+  response.end(']}');
+}
+
+/** Resolves when there is room again, or when nobody reads any more. */
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const settled = new AbortController();
+  const { signal } = settled;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
+    settled.abort(),
+  );
+}
+
+/** The event a client has last; null when it has none. */
+function lastEventId(header: string | readonly string[] | undefined): number | null {
+  if (header === undefined || header === '') return null;
+  const text = typeof header === 'string' ? header : header[0];
+  return integerParam(text, { name: 'Last-Event-ID', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? null;
+}

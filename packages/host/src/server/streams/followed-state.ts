@@ -1,0 +1,101 @@
+/** The state of one run while somebody follows it: advanced by each commit, and the newest transitions of it as text. */
+import {
+  eventId,
+  isoTime,
+  isTerminalStatus,
+  isTransition,
+  type RunView,
+  runSnapshot,
+  streamTypes,
+} from '@cairn/protocol';
+import { foldRow } from '../../engine/stepping/run-view.ts';
+import { isUrgent, type Shown } from '../../log/feed/frame.ts';
+import type { Lens } from '../../log/feed/lens.ts';
+import type { Row } from '../../log/ports/ports.ts';
+
+/** Characters of states that are kept for who is a little behind; the newest one is kept whatever its size. */
+const MAX_KEPT = 1_048_576;
+
+/** The state of a run after one of its events, as it goes out. */
+export interface StateText {
+  readonly seq: number;
+  readonly document: string;
+  readonly urgent: boolean;
+  /** The run is over. */
+  readonly last: boolean;
+}
+
+export class FollowedState {
+  readonly #view: RunView;
+  /** The newest transitions, oldest first. */
+  #kept: StateText[] = [];
+  #size = 0;
+  /** Every transition after this seq is kept. */
+  #floor: number;
+  #now: StateText | null = null;
+
+  constructor(view: RunView) {
+    this.#view = view;
+    this.#floor = view.lastSeq;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  advance(rows: readonly Row[]): void {
+    for (const row of rows) {
+      if (row.seq <= this.#view.lastSeq) continue;
+      foldRow(this.#view, row);
+      if (!isTransition(row.type)) continue;
+      const state = stateText(this.#view, isUrgent(row.type));
+      this.#kept.push(state);
+      this.#size += state.document.length;
+    }
+    let gone = 0;
+    while (this.#size > MAX_KEPT && gone < this.#kept.length - 1) {
+      const { seq, document } = this.#kept[gone]!;
+      this.#size -= document.length;
+      this.#floor = seq;
+      gone += 1;
+    }
+    if (gone > 0) this.#kept = this.#kept.slice(gone);
+  }
+
+  /** The transitions after a seq that are kept. */
+  after(seq: number): readonly StateText[] {
+    const first = this.#kept.findIndex((state) => state.seq > seq);
+    return first < 0 ? [] : this.#kept.slice(first);
+  }
+
+  /** The state as it is, whether or not a transition led to it. */
+  now(): StateText {
+    if (this.#now?.seq !== this.#view.lastSeq) this.#now = stateText(this.#view, true);
+    return this.#now;
+  }
+}
+
+/** The state of a view; the run's own snapshot, in the envelope of an event that is not in the log. */
+export function stateText(view: RunView, urgent: boolean): StateText {
+  const { runId, lastSeq, lastAt } = view;
+  const cause = eventId(runId, lastSeq);
+  const document = JSON.stringify({
+    eventId: `${cause}:state`,
+    runId,
+    type: streamTypes.snapshot,
+    payload: { ...runSnapshot(view), atSeq: lastSeq },
+    timestamp: isoTime(lastAt),
+    sequence: lastSeq,
+    causationId: cause,
+  });
+  return { seq: lastSeq, document, urgent, last: isTerminalStatus(view.status) };
+}
+
+/** Some states, in order, as a sink takes them. */
+export function shownStates(states: readonly StateText[], form: Lens['form']): Shown {
+  const text =
+    form === 'documents'
+      ? states.map(({ document }) => document).join()
+      : states.map(({ seq, document }) => `id: ${seq}\nevent: ${streamTypes.snapshot}\ndata: ${document}\n\n`).join('');
+  return { text, upTo: states.at(-1)?.seq ?? -1, urgent: states.some(({ urgent }) => urgent) };
+}

@@ -1,0 +1,147 @@
+/** A receiver, a log and a time that a test moves, for the tests of deliveries; not shipped. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { memoryStore } from '../../log/in-memory/store.ts';
+import type { EventLog, Row, Store } from '../../log/ports/ports.ts';
+import type { Timers } from '../timers.ts';
+import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
+import { type Attempt, type Policy, Pump } from './pump.ts';
+import { StateKeeper } from './state-keeper.ts';
+
+/** Time that passes when the test says so. */
+class TestTime implements Timers {
+  #now = 1_800_000_000_000;
+  readonly #waiting = new Set<{ readonly at: number; readonly wake: () => void }>();
+
+  readonly now = (): number => this.#now;
+
+  after(ms: number, wake: () => void): () => void {
+    const entry = { at: this.#now + ms, wake };
+    this.#waiting.add(entry);
+    return () => void this.#waiting.delete(entry);
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Lets so much time pass, and whoever waited for a part of it act in order. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await turns();
+      const next = [...this.#waiting].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.#now = Math.max(this.#now, next.at);
+      this.#waiting.delete(next);
+      next.wake();
+    }
+    this.#now = end;
+    await turns();
+  }
+}
+
+/** Long enough for whatever is ready to happen. */
+export async function turns(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const policy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
+
+/** What the receiver does with a row; default: takes it. */
+export type Receive = (place: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
+
+export const refuse: Attempt = { kind: 'failed', reason: 'the receiver answered 500' };
+export const take: Attempt = { kind: 'delivered' };
+
+/** One subscription to `a` events of tenant `t`, over a log in memory. */
+export class PumpWorld {
+  readonly store: Store;
+  readonly time = new TestTime();
+  readonly reports: string[] = [];
+  /** Every attempt, as `run:seq`. */
+  readonly attempts: string[] = [];
+  receive: Receive = () => take;
+  readonly policy: Policy;
+  saved: string;
+  saves = 0;
+  failSaves = false;
+  #pump: Pump | null = null;
+  readonly #log: EventLog;
+  /** Saves with the next turn, whatever the time is. */
+  readonly #keeper = new StateKeeper({
+    save: async (_id, state) => {
+      if (this.failSaves) throw new Error('disk full');
+      this.saves += 1;
+      this.saved = state;
+    },
+    timers: {
+      after: (_ms, wake) => {
+        const turn = setImmediate(wake);
+        return () => clearImmediate(turn);
+      },
+    },
+    report: ({ message }) => void this.reports.push(message),
+  });
+
+  constructor(options: { readonly policy?: Partial<Policy>; readonly log?: (log: EventLog) => EventLog } = {}) {
+    this.store = memoryStore();
+    this.#log = options.log?.(this.store.log) ?? this.store.log;
+    this.policy = { ...policy, ...options.policy };
+    this.saved = renderState(newDeliveryState('0'));
+  }
+
+  get state(): DeliveryState {
+    return parseState(this.saved);
+  }
+
+  get pump(): Pump {
+    if (this.#pump === null) throw new Error('the pump was not started');
+    return this.#pump;
+  }
+
+  /** Starts, or starts again with what was saved. */
+  start(): Pump {
+    const { time } = this;
+    this.#pump = new Pump(
+      {
+        id: 'wh_1',
+        tenant: 't',
+        types: ['a'],
+        policy: this.policy,
+        deliver: async (row: Row, signal) => {
+          const place = `${row.runId}:${row.seq}`;
+          this.attempts.push(place);
+          return this.receive(place, signal);
+        },
+      },
+      this.saved,
+      {
+        log: this.#log,
+        keeper: this.#keeper,
+        timers: time,
+        now: time.now,
+        report: ({ message }) => void this.reports.push(message),
+      },
+    );
+    this.#pump.nudge();
+    return this.#pump;
+  }
+
+  async run(name: string, tenant = 't'): Promise<void> {
+    const runId = `run_${name}` as RunId;
+    await this.store.log.append({
+      runId,
+      create: { tenant, contextId: `ctx_${name}` as ContextId, originRunId: runId },
+      rows: [this.#row('run.started')],
+    });
+  }
+
+  async write(name: string, ...types: readonly string[]): Promise<void> {
+    await this.store.log.append({ runId: `run_${name}` as RunId, rows: types.map((type) => this.#row(type)) });
+    this.#pump?.nudge();
+  }
+
+  #row(type: string) {
+    return { at: 1_000, type, audience: 'client' as const, payload: '{}', task: null };
+  }
+}

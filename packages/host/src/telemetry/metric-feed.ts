@@ -1,0 +1,132 @@
+/** Feeds the commits of the log to the metrics of runs, with a bounded memory of the runs that are under way. */
+import { isTerminalType, type RunId } from '@cairn/protocol';
+import type { Report } from '../engine/ports.ts';
+import type { Commit, EventLog, Row } from '../log/ports/ports.ts';
+import { readMembers } from './json-members.ts';
+import type { Recorder } from './meter.ts';
+import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metrics.ts';
+
+/** Runs remembered. One that was forgotten, or began before this process, is read up again when it goes on. */
+const MAX_RUNS = 5_000;
+/** How far back a run is read up: enough to know what is open, whatever the length of the run. */
+const READ_BACK = 256;
+const READ_BACK_BYTES = 4_194_304;
+/** Rows that wait while their runs are read up; above it they are counted without. */
+const MAX_WAITING = 10_000;
+
+const silent: Recorder = { add: () => undefined, record: () => undefined };
+
+export class MetricFeed {
+  readonly #log: EventLog;
+  readonly #recorder: Recorder;
+  readonly #report: Report;
+  /** The least recently used first. */
+  readonly #runs = new Map<RunId, OpenRun>();
+  readonly #waiting = new Map<RunId, Row[]>();
+  readonly #stop: () => void;
+  #waitingRows = 0;
+  /** Nodes and calls are counted too. */
+  #isClose = false;
+
+  constructor(log: EventLog, recorder: Recorder, report: Report) {
+    this.#log = log;
+    this.#recorder = recorder;
+    this.#report = report;
+    this.#stop = log.follow((commit) => this.#take(commit));
+  }
+
+  /** From now on nodes and calls are counted too. A host that nobody watches is spared it: 18 instead of 2 microseconds for a run of ten steps. */
+  lookClosely(): void {
+    if (this.#isClose) return;
+    this.#isClose = true;
+    // What is open in them was not noted; it is read up when they go on.
+    this.#runs.clear();
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #take({ runId, rows }: Commit): void {
+    const first = rows[0];
+    if (first === undefined || !(this.#isClose || rows.some(isRare))) return;
+    let run = this.#runs.get(runId);
+    if (run === undefined) {
+      if (first.seq > 0) {
+        this.#wait(runId, rows);
+        return;
+      }
+      run = startedRun(first);
+      this.#remember(runId, run);
+    }
+    this.#count(runId, run, rows);
+  }
+
+  #count(runId: RunId, run: OpenRun, rows: readonly Row[]): void {
+    for (const row of rows) {
+      if (this.#isClose || isRare(row)) countRow(run, row, this.#recorder);
+      if (isTerminalType(row.type)) this.#runs.delete(runId);
+    }
+  }
+
+  #remember(runId: RunId, run: OpenRun): void {
+    this.#runs.set(runId, run);
+    if (this.#runs.size <= MAX_RUNS) return;
+    for (const oldest of this.#runs.keys()) {
+      this.#runs.delete(oldest);
+      return;
+    }
+  }
+
+  #wait(runId: RunId, rows: readonly Row[]): void {
+    const waiting = this.#waiting.get(runId);
+    if (waiting === undefined && this.#waitingRows + rows.length > MAX_WAITING) {
+      const { at } = rows[0] as Row;
+      this.#count(runId, openRun({ workflowId: 'unknown', tenant: 'unknown', startedAt: at, hasBegun: true }), rows);
+      return;
+    }
+    this.#waitingRows += rows.length;
+    if (waiting !== undefined) {
+      waiting.push(...rows);
+      return;
+    }
+    const kept = [...rows];
+    this.#waiting.set(runId, kept);
+    this.#readUp(runId, rows)
+      .then((run) => {
+        this.#remember(runId, run);
+        this.#count(runId, run, kept);
+      })
+      .catch((error: unknown) => this.#report({ level: 'warn', message: 'a run is missing from the metrics', error }))
+      .finally(() => {
+        this.#waiting.delete(runId);
+        this.#waitingRows -= kept.length;
+      });
+  }
+
+  /** What was open in a run before these rows, which are the next. */
+  async #readUp(runId: RunId, next: readonly Row[]): Promise<OpenRun> {
+    const before = (next[0] as Row).seq;
+    const after = Math.max(before - READ_BACK, 0) - 1;
+    const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
+    const [head, rows] = await Promise.all([this.#log.head(runId), this.#log.read(range)]);
+    const { workflowId = 'unknown', tenant = 'unknown', createdAt = 0 } = head?.record ?? {};
+    const run = openRun({ workflowId, tenant, startedAt: createdAt, hasBegun: after >= 0 });
+    for (const row of rows) countRow(run, row, silent);
+    if (after >= 0) await this.#addQuestions(run, runId, next);
+    return run;
+  }
+
+  /** Those that wait since before what was read up. */
+  async #addQuestions(run: OpenRun, runId: RunId, next: readonly Row[]): Promise<void> {
+    // The inbox is of now: a question that these very rows answer is closed there, and was open before them.
+    const answered = new Set(next.filter(({ type }) => type === 'interrupt.resolved').map(interruptOf));
+    for (const { interruptId, nodeId, kind, open, requestedAt } of await this.#log.interrupts(runId)) {
+      if (!open && !answered.has(interruptId)) continue;
+      run.interrupts ??= new Map();
+      run.interrupts.set(interruptId, { kind, nodeId, at: requestedAt });
+    }
+  }
+}
+
+const interruptOf = ({ payload }: Row): string => String(readMembers(payload, ['interruptId'])[0]);

@@ -1,0 +1,90 @@
+/** The export by OTLP: spans as they end, figures every so often, and no harm to runs when nobody takes them. */
+import type { Report } from '../engine/ports.ts';
+import type { Store } from '../log/ports/ports.ts';
+import type { OtelConfig } from '../server/config/config.ts';
+import type { Timers } from '../server/timers.ts';
+import type { Family, Recorder } from './meter.ts';
+import { openCollector } from './otlp.ts';
+import { otlpOrigin } from './otlp-shapes.ts';
+import { Outage } from './outage.ts';
+import { startProcessFigures } from './process-figures.ts';
+import { SpanExport } from './span-export.ts';
+
+export interface ExportParts {
+  readonly store: Store;
+  readonly meter: Recorder;
+  readonly collect: () => Promise<readonly Family[]>;
+  readonly report: Report;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly host: { readonly hostId: string; readonly version: string };
+}
+
+export interface Exporting {
+  /** How old the oldest event is that waits for its export, in ms. */
+  readonly behindMs: number;
+  /** Sends what there is, if that goes quickly. */
+  close(): Promise<void>;
+}
+
+export async function startExport(otel: OtelConfig, parts: ExportParts): Promise<Exporting> {
+  const { store, meter, report, timers, now } = parts;
+  const collector = await openCollector(otel, otlpOrigin(parts.host));
+  const { origin } = new URL(otel.endpoint);
+  const spans = new SpanExport({
+    store,
+    sink: collector.sendSpans,
+    share: otel.sampling,
+    outage: new Outage(`The export of spans to ${origin}`, report),
+    recorder: meter,
+    timers,
+    now,
+  });
+  const outage = new Outage(`The export of metrics to ${origin}`, report);
+  const ofProcess = startProcessFigures();
+  const since = now();
+  let isClosed = false;
+  let cancel = (): void => undefined;
+
+  const send = async (): Promise<void> => {
+    try {
+      await collector.sendMetrics([...(await parts.collect()), ...ofProcess.read()], since, now());
+      outage.end();
+    } catch (error) {
+      if (!isClosed) outage.begin(error);
+    }
+  };
+  const again = (): void => {
+    cancel = timers.after(otel.metricsEveryMs, () => void send().then(() => (isClosed ? undefined : again())));
+  };
+  again();
+
+  return {
+    get behindMs() {
+      return spans.behindMs;
+    },
+    async close() {
+      cancel();
+      const last = outage.isOn ? Promise.resolve() : within(LAST_METRICS_MS, send(), timers);
+      await Promise.all([spans.close(), last]);
+      isClosed = true;
+      ofProcess.stop();
+      // Its requests have a timeout of their own, and nobody waits for them any more.
+      void collector.close();
+    },
+  };
+}
+
+/** How long the last metrics may take when the host stops. */
+const LAST_METRICS_MS = 2_000;
+
+/** Waits for work, but no longer than so. */
+function within(ms: number, work: Promise<void>, timers: Timers): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = timers.after(ms, resolve);
+    void work.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,91 @@
+/** The way to a collector: OpenTelemetry's own exporters, loaded only when they are configured, fed with plain data. */
+import { TerminalError } from '@cairn/protocol';
+import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { OtelConfig } from '../server/config/config.ts';
+import type { Family } from './meter.ts';
+import { metricData, type OtlpOrigin, readableSpan } from './otlp-shapes.ts';
+import type { RunSpan } from './span-model.ts';
+
+export interface Collector {
+  /** `refused`: the collector will never take these. Rejects when it cannot be reached or has trouble of its own. */
+  sendSpans(spans: readonly RunSpan[]): Promise<'taken' | 'refused'>;
+  /** Sums and histograms since `since`. */
+  sendMetrics(families: readonly Family[], since: number, now: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One request to the collector, with the exporter's own retries in it. */
+const TIMEOUT_MS = 5_000;
+
+/** Answers after which the same request would fail again: it is malformed or too large. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+
+export async function openCollector(otel: OtelConfig, origin: OtlpOrigin): Promise<Collector> {
+  const { OTLPTraceExporter, OTLPMetricExporter } = await loadExporters(otel.protocol);
+  const headers = Object.fromEntries(Object.entries(otel.headers).map(([name, value]) => [name, value.reveal()]));
+  const base = otel.endpoint.replace(/\/+$/, '');
+  const options = { headers, timeoutMillis: TIMEOUT_MS, concurrencyLimit: 1 };
+  const traces = new OTLPTraceExporter({ ...options, url: `${base}/v1/traces` });
+  const metrics = new OTLPMetricExporter({ ...options, url: `${base}/v1/metrics` });
+  const span = readableSpan(origin);
+  return {
+    async sendSpans(spans) {
+      try {
+        await sent((done) => traces.export(spans.map(span), done));
+        return 'taken';
+      } catch (error) {
+        if (REFUSALS.has(Number((error as { code?: unknown }).code))) return 'refused';
+        throw error;
+      }
+    },
+    sendMetrics: (families, since, now) =>
+      sent((done) => metrics.export(metricData(origin, families, since, now), done)),
+    close: async () => void (await Promise.all([traces.shutdown(), metrics.shutdown()])),
+  };
+}
+
+type Sent = Parameters<OTLPTraceExporter['export']>[1];
+
+function sent(send: (done: Sent) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    send(({ error, code }) => {
+      if (code === 0) resolve();
+      else reject(error ?? new Error('the exporter gave no reason'));
+    });
+  });
+}
+
+interface Exporters {
+  readonly OTLPTraceExporter: typeof OTLPTraceExporter;
+  readonly OTLPMetricExporter: typeof OTLPMetricExporter;
+}
+
+function loadExporters(protocol: OtelConfig['protocol']): Promise<Exporters> {
+  return loaded(() =>
+    protocol === 'http/json'
+      ? Promise.all([
+          import('@opentelemetry/exporter-trace-otlp-http'),
+          import('@opentelemetry/exporter-metrics-otlp-http'),
+        ])
+      : Promise.all([
+          import('@opentelemetry/exporter-trace-otlp-proto'),
+          import('@opentelemetry/exporter-metrics-otlp-proto'),
+        ]),
+  );
+}
+
+/** What `load` imports, or a refusal that says what to do when it is not installed. */
+export async function loaded(load: () => Promise<readonly [object, object]>): Promise<Exporters> {
+  try {
+    const [traces, metrics] = await load();
+    return { ...traces, ...metrics } as Exporters;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new TerminalError('config_invalid', {
+      message: 'otel is configured, and the OpenTelemetry exporters are not installed.',
+      hint: 'Install @cairn/host with its optional dependencies, or take otel out of the configuration.',
+      cause: error,
+    });
+  }
+}

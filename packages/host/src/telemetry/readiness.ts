@@ -1,0 +1,79 @@
+/** Whether this host should get requests: the store takes writes, the engine is open, nobody is stopping it. */
+import type { Records } from '../log/ports/ports.ts';
+import type { Timers } from '../server/timers.ts';
+import type { MeasuredLog } from './measured-log.ts';
+
+/** Null for a part that is ready, else why it is not. */
+export interface ReadyParts {
+  readonly store: string | null;
+  readonly engine: string | null;
+  readonly server: string | null;
+}
+
+export interface Readiness {
+  check(): Promise<ReadyParts>;
+  engineOpened(): void;
+  stopping(): void;
+}
+
+export interface ReadinessParts {
+  readonly records: Pick<Records, 'putMark'>;
+  readonly measured: Pick<MeasuredLog, 'health' | 'wrote' | 'failed'>;
+  readonly timers: Timers;
+  readonly now: () => number;
+}
+
+/** A store that wrote within this time needs no probe. */
+const RECENT_MS = 10_000;
+/** A probe's outcome stands for this long, so that anybody may ask as often as they like. */
+const PROBE_EVERY_MS = 1_000;
+const PROBE_WITHIN_MS = 2_000;
+
+export function createReadiness({ records, measured, timers, now }: ReadinessParts): Readiness {
+  let isOpen = false;
+  let isStopping = false;
+  let probedAt = Number.NEGATIVE_INFINITY;
+  let probed: Promise<string | null> = Promise.resolve(null);
+
+  async function probe(): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const cancel = timers.after(PROBE_WITHIN_MS, () => resolve('a write takes longer than two seconds'));
+    const write = records.putMark('readiness', String(now())).then(
+      () => {
+        measured.wrote();
+        return null;
+      },
+      (error: unknown) => {
+        measured.failed(error);
+        return `a write failed (${measured.health.failure})`;
+      },
+    );
+    const outcome = await Promise.race([write, promise]);
+    cancel();
+    return outcome;
+  }
+
+  function store(): Promise<string | null> {
+    const { wroteAt, failedAt } = measured.health;
+    if (wroteAt >= failedAt && now() - wroteAt < RECENT_MS) return Promise.resolve(null);
+    if (now() - probedAt >= PROBE_EVERY_MS) {
+      probedAt = now();
+      probed = probe();
+    }
+    return probed;
+  }
+
+  return {
+    check: async () => ({
+      store: await store(),
+      engine: isOpen ? null : 'it has not taken up its runs yet',
+      server: isStopping ? 'it is stopping' : null,
+    }),
+    engineOpened: () => {
+      isOpen = true;
+    },
+    stopping: () => {
+      isStopping = true;
+    },
+  };
+}

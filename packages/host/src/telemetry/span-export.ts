@@ -1,0 +1,225 @@
+/** Exports spans from the log by a durable position: what ended while nobody listened goes out later, and nothing piles up in memory. */
+import type { Json, RunId } from '@cairn/protocol';
+import type { Row, Store } from '../log/ports/ports.ts';
+import type { Timers } from '../server/timers.ts';
+import { hostInstruments } from './instruments.ts';
+import { readMembers } from './json-members.ts';
+import type { Recorder } from './meter.ts';
+import type { Outage } from './outage.ts';
+import type { RunSpan } from './span-model.ts';
+import { isPiece, SpanFold } from './spans.ts';
+import { isSampled } from './trace-context.ts';
+
+/** Takes spans; `refused` says that it will never take these. Rejects when it could not be asked. */
+export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;
+
+export interface SpanExportParts {
+  readonly store: Pick<Store, 'log' | 'records'>;
+  readonly sink: SpanSink;
+  /** The share of traces that begin here and are exported. */
+  readonly share: number;
+  readonly outage: Outage;
+  readonly recorder: Recorder;
+  readonly timers: Timers;
+  readonly now: () => number;
+}
+
+/** The name of the mark. */
+const READER = 'otel.spans';
+/** Commits within this time go out together. */
+const GATHER_MS = 1_000;
+const PAGE_ROWS = 500;
+const PAGE_BYTES = 4_194_304;
+/** Spans of one request to the collector. */
+const BATCH = 512;
+/** Runs whose open spans are kept; others are folded anew from their first row when they go on. */
+const MAX_RUNS = 1_000;
+/** Spans that ended longer ago are given up: after a long outage the newest matter, and collectors refuse the rest. */
+const MAX_AGE_MS = 86_400_000;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+/** How long the last export may take when the host stops. */
+const CLOSE_WITHIN_MS = 2_000;
+
+export class SpanExport {
+  readonly #parts: SpanExportParts;
+  /** The least recently used first; null for a run that is not sampled. */
+  readonly #folds = new Map<RunId, SpanFold | null>();
+  readonly #unfollow: () => void;
+  readonly #done: Promise<void>;
+  #onNews: () => void = nothing;
+  #onClose: () => void = nothing;
+  #news = true;
+  #closing = false;
+  #abandoned = false;
+  #closed: Promise<void> | null = null;
+  #oldestAt: number | null = null;
+
+  constructor(parts: SpanExportParts) {
+    this.#parts = parts;
+    this.#unfollow = parts.store.log.follow(() => {
+      if (this.#news) return;
+      this.#news = true;
+      this.#onNews();
+    });
+    this.#done = this.#run();
+  }
+
+  /** How old the oldest event is that waits for its export, in ms. */
+  get behindMs(): number {
+    return this.#oldestAt === null ? 0 : Math.max(this.#parts.now() - this.#oldestAt, 0);
+  }
+
+  /** Exports what there is if the collector takes it soon; the rest goes out after the next start. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true;
+    this.#unfollow();
+    this.#onNews();
+    this.#onClose();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#parts.timers.after(CLOSE_WITHIN_MS, resolve);
+    await Promise.race([this.#done, promise]);
+    cancel();
+    this.#abandoned = true;
+  }
+
+  async #run(): Promise<void> {
+    const { outage } = this.#parts;
+    let retryMs = FIRST_RETRY_MS;
+    while (!(this.#closing && outage.isOn)) {
+      const isLast = this.#closing;
+      try {
+        this.#news = false;
+        await this.#drain(await this.#begin());
+        this.#oldestAt = null;
+        retryMs = FIRST_RETRY_MS;
+        if (isLast) return;
+        await this.#commit();
+        await this.#sleep(GATHER_MS);
+      } catch (error) {
+        if (this.#abandoned) return;
+        outage.begin(error);
+        // What was read is read again: the mark stands where the last success left it.
+        this.#folds.clear();
+        await this.#sleep(retryMs);
+        retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  /** Where the last export ended; for the first one ever, the end of the log. */
+  async #begin(): Promise<string> {
+    const { log, records } = this.#parts.store;
+    const known = await records.mark(READER);
+    if (known !== null) return known;
+    const end = await log.end();
+    await records.putMark(READER, end);
+    return end;
+  }
+
+  /** Exports page by page up to the end of the log. */
+  async #drain(from: string): Promise<void> {
+    const { log, records } = this.#parts.store;
+    for (let position = from; !this.#abandoned; ) {
+      const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
+      if (page.position === position) return;
+      this.#oldestAt = page.rows[0]?.at ?? this.#oldestAt;
+      const spans: RunSpan[] = [];
+      for (const row of page.rows) spans.push(...(await this.#take(row)));
+      await this.#deliver(spans);
+      position = page.position;
+      await records.putMark(READER, position);
+    }
+  }
+
+  async #deliver(spans: readonly RunSpan[]): Promise<void> {
+    const { sink, recorder, now, outage } = this.#parts;
+    const since = now() - MAX_AGE_MS;
+    const fresh = spans.filter(({ endedAt }) => (endedAt ?? since) >= since);
+    if (fresh.length < spans.length)
+      recorder.add(hostInstruments.spansExported, ['too-old'], spans.length - fresh.length);
+    for (let start = 0; start < fresh.length; start += BATCH) {
+      const batch = fresh.slice(start, start + BATCH);
+      const answer = await sink(batch);
+      recorder.add(hostInstruments.spansExported, [answer], batch.length);
+      if (answer === 'taken') outage.end();
+      else outage.begin(new Error('The collector refused spans as malformed or too large; they are given up.'));
+    }
+  }
+
+  async #take(row: Row): Promise<readonly RunSpan[]> {
+    const fold = await this.#foldOf(row);
+    if (fold === null) return [];
+    const spans = fold.take(eventOf(row));
+    if (fold.isOver) this.#folds.delete(row.runId);
+    return spans;
+  }
+
+  /** The fold of a run up to a row; when it is not at hand, made again from the run's first row. */
+  async #foldOf(row: Row): Promise<SpanFold | null> {
+    const { runId, seq } = row;
+    const known = this.#folds.get(runId);
+    this.#folds.delete(runId);
+    const fold = known === undefined ? await this.#refold(runId, seq, row) : known;
+    this.#folds.set(runId, fold);
+    if (this.#folds.size > MAX_RUNS) {
+      for (const oldest of this.#folds.keys()) {
+        this.#folds.delete(oldest);
+        break;
+      }
+    }
+    return fold;
+  }
+
+  async #refold(runId: RunId, before: number, row: Row): Promise<SpanFold | null> {
+    const { log } = this.#parts.store;
+    const read = (after: number, limit: number) =>
+      log.read({ runId, after, limit, maxBytes: PAGE_BYTES, isForFrames: true });
+    const first = before === 0 ? row : (await read(-1, 1))[0];
+    const [traceparent] = readMembers(first?.payload ?? '', ['traceparent']);
+    if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#parts.share)) return null;
+    const fold = new SpanFold();
+    for (let next = 0; next < before; ) {
+      const rows = await read(next - 1, Math.min(PAGE_ROWS, before - next));
+      if (rows.length === 0) return fold;
+      for (const earlier of rows) fold.take(eventOf(earlier));
+      next += rows.length;
+    }
+    return fold;
+  }
+
+  /** Waits until something was committed. */
+  #commit(): Promise<void> {
+    if (this.#news || this.#closing) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onNews = resolve;
+    });
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#closing) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#parts.timers.after(ms, resolve);
+      this.#onClose = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+const nothing = (): void => undefined;
+
+const eventOf = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
+  runId,
+  seq,
+  at,
+  type,
+  nodeId: nodeId ?? undefined,
+  payload: isPiece(type) ? null : (JSON.parse(payload) as Json),
+});

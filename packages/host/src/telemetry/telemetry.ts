@@ -1,0 +1,101 @@
+/** All a host measures, put together: the watched store, the figures, readiness, and the export when it is configured. */
+import type { Report } from '../engine/ports.ts';
+import type { Store } from '../log/ports/ports.ts';
+import type { SqliteStore } from '../log/sqlite/open.ts';
+import type { OtelConfig } from '../server/config/config.ts';
+import type { Route } from '../server/http/routes.ts';
+import type { Timers } from '../server/timers.ts';
+import { HttpWatch } from './http-watch.ts';
+import { hostInstruments, type Instrument } from './instruments.ts';
+import { measuredLog } from './measured-log.ts';
+import { type Family, Meter } from './meter.ts';
+import { MetricFeed } from './metric-feed.ts';
+import { startExport } from './otlp-export.ts';
+import { prometheusText } from './prometheus.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
+import { operatorRoutes } from './routes.ts';
+
+export interface TelemetryParts {
+  readonly store: Store & Partial<Pick<SqliteStore, 'stats' | 'walBytes'>>;
+  readonly report: Report;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly host: { readonly hostId: string; readonly version: string };
+}
+
+/** What is open on the HTTP surface. */
+export type OpenConnections = () => { readonly streams: number; readonly polls: number };
+
+export interface Telemetry {
+  /** The same store, watched; who writes past it is not seen. */
+  readonly store: Store;
+  readonly watch: HttpWatch;
+  readonly readiness: Readiness;
+  /** The routes for operators; `open` tells of the surface they are part of. */
+  routes(open: OpenConnections): readonly Route[];
+  close(): Promise<void>;
+}
+
+/** Rejects with `config_invalid` when an export is asked for that this installation cannot do. */
+export async function startTelemetry(otel: OtelConfig | undefined, parts: TelemetryParts): Promise<Telemetry> {
+  const { report, timers, now } = parts;
+  const meter = new Meter();
+  const measured = measuredLog(parts.store.log, meter, now);
+  const store: Store = { ...parts.store, log: measured.log };
+  let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
+  let behindMs = (): number => 0;
+  const feed = new MetricFeed(store.log, meter, report);
+  const collect = async (): Promise<readonly Family[]> => {
+    feed.lookClosely();
+    return [...meter.read(), ...(await hostFigures(parts, { connections, behindMs }))];
+  };
+  if (otel !== undefined) feed.lookClosely();
+  const exporting = otel === undefined ? null : await startExport(otel, { ...parts, store, meter, collect });
+  if (exporting !== null) behindMs = () => exporting.behindMs;
+  const readiness = createReadiness({ records: store.records, measured, timers, now });
+  return {
+    store,
+    watch: new HttpWatch(meter),
+    readiness,
+    routes(open) {
+      connections = open;
+      return operatorRoutes({ readiness, scrape: prometheusText(collect) });
+    },
+    async close() {
+      feed.close();
+      await exporting?.close();
+    },
+  };
+}
+
+interface Figures {
+  readonly connections: OpenConnections;
+  readonly behindMs: () => number;
+}
+
+/** What is asked for only when somebody looks. */
+async function hostFigures(
+  { store, now }: TelemetryParts,
+  { connections, behindMs }: Figures,
+): Promise<readonly Family[]> {
+  const { active, due } = await store.queue.census(now());
+  const { streams, polls } = connections();
+  const stats = store.stats?.();
+  // The protocol's word for the sum over all tenants.
+  const all = { 'openwop.tenant_id': 'all' };
+  return [
+    figure(hostInstruments.active, active, all),
+    figure(hostInstruments.depth, due, all),
+    figure(hostInstruments.streams, streams),
+    figure(hostInstruments.polls, polls),
+    figure(hostInstruments.spansBehind, behindMs() / 1000),
+    ...(stats === undefined ? [] : [figure(hostInstruments.commits, stats.commits)]),
+    ...(stats === undefined ? [] : [figure(hostInstruments.rows, stats.rows)]),
+    ...(store.walBytes === undefined ? [] : [figure(hostInstruments.wal, store.walBytes())]),
+  ];
+}
+
+const figure = (instrument: Instrument, value: number, attributes: Readonly<Record<string, string>> = {}): Family => ({
+  instrument,
+  points: [{ attributes, value }],
+});
