@@ -17,12 +17,12 @@ import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
 import { recover } from '../../src/engine/core/recover.ts';
 import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/core/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
-import { createCatalog } from '../../src/engine/nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
 import { type Parent, startedDraft } from '../../src/engine/stepping/start-run.ts';
 import type { Pins } from '../../src/engine/workflow/agent-pins.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/workflow/define-workflow.ts';
-import type { Agents, CallResult, NodeCatalog } from '../../src/engine/workflow/node-type.ts';
+import type { Agents, CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
 import { checkDefinition } from '../../src/engine/workflow/registration.ts';
 import { compileWorkflow, type Workflow } from '../../src/engine/workflow/workflow.ts';
 import { relayNode } from './relay-node.ts';
@@ -31,8 +31,8 @@ export interface ScriptOptions {
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly limits?: Partial<HostLimits>;
-  /** Default: `scriptCatalog`. */
-  readonly catalog?: NodeCatalog;
+  /** Default: `scriptNodeTypes`. */
+  readonly nodeTypes?: NodeTypeRegistry;
   /** The agents the run is pinned to: their definitions, and how they are shown. */
   readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
   /** Default: `run_1`. */
@@ -43,7 +43,7 @@ export interface ScriptOptions {
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
 /** One step for each safety, as `local.step.<safety>`. */
-export const scriptCatalog = createCatalog(
+export const scriptNodeTypes = createNodeTypeRegistry(
   safeties.map((safety) => ({ typeId: `local.step.${safety}`, safety })),
   [relayNode],
 );
@@ -80,9 +80,9 @@ export class RunScript {
   now = 1_000_000;
 
   constructor(definition: WorkflowDefinition, options: ScriptOptions = {}) {
-    const { inputs = {}, configurable, catalog = scriptCatalog, agents, parent } = options;
-    checkDefinition(definition, catalog);
-    const workflow = compileWorkflow(definition, 'hash', catalog);
+    const { inputs = {}, configurable, nodeTypes = scriptNodeTypes, agents, parent } = options;
+    checkDefinition(definition, nodeTypes);
+    const workflow = compileWorkflow(definition, 'hash', nodeTypes);
     this.workflow = agents === undefined ? workflow : { ...workflow, agents: agents.definitions };
     this.state = newRunState(options.runId ?? ('run_1' as RunState['runId']));
     const draft = startedDraft({

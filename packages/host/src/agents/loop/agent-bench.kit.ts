@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../../engine/core/driven.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
-import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { ceilingOf } from '../allowlist.ts';
 import { ModelError } from '../models/model-error.ts';
@@ -134,7 +134,7 @@ export class AgentRun extends RunScript {
       { type: 'cairn.agent', agent: { agentId: agentId(name) } },
     ]);
     super(workflowOf({ a: node as never, ...Object.fromEntries(later) }), {
-      catalog: createCatalog([], createAgentNodes(benchWorld(options.world))),
+      nodeTypes: createNodeTypeRegistry([], createAgentNodes(benchWorld(options.world))),
       agents: { definitions, pins },
       ...(configurable === undefined ? {} : { configurable }),
     });

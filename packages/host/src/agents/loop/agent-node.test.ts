@@ -2,18 +2,18 @@ import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../../engine/core/driven.ts';
-import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
 import { benchWorld, turnOf } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
 
-const catalog = createCatalog([], createAgentNodes(benchWorld()));
+const nodeTypes = createNodeTypeRegistry([], createAgentNodes(benchWorld()));
 const agent = { agentId: 'community.test.crew.solo' };
 
 const registered =
   (type: string, config: JsonObject, more: object = { agent }) =>
   () =>
-    checkDefinition(workflowOf({ a: { type, config, ...more } as never }), catalog);
+    checkDefinition(workflowOf({ a: { type, config, ...more } as never }), nodeTypes);
 
 test.each(['cairn.agent', 'core.ai.callPrompt', 'core.ai.structuredOutput'])(
   '%s takes an agent and all its settings',
@@ -60,12 +60,12 @@ test('an agent node needs an agent, structured output an agent or a schema', () 
 test('a channel on the agent is refused', () => {
   const definition = workflowOf({ a: { type: 'cairn.agent', agent } });
   const nodes = definition.nodes.map((node) => ({ ...node, agent: { ...agent, channel: 'stable' } }));
-  expect(() => checkDefinition({ ...definition, nodes }, catalog)).toThrow(/agent deployments/);
+  expect(() => checkDefinition({ ...definition, nodes }, nodeTypes)).toThrow(/agent deployments/);
 });
 
 describe('a prompt node without an agent', () => {
   const run = (config: JsonObject, configurable: JsonObject = {}) =>
-    new RunScript(workflowOf({ ai: { type: 'core.ai.callPrompt', config } }), { catalog, configurable });
+    new RunScript(workflowOf({ ai: { type: 'core.ai.callPrompt', config } }), { nodeTypes, configurable });
   const callId = 'ai#0.0/m0';
 
   test('is an agent of the host, with the prompts of its configuration and no tools', () => {

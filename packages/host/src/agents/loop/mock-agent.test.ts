@@ -2,21 +2,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type JsonObject, parseWorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
-import { createCatalog } from '../../engine/nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
 import { benchWorld, sha256 } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
 import type { LoopWorld } from './world.ts';
 
-const catalogOf = (world: Partial<LoopWorld> = {}) => createCatalog([], createAgentNodes(benchWorld(world)));
-const catalog = catalogOf();
+const nodeTypesOf = (world: Partial<LoopWorld> = {}) => createNodeTypeRegistry([], createAgentNodes(benchWorld(world)));
+const nodeTypes = nodeTypesOf();
 const typeId = 'core.conformance.mock-agent';
 
 const workflow = (config: JsonObject, more: object = {}, id = 'conformance-x') =>
   workflowOf({ m: { type: typeId, config, ...more } as never }, undefined, { id });
 
 const play = (config: JsonObject, configurable: JsonObject = {}, more: object = {}) =>
-  new RunScript(workflow(config, more), { catalog, configurable });
+  new RunScript(workflow(config, more), { nodeTypes, configurable });
 
 const told = (run: RunScript) => run.types().filter((type) => /^(agent|interrupt|node\.suspended|cap)/.test(type));
 
@@ -90,8 +90,8 @@ describe('what it does', () => {
 
 describe('where it may stand and what it may hold', () => {
   test('only in workflows of conformance, unless the host is one', () => {
-    expect(() => checkDefinition(workflow({}, {}, 'shop'), catalog)).toThrow(/begins with conformance-/);
-    expect(() => checkDefinition(workflow({}, {}, 'shop'), catalogOf({ isConformanceHost: true }))).not.toThrow();
+    expect(() => checkDefinition(workflow({}, {}, 'shop'), nodeTypes)).toThrow(/begins with conformance-/);
+    expect(() => checkDefinition(workflow({}, {}, 'shop'), nodeTypesOf({ isConformanceHost: true }))).not.toThrow();
   });
 
   test.each<[string, JsonObject]>([
@@ -105,7 +105,7 @@ describe('where it may stand and what it may hold', () => {
     ['an agent id of two letters', { agentId: 'ab' }],
     ['a decision without one', { mockDecision: { confidence: 1 } }],
   ])('%s is refused when it is registered', (_what, config) => {
-    expect(() => checkDefinition(workflow(config), catalog)).toThrow(/node m: config/);
+    expect(() => checkDefinition(workflow(config), nodeTypes)).toThrow(/node m: config/);
   });
 });
 
@@ -114,7 +114,7 @@ describe.runIf(existsSync(folder))('the published fixtures', () => {
   const fixture = (name: string) =>
     new RunScript(
       parseWorkflowDefinition(JSON.parse(readFileSync(new URL(`conformance-agent-${name}.json`, folder), 'utf8'))),
-      { catalog },
+      { nodeTypes },
     );
 
   test('reasoning, streamed reasoning and low confidence behave as the wire says', () => {

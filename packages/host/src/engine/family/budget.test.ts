@@ -2,7 +2,7 @@ import type { RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { workflowOf } from '../../../test/kit/run-script.ts';
 import { newRunState } from '../core/evolve.ts';
-import { createCatalog } from '../nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import { type Account, type Budget, giveBack, lend, newAccount, nothingSpent } from './account.ts';
 import { budgetProblems, rootBudget, shareOf, spentBy } from './budget.ts';
@@ -89,21 +89,24 @@ test('fractions that are lent and come back leave nothing behind', () => {
 
 describe('others who may be at work', () => {
   const sub = { type: 'core.subWorkflow', config: { workflowId: 'w' } };
-  const rivals = (nodes: Record<string, typeof sub | string>, edges: readonly (readonly [string, string])[]) => {
+  const concurrentNodes = (
+    nodes: Record<string, typeof sub | string>,
+    edges: readonly (readonly [string, string])[],
+  ) => {
     const definition = workflowOf(
       nodes,
       edges.map(([from, to]) => ({ from, to })),
     );
-    const workflow = compileWorkflow(definition, 'h', createCatalog([]));
+    const workflow = compileWorkflow(definition, 'h', createNodeTypeRegistry([]));
     return (name: string) =>
       workflow.nodes
         .get(name)
-        ?.rivals()
+        ?.concurrentNodes()
         .map((node) => node.id);
   };
 
   test('are those on other branches, not those before or after', () => {
-    const of = rivals({ start: 'core.noop', a: sub, b: sub, after: sub, plain: 'core.noop' }, [
+    const of = concurrentNodes({ start: 'core.noop', a: sub, b: sub, after: sub, plain: 'core.noop' }, [
       ['start', 'a'],
       ['start', 'b'],
       ['start', 'plain'],
@@ -115,7 +118,7 @@ describe('others who may be at work', () => {
   });
 
   test('in a loop are those of the same round', () => {
-    const of = rivals({ head: sub, left: sub, right: sub, join: 'core.noop' }, [
+    const of = concurrentNodes({ head: sub, left: sub, right: sub, join: 'core.noop' }, [
       ['head', 'left'],
       ['head', 'right'],
       ['left', 'join'],

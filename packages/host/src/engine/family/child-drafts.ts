@@ -49,7 +49,7 @@ interface WantedChild {
 
 /** What each of so many runs may use that a node is about to start; or why it may not. */
 export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
-  const others = compiled.rivals().filter((node) => isStillToWork(state, node));
+  const others = compiled.concurrentNodes().filter((node) => isStillToWork(state, node));
   return shareOf(state, runs, others.length);
 }
 

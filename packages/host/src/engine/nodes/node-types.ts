@@ -1,7 +1,7 @@
 /** The kinds of node this host can run: the core ones, those it was given, which may stand in for core ones, and one for each step. */
 import { TerminalError } from '@cairn/protocol';
 import type { Step } from '../ports.ts';
-import type { NodeCatalog, NodeType } from '../workflow/node-type.ts';
+import type { NodeType, NodeTypeRegistry } from '../workflow/node-type.ts';
 import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
 import { conditional, loop } from './branch-nodes.ts';
 import { conversationGate } from './conversation-gate.ts';
@@ -10,7 +10,7 @@ import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
 import { stepNode } from './step-node.ts';
 import { subWorkflow } from './sub-workflow.ts';
 
-export type { NodeCatalog };
+export type { NodeTypeRegistry };
 
 const coreNodes: readonly NodeType[] = [
   noop,
@@ -34,21 +34,21 @@ const coreNodes: readonly NodeType[] = [
   subWorkflow,
 ];
 
-export function createCatalog(
+export function createNodeTypeRegistry(
   steps: readonly Pick<Step, 'typeId' | 'safety'>[],
   others: readonly NodeType[] = [],
-): NodeCatalog {
-  const catalog = new Map<string, NodeType>();
+): NodeTypeRegistry {
+  const nodeTypes = new Map<string, NodeType>();
   const given = [...others, ...steps.map(stepNode)];
   const replaced = new Set(others.map(({ typeId }) => typeId));
   for (const type of [...coreNodes.filter(({ typeId }) => !replaced.has(typeId)), ...given]) {
-    if (catalog.has(type.typeId)) {
+    if (nodeTypes.has(type.typeId)) {
       throw new TerminalError('config_invalid', {
         message: `Two kinds of node are called ${type.typeId}.`,
         hint: 'Give each step a name of its own.',
       });
     }
-    catalog.set(type.typeId, type);
+    nodeTypes.set(type.typeId, type);
   }
-  return catalog;
+  return nodeTypes;
 }

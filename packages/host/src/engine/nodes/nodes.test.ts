@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { RunScript, scriptCatalog, workflowOf } from '../../../test/kit/run-script.ts';
-import { createCatalog } from './node-types.ts';
+import { RunScript, scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
+import { createNodeTypeRegistry } from './node-types.ts';
 
 const only = (type: string, config: JsonObject = {}, inputs: JsonObject = {}, more = {}) =>
   new RunScript(workflowOf({ a: { type, config } }, undefined, more), { inputs });
@@ -109,6 +109,6 @@ test('a loop over something that is no list fails', () => {
 
 test('two steps of one name are refused', () => {
   const step = { typeId: 'local.step.x', safety: 'read' as const };
-  expect(() => createCatalog([step, step])).toThrow(/local.step.x/);
-  expect(scriptCatalog.has('core.noop')).toBe(true);
+  expect(() => createNodeTypeRegistry([step, step])).toThrow(/local.step.x/);
+  expect(scriptNodeTypes.has('core.noop')).toBe(true);
 });

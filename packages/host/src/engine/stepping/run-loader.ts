@@ -5,7 +5,7 @@ import { evolve, newRunState } from '../core/evolve.ts';
 import type { RunState } from '../core/state.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import type { WorkflowShelf } from '../workflow/workflow-registry.ts';
+import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 
 /** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
 export const STATE_FORMAT = 'run-state/7';
@@ -55,7 +55,7 @@ export const contextNotFound = (contextId: string) =>
     details: { contextId },
   });
 
-export function createRunLoader(store: Store, shelf: WorkflowShelf, pins: AgentPins): RunLoader {
+export function createRunLoader(store: Store, workflows: WorkflowRegistry, pins: AgentPins): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
@@ -78,7 +78,7 @@ export function createRunLoader(store: Store, shelf: WorkflowShelf, pins: AgentP
     async load(runId, tenant) {
       const head = await store.log.head(runId);
       if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
-      const shared = await shelf.byHash(head.record.definitionHash);
+      const shared = await workflows.byHash(head.record.definitionHash);
       const checkpoint = await store.records.checkpoint(runId);
       const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
       const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);

@@ -32,12 +32,12 @@ import type {
 } from '../engine.ts';
 import { type ChildStart, childPerformer } from '../family/child-performer.ts';
 import { childEnded, parentEnded, unwantedBy } from '../family/child-runs.ts';
-import { createCatalog } from '../nodes/node-types.ts';
+import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import type { AgentShelf, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from '../ports.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import type { NodeType } from '../workflow/node-type.ts';
-import { createWorkflowShelf, type WorkflowShelf } from '../workflow/workflow-registry.ts';
+import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendOutside } from './append-unleased.ts';
 import { settledWith } from './idempotency-record.ts';
 import { importedSnapshot, runImported } from './imported-run.ts';
@@ -85,7 +85,7 @@ class Runtime implements Engine {
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
-  readonly #shelf: WorkflowShelf;
+  readonly #workflows: WorkflowRegistry;
   readonly #pins: AgentPins;
   readonly #loader: RunLoader;
   readonly #world: MailboxWorld;
@@ -100,9 +100,14 @@ class Runtime implements Engine {
     this.#options = options;
     this.#redactor = redactor;
     const { steps, nodeTypes = [], performers = [], agents = null } = options;
-    this.#shelf = createWorkflowShelf(store, createCatalog(steps, nodeTypes), clock, sha256);
+    this.#workflows = createWorkflowRegistry({
+      store,
+      nodeTypes: createNodeTypeRegistry(steps, nodeTypes),
+      clock,
+      sha256,
+    });
     this.#pins = createAgentPins(agents);
-    this.#loader = createRunLoader(store, this.#shelf, this.#pins);
+    this.#loader = createRunLoader(store, this.#workflows, this.#pins);
     this.#world = {
       store,
       clock,
@@ -212,8 +217,8 @@ class Runtime implements Engine {
     const { tenant, workflowId, version, definition } = request;
     const shared =
       definition === undefined
-        ? await this.#shelf.byName(tenant, workflowId, version)
-        : await this.#shelf.adopt(definition);
+        ? await this.#workflows.byName(tenant, workflowId, version)
+        : await this.#workflows.adopt(definition);
     const pins = await this.#pins.find(tenant, shared);
     const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
     const { parent, unset } = child ?? {};
@@ -319,11 +324,11 @@ class Runtime implements Engine {
 
   async register(tenant: string, definition: Parameters<Engine['register']>[1]) {
     refuseSecrets(this.#redactor, 'The workflow', definition);
-    return this.#shelf.register(tenant, definition);
+    return this.#workflows.register(tenant, definition);
   }
 
   async workflow(tenant: string, workflowId: string, version?: string) {
-    return (await this.#shelf.byName(tenant, workflowId, version)).definition;
+    return (await this.#workflows.byName(tenant, workflowId, version)).definition;
   }
 
   /** Writes a fact for whoever sent it: through the mailbox here, or past it when another node holds the run. */

@@ -1,6 +1,6 @@
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { scriptCatalog, workflowOf } from '../../../test/kit/run-script.ts';
+import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import { startedDraft } from './start-run.ts';
 
@@ -11,7 +11,7 @@ const variables: WorkflowDefinition['variables'] = [
 ];
 const start = (inputs: JsonObject, more: Partial<WorkflowDefinition> = {}, configurable?: JsonObject) =>
   startedDraft({
-    workflow: compileWorkflow(workflowOf({ a: 'core.noop' }, undefined, { variables, ...more }), 'h', scriptCatalog),
+    workflow: compileWorkflow(workflowOf({ a: 'core.noop' }, undefined, { variables, ...more }), 'h', scriptNodeTypes),
     request: { tenant: 't', principal: 'ada', inputs, options: configurable === undefined ? {} : { configurable } },
     limits,
   }).payload;

@@ -2,7 +2,7 @@
 import type { CompiledNode } from './node-type.ts';
 
 /** Of those the driven ones: others use up nothing that is shared. A loop is looked at one round at a time. */
-export function rivalsOf(nodeId: string, nodes: ReadonlyMap<string, CompiledNode>): readonly CompiledNode[] {
+export function concurrentNodesOf(nodeId: string, nodes: ReadonlyMap<string, CompiledNode>): readonly CompiledNode[] {
   const related = new Set([nodeId]);
   walk(nodeId, related, (id) =>
     (nodes.get(id) as CompiledNode).out.flatMap(({ back, target }) => (back ? [] : [target])),

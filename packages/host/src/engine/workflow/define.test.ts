@@ -1,7 +1,7 @@
 import { RetryableError, type RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { scriptCatalog } from '../../../test/kit/run-script.ts';
+import { scriptNodeTypes } from '../../../test/kit/run-script.ts';
 import type { StepContext } from '../ports.ts';
 import { defineStep } from './define-step.ts';
 import { defineWorkflow, expression, fixed, outputOf, variable } from './define-workflow.ts';
@@ -62,7 +62,7 @@ test('a workflow in code is plain data that can be registered', () => {
       { from: 'gate', to: 'ship', port: 'refined', rule: 'none_failed' },
     ],
   });
-  expect(() => checkDefinition(definition, scriptCatalog)).not.toThrow();
+  expect(() => checkDefinition(definition, scriptNodeTypes)).not.toThrow();
   expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
   expect(definition.edges.map((edge) => edge.id)).toEqual(['pay-gate', 'gate-ship', 'gate-ship-2']);
 });

@@ -61,7 +61,7 @@ export interface CompiledNode {
   /** The expression in its configuration, where its type has one. */
   readonly program: Program | null;
   /** Driven nodes that may be at work at the same time. */
-  readonly rivals: () => readonly CompiledNode[];
+  readonly concurrentNodes: () => readonly CompiledNode[];
 }
 
 export interface Workflow {
@@ -192,4 +192,4 @@ export interface NodeType {
 }
 
 /** The kinds of node a host can run, by typeId. */
-export type NodeCatalog = ReadonlyMap<string, NodeType>;
+export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;

@@ -1,6 +1,6 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
-import { scriptCatalog, workflowOf } from '../../../test/kit/run-script.ts';
+import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
 import type { NodeOptions } from './define-workflow.ts';
 import { checkDefinition, definitionText } from './registration.ts';
 
@@ -8,7 +8,7 @@ const noop = 'core.noop';
 
 function refusal(definition: WorkflowDefinition): { code: string; message: string; details: Record<string, unknown> } {
   try {
-    checkDefinition(definition, scriptCatalog);
+    checkDefinition(definition, scriptNodeTypes);
   } catch (error) {
     return error as never;
   }
@@ -22,7 +22,7 @@ const problems = (definition: WorkflowDefinition) => {
 const one = (node: NodeOptions, more: Partial<WorkflowDefinition> = {}) => workflowOf({ a: node }, undefined, more);
 
 test('a sound definition is accepted', () => {
-  expect(() => checkDefinition(workflowOf({ a: noop, b: noop }), scriptCatalog)).not.toThrow();
+  expect(() => checkDefinition(workflowOf({ a: noop, b: noop }), scriptNodeTypes)).not.toThrow();
 });
 
 test.each([
@@ -97,7 +97,7 @@ describe('graphs', () => {
       { from: 'a', to: 'b' },
       { from: 'b', to: 'a', when: 'false' },
     ] as const;
-    expect(() => checkDefinition(workflowOf({ a: noop, b: noop }, edges), scriptCatalog)).not.toThrow();
+    expect(() => checkDefinition(workflowOf({ a: noop, b: noop }, edges), scriptNodeTypes)).not.toThrow();
   });
 
   test('must not jump into the middle of a loop', () => {

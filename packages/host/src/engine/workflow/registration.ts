@@ -2,7 +2,7 @@
 import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import { schemaProblems } from '../nodes/gate-nodes.ts';
-import type { NodeCatalog } from '../nodes/node-types.ts';
+import type { NodeTypeRegistry } from '../nodes/node-types.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { sharingProblems } from './agent-sharing.ts';
 import { compileCondition } from './conditions.ts';
@@ -16,15 +16,15 @@ const gatedTypes: Readonly<Record<string, string>> = {
 };
 
 /** Throws `capability_required` for what this host cannot do, `validation_error` with all problems for what is wrong. */
-export function checkDefinition(definition: WorkflowDefinition, catalog: NodeCatalog): void {
-  refuseGatedTypes(definition, catalog);
+export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
+  refuseGatedTypes(definition, nodeTypes);
   refuseSensitive(definition);
   const names = nameProblems(definition);
   const problems = [
     ...names,
     // The graph can only be walked once its names are right.
     ...(names.length > 0 ? [] : graphProblems(definition)),
-    ...definition.nodes.flatMap((node) => nodeProblems(node, definition, catalog)),
+    ...definition.nodes.flatMap((node) => nodeProblems(node, definition, nodeTypes)),
     ...definition.edges.flatMap(({ id, condition }) =>
       condition === undefined ? [] : problemOf(() => compileCondition(condition), `edge ${id}: condition`),
     ),
@@ -43,10 +43,10 @@ export function definitionText(definition: WorkflowDefinition): string {
   return canonicalize(definition) as string;
 }
 
-function refuseGatedTypes({ nodes }: WorkflowDefinition, catalog: NodeCatalog): void {
+function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
   for (const { id, typeId } of nodes) {
     const requiredCapability = gatedTypes[typeId];
-    if (requiredCapability === undefined || catalog.has(typeId)) continue;
+    if (requiredCapability === undefined || nodeTypes.has(typeId)) continue;
     throw new TerminalError('capability_required', {
       message: `Node ${id} is of type ${typeId}, which needs the capability ${requiredCapability}; this host does not offer it.`,
       hint: 'GET /.well-known/openwop shows what this host offers.',
@@ -105,8 +105,8 @@ function graphProblems(definition: WorkflowDefinition): string[] {
   ];
 }
 
-function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, catalog: NodeCatalog): string[] {
-  const type = catalog.get(node.typeId);
+function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): string[] {
+  const type = nodeTypes.get(node.typeId);
   const problems = [
     ...(type === undefined ? [`the type ${node.typeId} is not known`] : type.check(node, definition)),
     ...(type?.actsAsAgent?.(node) === true ? sharingProblems(node.config.agentSharing, 'config.agentSharing') : []),

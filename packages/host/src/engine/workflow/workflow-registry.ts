@@ -1,12 +1,12 @@
 /** Definitions by name and by content: registers them, compiles each once, keeps the recently used ones at hand. */
 import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { Store, WorkflowRecord } from '../../log/ports/ports.ts';
-import type { NodeCatalog } from '../nodes/node-types.ts';
+import type { NodeTypeRegistry } from '../nodes/node-types.ts';
 import type { Clock, Sha256 } from '../ports.ts';
 import { checkDefinition, definitionText } from './registration.ts';
 import { compileWorkflow, type Workflow } from './workflow.ts';
 
-export interface WorkflowShelf {
+export interface WorkflowRegistry {
   register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
@@ -18,7 +18,14 @@ export interface WorkflowShelf {
 /** Compiled definitions kept in memory; the least recently used one goes first. */
 const KEPT = 500;
 
-export function createWorkflowShelf(store: Store, catalog: NodeCatalog, clock: Clock, sha256: Sha256): WorkflowShelf {
+export interface WorkflowRegistryPorts {
+  readonly store: Store;
+  readonly nodeTypes: NodeTypeRegistry;
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+}
+
+export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: WorkflowRegistryPorts): WorkflowRegistry {
   const compiled = new Map<string, Workflow>();
   const keep = (workflow: Workflow): Workflow => {
     compiled.delete(workflow.hash);
@@ -38,7 +45,7 @@ export function createWorkflowShelf(store: Store, catalog: NodeCatalog, clock: C
         details: { definitionHash: hash },
       });
     }
-    return keep(compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, catalog));
+    return keep(compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes));
   };
 
   const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
@@ -46,8 +53,8 @@ export function createWorkflowShelf(store: Store, catalog: NodeCatalog, clock: C
     const hash = sha256(body, 'hex');
     const known = compiled.get(hash);
     if (known !== undefined) return keep(known);
-    checkDefinition(definition, catalog);
-    const workflow = compileWorkflow(definition, hash, catalog);
+    checkDefinition(definition, nodeTypes);
+    const workflow = compileWorkflow(definition, hash, nodeTypes);
     // What is at hand is in the store: a run of it must find it after a restart.
     await store.records.putDefinition(hash, body);
     return keep(workflow);

@@ -3,16 +3,16 @@ import type { PortValue, TriggerRule, WorkflowDefinition, WorkflowEdge, Workflow
 import { invariant } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
 import { compileExpression, type Expression } from '../values/expressions.ts';
-import { rivalsOf } from './concurrent-nodes.ts';
+import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
 import { nodeSettings } from './node-settings.ts';
-import type { CompiledEdge, CompiledNode, NodeCatalog, Workflow } from './node-type.ts';
+import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Workflow } from './node-type.ts';
 
 export type { CompiledEdge, CompiledNode, Workflow };
 
 /** Of a definition that `checkDefinition` passed; throws on others. */
-export function compileWorkflow(definition: WorkflowDefinition, hash: string, catalog: NodeCatalog): Workflow {
+export function compileWorkflow(definition: WorkflowDefinition, hash: string, nodeTypes: NodeTypeRegistry): Workflow {
   const graph = analyseGraph(definition);
   const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
   const edges = definition.edges.map((edge) => compileEdge(edge, graph, groups));
@@ -24,10 +24,10 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, ca
   const heads = new Set(graph.loops.map((loop) => loop.head));
   const nodes = new Map<string, CompiledNode>();
   for (const node of definition.nodes) {
-    const type = catalog.get(node.typeId);
+    const type = nodeTypes.get(node.typeId);
     invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
     const leaving = out.get(node.id) ?? [];
-    let rivals: readonly CompiledNode[] | undefined;
+    let concurrentNodes: readonly CompiledNode[] | undefined;
     nodes.set(node.id, {
       id: node.id,
       node,
@@ -42,9 +42,9 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, ca
       ...nodeSettings(node, definition),
       expressions: inputExpressions(node),
       program: type.prepare?.(node) ?? null,
-      rivals: () => {
-        rivals ??= rivalsOf(node.id, nodes);
-        return rivals;
+      concurrentNodes: () => {
+        concurrentNodes ??= concurrentNodesOf(node.id, nodes);
+        return concurrentNodes;
       },
     });
   }
