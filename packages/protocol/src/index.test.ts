@@ -75,6 +75,7 @@ const names = [
   'invariant',
   'isCairnError',
   'isEventType',
+  'isJsonObject',
   'isTerminalStatus',
   'isTerminalType',
   'isTransition',

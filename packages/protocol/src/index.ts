@@ -103,7 +103,7 @@ export {
   interruptKinds,
   interruptPayload,
 } from './interrupts.ts';
-export { type Json, type JsonObject, jsonEquals } from './json.ts';
+export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export {
   type InterruptCallback,

@@ -2,6 +2,9 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Equality by value; object key order does not matter. */
 export function jsonEquals(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
