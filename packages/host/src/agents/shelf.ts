@@ -2,22 +2,17 @@
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentPin, AgentShelf } from '../engine/ports.ts';
 import type { Records } from '../log/ports/ports.ts';
+import { LruMap } from '../lru-map.ts';
 import type { AgentRegistry } from './registry.ts';
 
-/** Definitions kept in memory; the least recently used one goes first. */
+/** Definitions kept in memory. */
 const KEPT = 200;
 
 export function createAgentShelf(
   registry: Pick<AgentRegistry, 'crews'>,
   records: Pick<Records, 'definition'>,
 ): AgentShelf {
-  const kept = new Map<string, JsonObject>();
-  const keep = (hash: string, definition: JsonObject): JsonObject => {
-    kept.delete(hash);
-    kept.set(hash, definition);
-    if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
-    return definition;
-  };
+  const kept = new LruMap<string, JsonObject>(KEPT);
   return {
     async pin(tenant, agentIds) {
       const crews = await registry.crews(tenant);
@@ -31,10 +26,10 @@ export function createAgentShelf(
     },
     async definition(hash) {
       const known = kept.get(hash);
-      if (known !== undefined) return keep(hash, known);
+      if (known !== undefined) return known;
       const body = await records.definition(hash);
       if (body === null) throw lostDefinition(hash);
-      return keep(hash, JSON.parse(body) as JsonObject);
+      return kept.set(hash, JSON.parse(body) as JsonObject);
     },
   };
 }

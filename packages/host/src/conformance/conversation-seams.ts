@@ -11,6 +11,7 @@ import {
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import { defineWorkflow } from '../engine/workflow/define-workflow.ts';
+import { LruMap } from '../lru-map.ts';
 import type { Call, Route } from '../server/http/routes.ts';
 import { requirePrincipal } from './test-seams.ts';
 
@@ -23,11 +24,11 @@ const openBody = z.strictObject({
 const exchangeBody = z.strictObject({ conversationId: name, turn: conversationTurn.partial().loose() });
 const accepted = z.object({ accepted: z.boolean() });
 
-/** Conversations that are remembered by the name their client gave them; the oldest is forgotten. */
+/** Conversations that are remembered by the name their client gave them. */
 const KEPT = 1_000;
 
 export function conversationSeamRoutes(engine: Engine): readonly Route[] {
-  const runs = new Map<string, RunId>();
+  const runs = new LruMap<string, RunId>(KEPT);
   const base = '/v1/host/sample/conversation/multi-party';
   const common = { method: 'POST', repeatable: true } as const;
   return [
@@ -62,7 +63,7 @@ export function conversationSeamRoutes(engine: Engine): readonly Route[] {
 
 const GATE = 'talk';
 
-async function open(call: Call, engine: Engine, runs: Map<string, RunId>): Promise<string> {
+async function open(call: Call, engine: Engine, runs: LruMap<string, RunId>): Promise<string> {
   requirePrincipal(call);
   const { conversationId, participants, maxParticipants } = parseShape(openBody, call.request.body, 'The body');
   if (maxParticipants !== undefined && participants.length > maxParticipants) {
@@ -78,11 +79,10 @@ async function open(call: Call, engine: Engine, runs: Map<string, RunId>): Promi
   const request = { tenant, principal, workflowId: definition.id, definition, inputs: {}, options: {} };
   const { runId } = await engine.start(request);
   runs.set(keyOf(tenant, conversationId), runId);
-  if (runs.size > KEPT) runs.delete(runs.keys().next().value as string);
   return JSON.stringify({ conversationId, accepted: true });
 }
 
-async function exchange(call: Call, engine: Engine, runs: ReadonlyMap<string, RunId>): Promise<string> {
+async function exchange(call: Call, engine: Engine, runs: LruMap<string, RunId>): Promise<string> {
   requirePrincipal(call);
   const { conversationId, turn } = parseShape(exchangeBody, call.request.body, 'The body');
   const { tenant, principal } = call.caller;

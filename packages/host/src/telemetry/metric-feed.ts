@@ -2,6 +2,7 @@
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
 import type { Commit, EventLog, Row } from '../log/ports/ports.ts';
+import { LruMap } from '../lru-map.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
 import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metrics.ts';
@@ -20,8 +21,7 @@ export class MetricFeed {
   readonly #log: EventLog;
   readonly #recorder: Recorder;
   readonly #report: Report;
-  /** The least recently used first. */
-  readonly #runs = new Map<RunId, OpenRun>();
+  readonly #runs = new LruMap<RunId, OpenRun>(MAX_RUNS);
   readonly #waiting = new Map<RunId, Row[]>();
   readonly #stop: () => void;
   #waitingRows = 0;
@@ -50,14 +50,15 @@ export class MetricFeed {
   #take({ runId, rows }: Commit): void {
     const first = rows[0];
     if (first === undefined || !(this.#isClose || rows.some(isRare))) return;
-    let run = this.#runs.get(runId);
+    // A commit does not renew its run: two more map operations a commit cost more than to read a run up again.
+    let run = this.#runs.peek(runId);
     if (run === undefined) {
       if (first.seq > 0) {
         this.#wait(runId, rows);
         return;
       }
       run = startedRun(first);
-      this.#remember(runId, run);
+      this.#runs.set(runId, run);
     }
     this.#count(runId, run, rows);
   }
@@ -66,15 +67,6 @@ export class MetricFeed {
     for (const row of rows) {
       if (this.#isClose || isRare(row)) countRow(run, row, this.#recorder);
       if (isTerminalType(row.type)) this.#runs.delete(runId);
-    }
-  }
-
-  #remember(runId: RunId, run: OpenRun): void {
-    this.#runs.set(runId, run);
-    if (this.#runs.size <= MAX_RUNS) return;
-    for (const oldest of this.#runs.keys()) {
-      this.#runs.delete(oldest);
-      return;
     }
   }
 
@@ -94,7 +86,7 @@ export class MetricFeed {
     this.#waiting.set(runId, kept);
     this.#readUp(runId, rows)
       .then((run) => {
-        this.#remember(runId, run);
+        this.#runs.set(runId, run);
         this.#count(runId, run, kept);
       })
       .catch((error: unknown) => this.#report({ level: 'warn', message: 'a run is missing from the metrics', error }))

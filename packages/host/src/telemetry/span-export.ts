@@ -1,6 +1,7 @@
 /** Exports spans from the log by a durable position: what ended while nobody listened goes out later, and nothing piles up in memory. */
 import type { Json, RunId } from '@cairn/protocol';
 import type { Row, Store } from '../log/ports/ports.ts';
+import { LruMap } from '../lru-map.ts';
 import type { Timers } from '../server/timers.ts';
 import { hostInstruments } from './instruments.ts';
 import { readMembers } from './json-members.ts';
@@ -43,8 +44,8 @@ const CLOSE_WITHIN_MS = 2_000;
 
 export class SpanExport {
   readonly #parts: SpanExportParts;
-  /** The least recently used first; null for a run that is not sampled. */
-  readonly #folds = new Map<RunId, SpanFold | null>();
+  /** Null for a run that is not sampled. */
+  readonly #folds = new LruMap<RunId, SpanFold | null>(MAX_RUNS);
   readonly #unfollow: () => void;
   readonly #done: Promise<void>;
   #onNews: () => void = nothing;
@@ -164,16 +165,7 @@ export class SpanExport {
   async #foldOf(row: Row): Promise<SpanFold | null> {
     const { runId, seq } = row;
     const known = this.#folds.get(runId);
-    this.#folds.delete(runId);
-    const fold = known === undefined ? await this.#refold(runId, seq, row) : known;
-    this.#folds.set(runId, fold);
-    if (this.#folds.size > MAX_RUNS) {
-      for (const oldest of this.#folds.keys()) {
-        this.#folds.delete(oldest);
-        break;
-      }
-    }
-    return fold;
+    return known === undefined ? this.#folds.set(runId, await this.#refold(runId, seq, row)) : known;
   }
 
   async #refold(runId: RunId, before: number, row: Row): Promise<SpanFold | null> {

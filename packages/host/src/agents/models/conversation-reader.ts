@@ -1,6 +1,7 @@
 /** Reads conversations out of the log: each context is folded once and then only advanced, and few are kept. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/ports.ts';
+import { LruMap } from '../../lru-map.ts';
 import { type ContextFold, conversationFor, emptyContext, foldRow, reaches } from './conversation.ts';
 import type { AgentGroup, ModelMessage } from './turn.ts';
 
@@ -26,16 +27,10 @@ const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 export function createConversations(log: Pick<EventLog, 'read'>): Conversations {
-  const folds = new Map<string, Kept>();
+  const folds = new LruMap<ContextId, Kept>(MAX_CONTEXTS);
 
-  const keptOf = (contextId: ContextId): Kept => {
-    const kept = folds.get(contextId) ?? { fold: emptyContext(), advancing: Promise.resolve() };
-    // The newest is last, so that the first is the one nobody asked for longest.
-    folds.delete(contextId);
-    folds.set(contextId, kept);
-    if (folds.size > MAX_CONTEXTS) folds.delete(folds.keys().next().value as string);
-    return kept;
-  };
+  const keptOf = (contextId: ContextId): Kept =>
+    folds.get(contextId) ?? folds.set(contextId, { fold: emptyContext(), advancing: Promise.resolve() });
 
   /** Those that nobody asked for longest are read again should somebody ask. */
   const forget = (): void => {

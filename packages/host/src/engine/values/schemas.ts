@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { LruMap } from '../../lru-map.ts';
 import { canonicalText } from './canonical.ts';
 import { compilePattern } from './patterns.ts';
 import { isTooMuch, partsOf } from './schema-cost.ts';
@@ -13,20 +14,15 @@ const MAX_SCHEMA_LENGTH = 65_536;
 const KEPT = 200;
 
 /**
- * Compiled schemas by their text, the least recently used one first. A compiled schema depends on nothing but its
- * text, and compiling one costs a thousand times more than using it, so all runs share them.
+ * Compiled schemas by their text. A compiled schema depends on nothing but its text, and compiling one costs a
+ * thousand times more than using it, so all runs share them.
  */
-const compiled = new Map<string, SchemaCheck>();
+const compiled = new LruMap<string, SchemaCheck>(KEPT);
 
 /** Throws an Error whose message says what is wrong with the schema. References outside of it are not followed. */
 export function compileSchema(schema: JsonObject): SchemaCheck {
   const text = JSON.stringify(schema);
-  const known = compiled.get(text);
-  if (known !== undefined) compiled.delete(text);
-  const check = known ?? compile(schema, text.length);
-  compiled.set(text, check);
-  if (compiled.size > KEPT) compiled.delete(compiled.keys().next().value as string);
-  return check;
+  return compiled.get(text) ?? compiled.set(text, compile(schema, text.length));
 }
 
 function compile(schema: JsonObject, length: number): SchemaCheck {

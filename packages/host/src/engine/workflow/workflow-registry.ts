@@ -1,6 +1,7 @@
 /** Definitions by name and by content: registers them, compiles each once, keeps the recently used ones at hand. */
 import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { Store, WorkflowRecord } from '../../log/ports/ports.ts';
+import { LruMap } from '../../lru-map.ts';
 import type { NodeTypeRegistry } from '../nodes/node-types.ts';
 import type { Clock, Sha256 } from '../ports.ts';
 import { checkDefinition, definitionText } from './registration.ts';
@@ -15,7 +16,7 @@ export interface WorkflowRegistry {
   adopt(definition: WorkflowDefinition): Promise<Workflow>;
 }
 
-/** Compiled definitions kept in memory; the least recently used one goes first. */
+/** Compiled definitions kept in memory. */
 const KEPT = 500;
 
 export interface WorkflowRegistryPorts {
@@ -26,17 +27,11 @@ export interface WorkflowRegistryPorts {
 }
 
 export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: WorkflowRegistryPorts): WorkflowRegistry {
-  const compiled = new Map<string, Workflow>();
-  const keep = (workflow: Workflow): Workflow => {
-    compiled.delete(workflow.hash);
-    compiled.set(workflow.hash, workflow);
-    if (compiled.size > KEPT) compiled.delete(compiled.keys().next().value as string);
-    return workflow;
-  };
+  const compiled = new LruMap<string, Workflow>(KEPT);
 
   const byHash = async (hash: string): Promise<Workflow> => {
     const known = compiled.get(hash);
-    if (known !== undefined) return keep(known);
+    if (known !== undefined) return known;
     const body = await store.records.definition(hash);
     if (body === null) {
       throw new TerminalError('not_found', {
@@ -45,19 +40,19 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
         details: { definitionHash: hash },
       });
     }
-    return keep(compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes));
+    return compiled.set(hash, compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes));
   };
 
   const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
     const body = definitionText(definition);
     const hash = sha256(body, 'hex');
     const known = compiled.get(hash);
-    if (known !== undefined) return keep(known);
+    if (known !== undefined) return known;
     checkDefinition(definition, nodeTypes);
     const workflow = compileWorkflow(definition, hash, nodeTypes);
     // What is at hand is in the store: a run of it must find it after a restart.
     await store.records.putDefinition(hash, body);
-    return keep(workflow);
+    return compiled.set(hash, workflow);
   };
 
   return {

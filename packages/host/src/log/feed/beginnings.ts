@@ -1,5 +1,6 @@
 /** The first rows of young runs: who starts a run follows it a moment later, and then needs nothing of the log. */
 import type { ContextId, RunId } from '@cairn/protocol';
+import { LruMap } from '../../lru-map.ts';
 import type { Commit, Row } from '../ports/ports.ts';
 
 /** Of each run. One that nobody followed until then is probably followed by nobody. */
@@ -17,13 +18,13 @@ interface Beginning {
 
 /** By context, and only while the context has one run: from when on it is followed, its ring has what comes next. */
 export class Beginnings {
-  readonly #contexts = new Map<ContextId, Beginning>();
+  readonly #contexts = new LruMap<ContextId, Beginning>(MAX_CONTEXTS);
 
   /** Told of every commit in a context that nobody follows, in order. */
   note({ runId, contextId, rows }: Commit): void {
     const first = rows[0]?.seq;
-    if (first === 0) this.#begin(runId, contextId);
-    const beginning = this.#contexts.get(contextId);
+    if (first === 0) this.#contexts.set(contextId, { runId, rows: [], characters: 0 });
+    const beginning = this.#contexts.peek(contextId);
     if (beginning === undefined) return;
     if (beginning.runId !== runId || first !== beginning.rows.length) {
       this.#contexts.delete(contextId);
@@ -38,15 +39,9 @@ export class Beginnings {
 
   /** Every row of the run so far; null when only the log has them. Nothing of the context is kept here after that. */
   take(runId: RunId, contextId: ContextId): readonly Row[] | null {
-    const beginning = this.#contexts.get(contextId);
+    const beginning = this.#contexts.peek(contextId);
     if (beginning === undefined) return null;
     this.#contexts.delete(contextId);
     return beginning.runId === runId ? beginning.rows : null;
-  }
-
-  #begin(runId: RunId, contextId: ContextId): void {
-    this.#contexts.delete(contextId);
-    this.#contexts.set(contextId, { runId, rows: [], characters: 0 });
-    if (this.#contexts.size > MAX_CONTEXTS) this.#contexts.delete(this.#contexts.keys().next().value as ContextId);
   }
 }

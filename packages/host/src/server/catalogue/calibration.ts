@@ -3,6 +3,7 @@ import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { type Calibration, calibration, type JsonObject } from '@cairn/protocol';
 import { CalibrationFold, calibrationTypes } from '../../agents/calibration.ts';
 import type { EventLog } from '../../log/ports/ports.ts';
+import { LruMap } from '../../lru-map.ts';
 import type { Route } from '../http/routes.ts';
 
 /** Rows looked at in one go; a request that has more to do lets others in between. */
@@ -22,8 +23,7 @@ interface Book {
 
 export class CalibrationReader {
   readonly #log: Pick<EventLog, 'changes'>;
-  /** The least recently asked for first. */
-  readonly #books = new Map<string, Book>();
+  readonly #books = new LruMap<string, Book>(MAX_TENANTS);
 
   constructor(log: Pick<EventLog, 'changes'>) {
     this.#log = log;
@@ -40,17 +40,9 @@ export class CalibrationReader {
   }
 
   #bookOf(tenant: string): Book {
-    const book = this.#books.get(tenant) ?? {
-      fold: new CalibrationFold(),
-      position: '0',
-      isComplete: false,
-      reading: null,
-    };
-    this.#books.delete(tenant);
-    this.#books.set(tenant, book);
-    const [oldest] = this.#books.keys();
-    if (this.#books.size > MAX_TENANTS) this.#books.delete(oldest as string);
-    return book;
+    const known = this.#books.get(tenant);
+    if (known !== undefined) return known;
+    return this.#books.set(tenant, { fold: new CalibrationFold(), position: '0', isComplete: false, reading: null });
   }
 
   async #readOn(book: Book, tenant: string): Promise<void> {

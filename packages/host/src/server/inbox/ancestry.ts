@@ -1,6 +1,7 @@
 /** The way from a root run down to a run, out of first rows alone: what it says of a run never changes, so it is kept. */
 import type { InboxEntry, JsonObject, RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/ports.ts';
+import { LruMap } from '../../lru-map.ts';
 
 /** A run above another, and where in it the way down goes on. */
 type Ancestor = InboxEntry['path'][number];
@@ -27,8 +28,7 @@ const MAX_DEPTH = 1_000;
 
 export class Ancestry {
   readonly #log: Pick<EventLog, 'head' | 'read'>;
-  /** Those looked at longest ago first. */
-  readonly #known = new Map<RunId, Known>();
+  readonly #known = new LruMap<RunId, Known>(CAPACITY);
 
   constructor(log: Pick<EventLog, 'head' | 'read'>) {
     this.#log = log;
@@ -56,13 +56,10 @@ export class Ancestry {
   }
 
   async #of(runId: RunId): Promise<Known | null> {
-    const known = this.#known.get(runId) ?? (await this.#read(runId));
-    if (known === null) return null;
-    this.#known.delete(runId);
-    this.#known.set(runId, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > CAPACITY) this.#known.delete(oldest as RunId);
-    return known;
+    const known = this.#known.get(runId);
+    if (known !== undefined) return known;
+    const read = await this.#read(runId);
+    return read === null ? null : this.#known.set(runId, read);
   }
 
   async #read(runId: RunId): Promise<Known | null> {
