@@ -1,7 +1,7 @@
 /** One run of an agent in the host that is measured: when its rows became durable, told by the log itself. */
 import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
-import type { Commit } from '../packages/host/src/log/ports/ports.ts';
+import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
 import type { SqliteStore } from './measured-store.ts';
 import { machineMs } from './stream-pace.ts';
 

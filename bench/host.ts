@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
-import type { Commit } from '../packages/host/src/log/ports/ports.ts';
+import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
 import { createHost } from '../packages/host/src/server/create-host.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
 import { type AgentTimes, startAgentRun } from './agent-run.ts';

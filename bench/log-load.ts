@@ -1,7 +1,9 @@
 /** Appends through a store, as an engine would make them: the rows of one step at a time. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Audience, ContextId, RunId } from '@cairn/protocol';
-import type { Append, NewRow, Store } from '../packages/host/src/log/ports/ports.ts';
+import type { Append } from '../packages/host/src/log/ports/event-log.ts';
+import type { NewRow } from '../packages/host/src/log/ports/rows.ts';
+import type { Store } from '../packages/host/src/log/ports/store.ts';
 
 const body = (fields: object, size: number): string => {
   const text = JSON.stringify({ ...fields, filler: '' });

@@ -2,7 +2,7 @@
 import { createHost } from '@cairn/host';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { launchBrowser, newContext } from './chromium.ts';
 
 let browser: Browser;
@@ -21,7 +21,7 @@ interface Opened {
 
 async function open(hash = '', script?: string): Promise<Opened> {
   const host = await createHost({
-    store: memoryStore(),
+    store: inMemoryStore(),
     report: () => undefined,
     config: { port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] },
   });

@@ -1,6 +1,7 @@
 /** Opens the folder a campaign leaves behind and audits every run in it. */
 import type { RunId } from '@cairn/protocol';
-import type { Row, Store } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { auditRun } from './audit.ts';
 import type { Complain } from './breach.ts';

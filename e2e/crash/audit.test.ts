@@ -3,7 +3,7 @@ import type { Json, JsonObject, RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { chainHash, chainStart, rowHash } from '../../packages/host/src/log/chain.ts';
 import { docText } from '../../packages/host/src/log/feed/frame.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import { type AuditedRun, auditRun } from './audit.ts';
 import type { Entry } from './journal.ts';
 import { Witness, type WitnessedRun } from './witness.ts';

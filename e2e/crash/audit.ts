@@ -2,7 +2,7 @@
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import { docText } from '../../packages/host/src/log/feed/frame.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Entry } from './journal.ts';
 import type { WitnessedRun } from './witness.ts';

@@ -1,6 +1,7 @@
 /** A store whose appends come one after the other, and of which some can be held back: so that a tree of runs can be met at a row. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Append, Appended, Store } from '../../packages/host/src/log/ports/ports.ts';
+import type { Append, Appended } from '../../packages/host/src/log/ports/event-log.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 
 /** Between two appends: long enough for a request to arrive between them. */
 const PACE_MS = 1;

@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { chainHash, chainStart, rowHash } from '../../packages/host/src/log/chain.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import { auditTree } from './tree-audit.ts';
 
 const root = 'run_a' as RunId;

@@ -1,7 +1,7 @@
 /** What must be true of a tree of runs whose root was cancelled, from the rows of its runs alone. */
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Breach } from '../crash/breach.ts';
 
 export interface Tree {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { audienceOf, eventTypes, MAX_PARTICIPANTS, MAX_TOKEN_SECONDS, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { TOKEN_LIFE_MS } from '../../packages/host/src/server/inbox/interrupt-tokens.ts';
 import { callbackPolicy } from '../../packages/host/src/server/webhooks/callbacks.ts';
 import { FAILED_AFTER, OPEN_MS, OPENS_AFTER } from '../../packages/host/src/server/webhooks/circuit.ts';
@@ -46,7 +46,7 @@ test.each([
   const key = 'key-of-the-page-02';
   await using host = await createHost({
     config: { port: 0, keys: [{ key, tenant: 't' }], egress: { allow: ['http://127.0.0.1:9'] } },
-    store: memoryStore(),
+    store: inMemoryStore(),
     workflows: [approval],
     report: () => undefined,
   });

@@ -5,7 +5,7 @@ import { newSigningKey, signatureFiles } from '../../packages/host/src/agents/pa
 import { integrityOf, makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
 import { MAX_PACKS } from '../../packages/host/src/agents/registry.ts';
 import { createHost } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
@@ -23,7 +23,7 @@ test('every exchange of the page is answered as it says, for the pack it shows',
       keys: [{ key, tenant: 't' }],
       packs: { trust: [{ keyId: 'acme-2026', publicKey: signingKey.publicKey }] },
     },
-    store: memoryStore(),
+    store: inMemoryStore(),
     report: () => undefined,
   });
   const exchanges = exchangesOf(page);

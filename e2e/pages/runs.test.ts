@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
 const slow: WorkflowDefinition = {
@@ -30,7 +30,7 @@ test('every exchange of the page is answered as it says', async () => {
   const key = 'key-of-the-page-01';
   await using host = await createHost({
     config: { port: 0, keys: [{ key, tenant: 't' }] },
-    store: memoryStore(),
+    store: inMemoryStore(),
     workflows: [slow],
     report: () => undefined,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
 import { createHost, defineWorkflow } from '../../packages/host/src/index.ts';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/streams.md'), 'utf8');
 const exchanges = [...page.matchAll(/```http\nGET (\S+)\n(?:Last-Event-ID: (\d+)\n)?→ (.*)\n```/g)];
@@ -16,7 +16,7 @@ test('every stream on the page shows the events the page says', async () => {
   expect(exchanges).toHaveLength(page.split('```http').length - 1);
   await using host = await createHost({
     config: { port: 0, keys: [{ key, tenant: 't' }] },
-    store: memoryStore(),
+    store: inMemoryStore(),
     workflows: [nothing],
     report: () => undefined,
   });

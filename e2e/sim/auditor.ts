@@ -9,7 +9,9 @@ import {
   type RunView,
   runSnapshot,
 } from '@cairn/protocol';
-import type { Commit, Row, Store } from '../../packages/host/src/log/ports/ports.ts';
+import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';

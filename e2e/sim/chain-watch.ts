@@ -1,6 +1,6 @@
 /** A second account of supervisors and those they send out: each step of the chain happens once, in order, for the cause the wire names. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 

@@ -2,7 +2,8 @@
 import { type InterruptView, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
 import type { RunStarted } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
-import type { Row, Store } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { rightAnswer, wrongAnswer } from './answers.ts';

@@ -1,6 +1,6 @@
 /** A second account of runs that start runs: each is started once, its end is told its parent once and truly, and none outlives it. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 

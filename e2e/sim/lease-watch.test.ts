@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Append } from '../../packages/host/src/log/ports/ports.ts';
+import type { Append } from '../../packages/host/src/log/ports/event-log.ts';
 import { Complaints } from './breach.ts';
 import { LeaseWatch } from './lease-watch.ts';
 

@@ -1,7 +1,8 @@
 /** A second, independent account of who may step which run, to catch a store or an engine that breaks the rules of leases. */
 import type { RunId } from '@cairn/protocol';
 import { isTerminalType } from '@cairn/protocol';
-import type { Append, Appended, Claim } from '../../packages/host/src/log/ports/ports.ts';
+import type { Append, Appended } from '../../packages/host/src/log/ports/event-log.ts';
+import type { Claim } from '../../packages/host/src/log/ports/queue.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 

@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import { Complaints } from './breach.ts';
 import { PauseWatch } from './pause-watch.ts';
 

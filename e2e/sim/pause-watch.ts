@@ -1,5 +1,5 @@
 /** A second account of a run's pauses: once one is asked for no node starts, and while it lasts nothing is decided. */
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 

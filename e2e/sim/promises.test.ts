@@ -1,8 +1,8 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import { Auditor } from './auditor.ts';
 import { Complaints } from './breach.ts';
 import { Promises } from './promises.ts';
@@ -12,7 +12,7 @@ const runId = 'run_1' as RunId;
 function promises() {
   const complaints = new Complaints();
   const world = { complain: complaints.complain, count: () => undefined, note: () => undefined };
-  const auditor = new Auditor({ base: memoryStore(), onRow: () => undefined, ...world });
+  const auditor = new Auditor({ base: inMemoryStore(), onRow: () => undefined, ...world });
   return { promises: new Promises({ auditor, ...world }), broken: () => complaints.first?.invariant ?? null };
 }
 

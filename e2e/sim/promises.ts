@@ -1,6 +1,6 @@
 /** What clients were told, held against the log: an acknowledgement is a promise, and so is a refusal. */
 import { isCairnError, isTerminalStatus, type RunId, type RunStatus } from '@cairn/protocol';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Auditor } from './auditor.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';

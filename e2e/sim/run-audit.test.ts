@@ -1,7 +1,7 @@
 import type { Cause, ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { chainHash, chainStart, rowHash } from '../../packages/host/src/log/chain.ts';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import { Complaints } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 import { RunAudit } from './run-audit.ts';

@@ -9,7 +9,7 @@ import {
   type RunId,
   type RunView,
 } from '@cairn/protocol';
-import type { Row } from '../../packages/host/src/log/ports/ports.ts';
+import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 import { PauseWatch } from './pause-watch.ts';

@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
-import type { Append, Commit } from '../../packages/host/src/log/ports/ports.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import type { Append, Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Complaints } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -23,7 +23,7 @@ function lineWith(faults: Partial<Profile>) {
   const counted: Interesting[] = [];
   const count = (name: Interesting) => void counted.push(name);
   const world: StoreWorld = {
-    base: memoryStore(),
+    base: inMemoryStore(),
     schedule: new Schedule(),
     random: createRandom(1),
     leases: new LeaseWatch(complaints.complain, count, () => true),

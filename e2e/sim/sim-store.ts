@@ -1,14 +1,8 @@
 /** The one store of the world as each node sees it: over a line on which writes wait, fail, and lose their answers. */
 import { isCairnError, RetryableError } from '@cairn/protocol';
-import type {
-  Append,
-  Appended,
-  Commit,
-  EventLog,
-  Queue,
-  Records,
-  Store,
-} from '../../packages/host/src/log/ports/ports.ts';
+import type { Append, Appended, Commit, EventLog } from '../../packages/host/src/log/ports/event-log.ts';
+import type { Queue } from '../../packages/host/src/log/ports/queue.ts';
+import type { Records, Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';

@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Sink } from '../../packages/host/src/log/feed/feed.ts';
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Auditor } from './auditor.ts';
 import { Complaints } from './breach.ts';
@@ -15,7 +15,7 @@ const payload = JSON.stringify({ workflowId: 'w', definitionHash: 'h', inputs: {
 async function watched() {
   const complaints = new Complaints();
   const world = { complain: complaints.complain, count: () => undefined, note: () => undefined };
-  const base = memoryStore();
+  const base = inMemoryStore();
   const auditor = new Auditor({ base, onRow: () => undefined, ...world });
   const row = { at: 1, audience: 'client', payload, task: null } as const;
   await base.log.append({

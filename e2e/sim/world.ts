@@ -1,5 +1,5 @@
 /** One simulated world: two nodes, one store, clients, and a seed that decides all that happens. */
-import { memoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
 import { watchingRejections } from '../../packages/host/test/kit/uncaught-rejections.ts';
@@ -75,7 +75,7 @@ class World {
       this.#coverage[name] += 1;
     };
     const note = (text: string): void => this.#trace.write(text);
-    const base = memoryStore({ onFault: (error) => complain('a listener does not throw', { error }) });
+    const base = inMemoryStore({ onFault: (error) => complain('a listener does not throw', { error }) });
     const leases = new LeaseWatch(complain, count, (owner) => this.#nodes.some((node) => node.life?.name === owner));
     const common = { base, schedule: this.#schedule, leases, complain, count, note };
     this.#auditor = new Auditor({ ...common, onRow: (row) => this.#clients.onRow(row) });

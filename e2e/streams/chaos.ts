@@ -1,7 +1,7 @@
 /** A run watched through a proxy that cuts the connection again and again: no event missing, none twice, none out of place. */
 import { createClient } from '@cairn/client';
 import { isUpdate, type RunEventDoc } from '@cairn/protocol';
-import type { NewRow } from '../../packages/host/src/log/ports/ports.ts';
+import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { readBare } from './bare-reader.ts';
 import { ChaosProxy } from './chaos-proxy.ts';

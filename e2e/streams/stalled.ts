@@ -1,7 +1,7 @@
 /** One subscriber that stops reading beside one that does not: the second must not feel it, the host not grow, the first lose nothing. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { NewRow } from '../../packages/host/src/log/ports/ports.ts';
+import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import { FrameReader } from './frame-reader.ts';
 import { StreamHost } from './stream-host.ts';
 

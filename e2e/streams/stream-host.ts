@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { defineWorkflow } from '../../packages/host/src/engine/workflow/define-workflow.ts';
-import type { NewRow, Store } from '../../packages/host/src/log/ports/ports.ts';
+import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { createHost, type Host } from '../../packages/host/src/server/create-host.ts';
 

@@ -1,8 +1,8 @@
 import { agentInventory, type Discovery, packList } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '../../test/kit/sample-pack.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { defineAgent } from './define-agent.ts';
 import type { PackFiles } from './packs/pack-files.ts';
@@ -26,7 +26,7 @@ const registryOver = (over: Store, document = discovery, trust: { allowUnsigned:
   });
 
 beforeEach(() => {
-  store = memoryStore();
+  store = inMemoryStore();
   catalogue = registryOver(store);
 });
 

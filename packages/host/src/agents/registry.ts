@@ -11,7 +11,8 @@ import {
 } from '@cairn/protocol';
 import type { Redactor } from '../engine/ports.ts';
 import { refuseSecrets } from '../engine/values/redacted.ts';
-import type { PackRecord, Records } from '../log/ports/ports.ts';
+import type { PackRecord } from '../log/ports/packs.ts';
+import type { Records } from '../log/ports/store.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';

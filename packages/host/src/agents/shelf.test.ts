@@ -2,8 +2,8 @@ import type { Discovery } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../test/kit/sample-pack.ts';
 import type { AgentShelf } from '../engine/ports.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { defineAgent } from './define-agent.ts';
 import { AgentRegistry } from './registry.ts';
 import { createAgentShelf } from './shelf.ts';
@@ -15,7 +15,7 @@ let catalogue: AgentRegistry;
 let shelf: AgentShelf;
 
 beforeEach(() => {
-  store = memoryStore();
+  store = inMemoryStore();
   catalogue = new AgentRegistry({
     records: store.records,
     now: () => 1_000,

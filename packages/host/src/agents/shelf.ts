@@ -1,7 +1,7 @@
 /** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentPin, AgentShelf } from '../engine/ports.ts';
-import type { Records } from '../log/ports/ports.ts';
+import type { Records } from '../log/ports/store.ts';
 import { LruMap } from '../lru-map.ts';
 import type { AgentRegistry } from './registry.ts';
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../log/in-memory/store.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
 import { typed } from './noted-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 async function withPack() {
-  const served = await servedCli(memoryStore(), { allowUnsignedPacks: true });
+  const served = await servedCli(inMemoryStore(), { allowUnsignedPacks: true });
   const folder = mkdtempSync(join(tmpdir(), 'cairn-agents-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await typed(['pack', 'init', 'desk', '--name', 'vendor.acme.desk'], { cwd: folder });

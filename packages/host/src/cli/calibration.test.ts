@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../log/in-memory/store.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
 import { creation, row } from '../log/ports/samples.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
@@ -15,7 +15,7 @@ const held = (interruptId: string, action: string) => [
 ];
 
 test('calibration shows each tenth of confidence with how often people agreed', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { cairn } = await servedCli(store);
   expect(await cairn(['calibration'])).toEqual({
     code: 0,

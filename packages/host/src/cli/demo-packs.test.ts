@@ -6,7 +6,7 @@ import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { lintPack } from '../agents/packs/check-pack.ts';
 import { readPackFolder } from '../agents/packs/folder.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
 import { scopes } from '../server/access/auth.ts';
 import { createHost } from '../server/create-host.ts';
 import { demoPacks } from './demo-packs.ts';
@@ -26,7 +26,7 @@ async function served(): Promise<(args: readonly string[], how?: Typed) => Promi
       packs: { folders: [demoPacks] },
     },
     allowUnsignedPacks: true,
-    store: memoryStore(),
+    store: inMemoryStore(),
     report: () => undefined,
   });
   onTestFinished(() => host.close());

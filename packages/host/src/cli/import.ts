@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isCairnError, TerminalError } from '@cairn/protocol';
-import type { Store } from '../log/ports/ports.ts';
+import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { openReadOnly } from '../log/sqlite/read-only.ts';
 import { withBundle } from './bundle-file.ts';

@@ -1,8 +1,8 @@
 /** A real host on a free loopback port, with workflows for the verbs to meet, and the command line pointed at it; not shipped. */
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { scopes } from '../server/access/auth.ts';
 import { createHost, type HostOptions } from '../server/create-host.ts';
 import { demoWorkflows } from './demo-workflows.ts';
@@ -96,7 +96,7 @@ export interface ServedCli {
 }
 
 export async function servedCli(
-  store: Store = memoryStore(),
+  store: Store = inMemoryStore(),
   options: Pick<HostOptions, 'allowUnsignedPacks'> = {},
 ): Promise<ServedCli> {
   const host = await createHost({

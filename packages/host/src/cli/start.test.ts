@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { parseConfig } from '../server/config/config.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
@@ -36,7 +36,7 @@ function noting() {
 }
 
 const config = parseConfig({ port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] }, 'test');
-const options = (store: Store = memoryStore()) => ({ store, report: () => undefined });
+const options = (store: Store = inMemoryStore()) => ({ store, report: () => undefined });
 
 test('stops once at the first signal and exits with 0', async () => {
   const { terminal, exits, exited, signal } = noting();
@@ -48,7 +48,7 @@ test('stops once at the first signal and exits with 0', async () => {
 
 test('ends at once at the second signal', async () => {
   const { terminal, exits, signal } = noting();
-  const store = memoryStore();
+  const store = inMemoryStore();
   const closing = Promise.withResolvers<void>();
   const slow = { ...store, close: () => closing.promise };
   const host = await serve(terminal, config, options(slow));
@@ -72,7 +72,7 @@ test('a signal while it starts stops it before it says that it is ready', async 
 
 test('says so, and exits with 1, when it could not stop cleanly', async () => {
   const { terminal, exits, exited, signal } = noting();
-  const broken = { ...memoryStore(), close: () => Promise.reject(new Error('disk gone')) };
+  const broken = { ...inMemoryStore(), close: () => Promise.reject(new Error('disk gone')) };
   await serve(terminal, config, options(broken));
   signal();
   await exited;

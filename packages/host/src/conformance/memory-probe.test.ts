@@ -5,8 +5,9 @@ import { VirtualClock } from '../../test/kit/virtual-clock.ts';
 import { Memory } from '../agents/memory/memory.ts';
 import { sha256 } from '../agents/memory/memory-bench.kit.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Append, Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Append } from '../log/ports/event-log.ts';
+import type { Store } from '../log/ports/store.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { createProbePerformer, memoryProbe } from './memory-probe.ts';
 
@@ -18,7 +19,7 @@ const probing = (config: JsonObject, id = 'conformance-probe'): WorkflowDefiniti
   return { ...rest, id, nodes: nodes.map((node) => ({ ...node, agent })) } as WorkflowDefinition;
 };
 
-function world(store: Store = memoryStore()) {
+function world(store: Store = inMemoryStore()) {
   const clock = new VirtualClock(1_000_000_000);
   let ids = 0;
   const node = (over: Store = store) => {

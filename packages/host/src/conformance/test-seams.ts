@@ -2,7 +2,7 @@
 import { debugBundle, parseShape, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
-import type { RunHead } from '../log/ports/ports.ts';
+import type { RunHead } from '../log/ports/event-log.ts';
 import { runNamed, visibleRun } from '../server/http/params.ts';
 import { type Call, queryParam, type Route } from '../server/http/routes.ts';
 import { type BundleSurface, bundleText } from '../server/runs/debug-bundle.ts';

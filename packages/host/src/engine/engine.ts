@@ -10,7 +10,7 @@ import type {
   RunStatus,
   WorkflowDefinition,
 } from '@cairn/protocol';
-import type { WorkflowRecord } from '../log/ports/ports.ts';
+import type { WorkflowRecord } from '../log/ports/definitions.ts';
 
 /** A request that must not be carried out twice: how its record is known, and the answer that is recorded with what it changes. */
 export interface Once<Answer> {

@@ -2,8 +2,10 @@
 import type { RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
 import { chainHash, chainStart, rowHash } from './chain.ts';
-import type { Append, ImportRun, InterruptRecord, NewRow, Row } from './ports/ports.ts';
-import { MAX_EVENT_BYTES } from './ports/ports.ts';
+import type { Append, ImportRun } from './ports/event-log.ts';
+import type { NewRow, Row } from './ports/rows.ts';
+import { MAX_EVENT_BYTES } from './ports/rows.ts';
+import type { InterruptRecord } from './ports/run-index.ts';
 import { alreadyActive, runExists, runImported } from './refusals.ts';
 import { type RememberedChange, rememberedChanges } from './remembered-changes.ts';
 import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { chainHash, chainStart, rowHash, verifyChain } from './chain.ts';
-import { memoryStore } from './in-memory/store.ts';
-import type { Row } from './ports/ports.ts';
+import { inMemoryStore } from './in-memory/store.ts';
+import type { Row } from './ports/rows.ts';
 import { creation, row, rowsOf, runA, started } from './ports/samples.kit.ts';
 
 async function history(): Promise<readonly Row[]> {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const rich = row('node.started', { at: 2_000, nodeId: 'é"', cause: 0, task: '{"kind":"tool-start"}' });
   const foreign = row('b', { at: 2_000, cause: 'run_x:4' as EventId, audience: 'operator', payload: '{"a":"😀"}' });
   await store.log.append(creation(runA, { rows: [started(), rich, foreign] }));

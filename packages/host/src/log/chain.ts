@@ -2,7 +2,7 @@
 import { hash as digest } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
 import { jsonText } from './feed/json-text.ts';
-import type { Row } from './ports/ports.ts';
+import type { Row } from './ports/rows.ts';
 
 /** The columns and bodies a row's own hash covers: all that is stored but the run, the cursor and the hashes. */
 export type HashedRow = Pick<

@@ -1,6 +1,10 @@
 /** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
-import type { ImportRun, PackRecord, Settlement, SubscriptionRecord, WorkflowRecord } from './ports/ports.ts';
+import type { WorkflowRecord } from './ports/definitions.ts';
+import type { ImportRun } from './ports/event-log.ts';
+import type { Settlement } from './ports/idempotency.ts';
+import type { PackRecord } from './ports/packs.ts';
+import type { SubscriptionRecord } from './ports/subscriptions.ts';
 
 export const storeClosed = (): RetryableError =>
   new RetryableError('store_closed', {

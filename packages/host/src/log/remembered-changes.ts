@@ -1,6 +1,6 @@
 /** What agents remember as a fold of the log: an entry is there because a row says so, and gone because another does. */
 import type { JsonObject, RunId } from '@cairn/protocol';
-import type { Row } from './ports/ports.ts';
+import type { Row } from './ports/rows.ts';
 
 /** A row that keeps an entry, and one that drops it. Both are rows of the run that did it. */
 export const KEPT = 'cairn.memory.kept';

@@ -1,7 +1,9 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
-import type { InterruptRecord, NewRow, NewRun, Row, RunRecord, Vote } from './ports/ports.ts';
+import type { NewRun } from './ports/event-log.ts';
+import type { NewRow, Row } from './ports/rows.ts';
+import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
 
 /** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
 export interface RunIndex {

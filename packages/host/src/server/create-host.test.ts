@@ -7,7 +7,7 @@ import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
 import { approval, chain, noop } from './served.kit.ts';
 
@@ -53,7 +53,7 @@ test('says once, by name, which keys of the configuration nothing uses', async (
   const notices: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void notices.push(notice);
   const unused = { defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
-  await host({ store: memoryStore(), config: unused, report });
+  await host({ store: inMemoryStore(), config: unused, report });
   expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
     'The configuration has keys that nothing in this version uses: defaultAgent.',
   ]);
@@ -61,7 +61,7 @@ test('says once, by name, which keys of the configuration nothing uses', async (
 
 test('tells operators nothing secret, whoever takes its notices', async () => {
   const secret = 'sk-0123456789abcdef';
-  const store = memoryStore();
+  const store = inMemoryStore();
   const append = () => Promise.reject(new Error(`cannot write ${secret}`));
   const notices: Parameters<Report>[0][] = [];
   const { url } = await host({
@@ -127,7 +127,7 @@ test('runs steps and workflows written in code', async () => {
     version: '1',
     nodes: { double: { type: double, inputs: { n: surface.fixed(21) } } },
   });
-  const started = await host({ store: memoryStore(), steps: [double], workflows: [doubling] });
+  const started = await host({ store: inMemoryStore(), steps: [double], workflows: [doubling] });
   const { runId } = await ask(started.url, '/v1/runs', { workflowId: 'doubling' });
   const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
   await (await fetch(`${started.url}/v1/runs/${runId}/events`, { headers })).text();
@@ -135,7 +135,7 @@ test('runs steps and workflows written in code', async () => {
 });
 
 test('works without HTTP, and without keys', async () => {
-  const embedded = await createHost({ ...quiet, http: false, store: memoryStore(), workflows: [noop] });
+  const embedded = await createHost({ ...quiet, http: false, store: inMemoryStore(), workflows: [noop] });
   onTestFinished(() => embedded.close());
   expect(embedded.url).toBeNull();
   const { runId } = await embedded.engine.start({ tenant: 'local', workflowId: 'noop', inputs: {}, options: {} });
@@ -143,7 +143,7 @@ test('works without HTTP, and without keys', async () => {
 });
 
 test('refuses to serve without keys', async () => {
-  await expect(createHost({ ...quiet, store: memoryStore(), config: { port: 0 } })).rejects.toMatchObject({
+  await expect(createHost({ ...quiet, store: inMemoryStore(), config: { port: 0 } })).rejects.toMatchObject({
     code: 'config_invalid',
   });
 });
@@ -156,7 +156,7 @@ test('registers the workflows of its folders for every tenant, and lists them in
     { key, tenant: 'a' },
     { key: 'another-key-of-tests', tenant: 'b' },
   ];
-  const started = await host({ store: memoryStore(), config: { keys, workflows: [workflows], conformance: true } });
+  const started = await host({ store: inMemoryStore(), config: { keys, workflows: [workflows], conformance: true } });
   for (const tenant of ['a', 'b']) expect((await started.engine.workflow(tenant, 'noop')).id).toBe('noop');
   const discovery = await (await fetch(`${started.url}/.well-known/openwop`)).json();
   expect(discovery).toMatchObject({ fixtures: ['noop'], capabilities: { supportedTransports: ['rest'] } });
@@ -169,19 +169,19 @@ test.each([
 ])('names the file of a workflow that it cannot register', async (text, name) => {
   const workflows = await folder();
   await writeFile(join(workflows, name), text);
-  await expect(host({ store: memoryStore(), config: { workflows: [workflows] } })).rejects.toThrow(
+  await expect(host({ store: inMemoryStore(), config: { workflows: [workflows] } })).rejects.toThrow(
     join(workflows, name),
   );
 });
 
 test('names a workflow folder that is not there', async () => {
-  await expect(host({ store: memoryStore(), config: { workflows: ['/nowhere'] } })).rejects.toThrow('/nowhere');
+  await expect(host({ store: inMemoryStore(), config: { workflows: ['/nowhere'] } })).rejects.toThrow('/nowhere');
 });
 
 test('says which port is taken', async () => {
-  const first = await host({ store: memoryStore() });
+  const first = await host({ store: inMemoryStore() });
   const port = Number(new URL(first.url ?? '').port);
-  await expect(host({ store: memoryStore(), config: { port } })).rejects.toMatchObject({
+  await expect(host({ store: inMemoryStore(), config: { port } })).rejects.toMatchObject({
     code: 'config_invalid',
     message: `Cannot serve on 127.0.0.1:${port}: another program uses it.`,
   });
@@ -195,7 +195,7 @@ test('refuses a folder that another host uses', async () => {
 });
 
 test('closes once however often it is asked to, also with a connection open', async () => {
-  const started = await host({ store: memoryStore() });
+  const started = await host({ store: inMemoryStore() });
   const socket = connect(Number(new URL(started.url ?? '').port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   await new Promise((resolve) => socket.once('connect', resolve));
@@ -213,7 +213,7 @@ test('aborts the steps that are under way when it closes', async () => {
     },
   });
   const waits = surface.defineWorkflow({ id: 'waits', version: '1', nodes: { wait: { type: endless } } });
-  const started = await host({ store: memoryStore(), steps: [endless], workflows: [waits] });
+  const started = await host({ store: inMemoryStore(), steps: [endless], workflows: [waits] });
   await ask(started.url, '/v1/runs', { workflowId: 'waits' });
   const signal = await begun.promise;
   await started.close();
@@ -232,7 +232,7 @@ test('runs an agent of the code for whoever asks, alone and as a node of a workf
     version: '1',
     nodes: { desk: { type: 'cairn.agent', agent: desk, inputs: { topic: surface.fixed('tents') } } },
   });
-  const started = await host({ store: memoryStore(), agents: [desk], workflows: [sorted] });
+  const started = await host({ store: inMemoryStore(), agents: [desk], workflows: [sorted] });
   const client = createClient({ url: started.url ?? '', key });
   expect((await client.agents.list()).map(({ agentId, packName }) => [agentId, packName])).toEqual([
     ['host:desk', 'host'],

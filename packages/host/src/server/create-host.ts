@@ -8,7 +8,7 @@ import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine, type EngineOptions } from '../engine/stepping/runtime.ts';
-import type { Store } from '../log/ports/ports.ts';
+import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { startTelemetry, type Telemetry } from '../telemetry/telemetry.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
-import type { Row, Store } from '../log/ports/ports.ts';
+import type { Row } from '../log/ports/rows.ts';
+import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
 

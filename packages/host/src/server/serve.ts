@@ -4,7 +4,7 @@ import type { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report } from '../engine/ports.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
-import type { Store } from '../log/ports/ports.ts';
+import type { Store } from '../log/ports/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createGate } from './access/gate.ts';
 import type { HostModels } from './catalogue/models.ts';

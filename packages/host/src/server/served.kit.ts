@@ -16,8 +16,8 @@ import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { startTelemetry } from '../telemetry/telemetry.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
 import { createGate } from './access/gate.ts';
@@ -124,7 +124,7 @@ export interface ServedOptions {
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
-  const opened = options.store ?? memoryStore();
+  const opened = options.store ?? inMemoryStore();
   const timers = new ManualTimers();
   const reports: Parameters<Report>[0][] = [];
   const report: Report = (notice) => void reports.push(notice);

@@ -1,6 +1,6 @@
 /** The log with a watch on it: how long appends take, which fail, and whether the store took the last one. */
 import { isCairnError } from '@cairn/protocol';
-import type { Append, Appended, EventLog } from '../log/ports/ports.ts';
+import type { Append, Appended, EventLog } from '../log/ports/event-log.ts';
 import { hostInstruments } from './instruments.ts';
 import type { Recorder } from './meter.ts';
 

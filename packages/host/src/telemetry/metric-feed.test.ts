@@ -1,8 +1,8 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { type Family, Meter } from './meter.ts';
 import { MetricFeed } from './metric-feed.ts';
 import { anyHistory, CANARY, eventsOf, nodeStarted, type Said, someRun, started } from './run-history.kit.ts';
@@ -47,7 +47,7 @@ function figures(families: readonly Family[]): Record<string, unknown> {
 }
 
 async function measured(...said: readonly Said[]): Promise<Record<string, unknown>> {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { meter } = feeding(store);
   await append(store, eventsOf(said));
   return figures(meter.read());
@@ -55,7 +55,7 @@ async function measured(...said: readonly Said[]): Promise<Record<string, unknow
 
 describe('the metrics of runs', () => {
   it('leave out nodes and calls until somebody looks, and know then what is open', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const meter = new Meter();
     const feed = new MetricFeed(store.log, meter, ({ error }) => {
       throw error;
@@ -176,7 +176,7 @@ describe('the metrics of runs', () => {
   });
 
   it('never name a run, nor anything a run works on', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { meter } = feeding(store);
     await fc.assert(
       fc.asyncProperty(anyHistory, fc.uuid(), async (events, id) => {
@@ -197,11 +197,11 @@ describe('the metrics of runs', () => {
     await fc.assert(
       fc.asyncProperty(anyHistory, fc.nat(), async (events, at) => {
         const cut = 1 + (at % (events.length - 1));
-        const whole = memoryStore();
+        const whole = inMemoryStore();
         const alone = feeding(whole);
         await append(whole, events.slice(0, cut));
         await append(whole, events.slice(cut));
-        const store = memoryStore();
+        const store = inMemoryStore();
         const before = feeding(store);
         await append(store, events.slice(0, cut));
         before.feed.close();
@@ -215,7 +215,7 @@ describe('the metrics of runs', () => {
   });
 
   it('are right for rows that come while their run is being read up', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const events = eventsOf([
       started(),
       nodeStarted('a'),
@@ -235,7 +235,7 @@ describe('the metrics of runs', () => {
   });
 
   it('know of a long run how long a question waited, and what it does not have to read for it', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const ask = (interruptId: string): Said => ['interrupt.requested', { nodeId: 'a', interruptId, kind: 'approval' }];
     const answer = (interruptId: string, gap: number): Said => [
       'interrupt.resolved',
@@ -269,7 +269,7 @@ describe('the metrics of runs', () => {
   });
 
   it('remember a bounded number of runs, and read up one that was forgotten', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { meter } = feeding(store);
     const first = eventsOf([started(), nodeStarted('a'), ['node.completed', { nodeId: 'a' }, 9]]);
     await append(store, first.slice(0, 2));

@@ -1,7 +1,8 @@
 /** Feeds the commits of the log to the metrics of runs, with a bounded memory of the runs that are under way. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
-import type { Commit, EventLog, Row } from '../log/ports/ports.ts';
+import type { Commit, EventLog } from '../log/ports/event-log.ts';
+import type { Row } from '../log/ports/rows.ts';
 import { LruMap } from '../lru-map.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';

@@ -2,8 +2,8 @@ import { type RunId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Report } from '../engine/ports.ts';
 import { defineStep } from '../engine/workflow/define-step.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import type { ConfigInput } from '../server/config/config.ts';
 import { createHost, type Host } from '../server/create-host.ts';
 import { chain } from '../server/served.kit.ts';
@@ -22,7 +22,7 @@ interface Started {
   readonly notices: Parameters<Report>[0][];
 }
 
-async function hostWith(otel: ConfigInput['otel'], store: Store = memoryStore()): Promise<Started> {
+async function hostWith(otel: ConfigInput['otel'], store: Store = inMemoryStore()): Promise<Started> {
   const notices: Parameters<Report>[0][] = [];
   const host = await createHost({
     config: { port: 0, keys: [{ key, tenant: 't' }], otel },
@@ -52,7 +52,7 @@ async function runOrder({ host }: Started): Promise<string> {
 describe.each(['http/json', 'http/protobuf'] as const)('over %s', (protocol) => {
   it('a collector gets the spans of a run, in the trace of its creator', async () => {
     const receiver = await otlpReceiver();
-    const store = memoryStore();
+    const store = inMemoryStore();
     const started = await hostWith({ endpoint: receiver.url, protocol, headers: { 'x-team': 'blue' } }, store);
     const runId = (await runOrder(started)) as RunId;
     const rows = await store.log.read({ runId, after: -1, limit: 100 });
@@ -136,7 +136,7 @@ describe('a collector in trouble', () => {
   });
 
   it('gets what it missed after the host was started again', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const away = await otlpReceiver(() => 503);
     // The same store, open, in two lives of the host.
     const kept: Store = { ...store, close: async () => undefined };

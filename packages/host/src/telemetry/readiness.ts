@@ -1,5 +1,5 @@
 /** Whether this host should get requests: the store takes writes, the engine is open, nobody is stopping it. */
-import type { Records } from '../log/ports/ports.ts';
+import type { Records } from '../log/ports/store.ts';
 import type { Timers } from '../server/timers.ts';
 import type { MeasuredLog } from './measured-log.ts';
 

@@ -1,8 +1,8 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { faultyStore } from '../../test/kit/faulty-store.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { chain, keys, keyWith, rawGet, served } from '../server/served.kit.ts';
 import { parseTraceparent } from './trace-context.ts';
 
@@ -33,7 +33,7 @@ describe('/readyz', () => {
 
   it('is not ready once the store failed a write, names it, and is again after one that succeeds', async () => {
     let isBroken = false;
-    const base = memoryStore();
+    const base = inMemoryStore();
     const failing = faultyStore(base, () => (isBroken ? 'failed' : null));
     // A probe writes beside the log.
     const broken = async () => {
@@ -65,7 +65,7 @@ describe('/readyz', () => {
   });
 
   it('writes to an idle store to find out, and however many ask at once, once', async () => {
-    const base = memoryStore();
+    const base = inMemoryStore();
     let probes = 0;
     const putMark: Store['records']['putMark'] = async (...mark) => {
       probes += 1;

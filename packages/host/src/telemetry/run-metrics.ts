@@ -1,6 +1,6 @@
 /** The metrics of runs as a fold of their rows: what is counted follows from the log alone. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import type { Row } from '../log/ports/ports.ts';
+import type { Row } from '../log/ports/rows.ts';
 import { runInstruments as instruments } from './instruments.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';

@@ -1,8 +1,8 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Report } from '../engine/ports.ts';
-import { memoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/ports.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import type { Store } from '../log/ports/store.ts';
 import { ManualTimers } from '../server/served.kit.ts';
 import { Meter } from './meter.ts';
 import { Outage } from './outage.ts';
@@ -89,7 +89,7 @@ const allNames = ['openwop.node.type.a.attempt', 'openwop.node.type.a', 'openwop
 
 describe('the export of spans', () => {
   it('sends spans once they have ended, those of one gathering together', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store);
     await settled();
     await happens(store, whole);
@@ -102,7 +102,7 @@ describe('the export of spans', () => {
   });
 
   it('sends what of a run has ended before the run has', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store);
     await settled();
     await happens(store, whole.slice(0, 3));
@@ -114,7 +114,7 @@ describe('the export of spans', () => {
   });
 
   it('begins, the first time ever, with what comes then', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await happens(store, whole, 'run_before');
     const one = exporting(store);
     await settled();
@@ -125,13 +125,13 @@ describe('the export of spans', () => {
   });
 
   it('goes on after a restart where it was, also in the middle of a run, with the same spans', async () => {
-    const alone = memoryStore();
+    const alone = inMemoryStore();
     const unbroken = exporting(alone);
     await settled();
     await happens(alone, whole);
     await gathered(unbroken);
 
-    const store = memoryStore();
+    const store = inMemoryStore();
     const first = exporting(store);
     await settled();
     await happens(store, whole.slice(0, 2));
@@ -145,7 +145,7 @@ describe('the export of spans', () => {
   });
 
   it('sends again what it does not know to have arrived: at least once, under the same ids', async () => {
-    const base = memoryStore();
+    const base = inMemoryStore();
     let isDead = false;
     const store: Store = {
       ...base,
@@ -171,7 +171,7 @@ describe('the export of spans', () => {
 
 describe('a collector that is away', () => {
   it('is asked again, less and less often, told of once, and gets everything when it is back', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     let isAway = true;
     const one = exporting(store, {
       answer: async () => {
@@ -200,7 +200,7 @@ describe('a collector that is away', () => {
   });
 
   it('gets the same spans the second time, of a run that is still under way', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store, {
       answer: async (_, time) => {
         if (time === 1) throw new Error('away');
@@ -219,7 +219,7 @@ describe('a collector that is away', () => {
 
   it('does not keep the host from stopping, nor does one that never answers', async () => {
     for (const answer of [() => Promise.reject(new Error('away')), () => new Promise<'taken'>(() => {})]) {
-      const store = memoryStore();
+      const store = inMemoryStore();
       const one = exporting(store, { answer });
       await settled();
       await happens(store, whole);
@@ -232,7 +232,7 @@ describe('a collector that is away', () => {
   });
 
   it('does not hold up runs, nor does memory grow with what it misses', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store, { answer: () => new Promise<'taken'>(() => {}) });
     await settled();
     for (let i = 0; i < 50; i += 1) await happens(store, whole, `run_${i}`);
@@ -249,7 +249,7 @@ describe('a collector that is away', () => {
 
 describe('what the export leaves out', () => {
   it('is what a collector refuses for good: it is told of, counted, and does not stop what follows', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store, { answer: async (_, time) => (time === 1 ? 'refused' : 'taken') });
     await settled();
     await happens(store, whole, 'run_bad');
@@ -265,7 +265,7 @@ describe('what the export leaves out', () => {
   });
 
   it('is what ended more than a day ago', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store, { now: () => START_AT + 15 + 86_400_000 });
     await settled();
     await happens(store, whole);
@@ -275,7 +275,7 @@ describe('what the export leaves out', () => {
   });
 
   it('is what is not sampled; a caller decides for its own traces', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const one = exporting(store, { share: 0 });
     await settled();
     const parent = (flags: string) => ({
@@ -292,7 +292,7 @@ describe('what the export leaves out', () => {
 
 describe('a long backlog', () => {
   it('goes out in requests of bounded size, and runs that were forgotten meanwhile are folded again', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const sizes: number[] = [];
     const one = exporting(store, {
       answer: async (spans) => {

@@ -5,8 +5,10 @@ import { RetryableError } from '@cairn/protocol';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Redactor, Step, StepContext, StepSafety } from '../../src/engine/ports.ts';
 import { createEngine } from '../../src/engine/stepping/runtime.ts';
-import { memoryStore } from '../../src/log/in-memory/store.ts';
-import type { Append, Row, Store } from '../../src/log/ports/ports.ts';
+import { inMemoryStore } from '../../src/log/in-memory/store.ts';
+import type { Append } from '../../src/log/ports/event-log.ts';
+import type { Row } from '../../src/log/ports/rows.ts';
+import type { Store } from '../../src/log/ports/store.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A step whose calls wait until the test lets them go. */
@@ -67,7 +69,7 @@ interface Bench {
   seen(runId: RunId, type: string, count?: number): Promise<void>;
 }
 
-export function bench(store: Store = memoryStore()): Bench {
+export function bench(store: Store = inMemoryStore()): Bench {
   const clock = new VirtualClock(1_000_000);
   let ids = 0;
   const rows = (runId: RunId) => store.log.read({ runId, after: -1, limit: 100_000 });

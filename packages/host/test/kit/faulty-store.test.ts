@@ -1,20 +1,20 @@
 /** The faulty store keeps the contract while no fault is planned, and shows each fault as a caller would meet it. */
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../src/log/in-memory/store.ts';
-import type { Commit } from '../../src/log/ports/ports.ts';
+import { inMemoryStore } from '../../src/log/in-memory/store.ts';
+import type { Commit } from '../../src/log/ports/event-log.ts';
 import { creation, row, rowsOf, runA, runB } from '../../src/log/ports/samples.kit.ts';
 import { storeContract } from '../../src/log/ports/store.contract.ts';
 import { type Fault, faultyStore } from './faulty-store.ts';
 
 /** A store whose appends meet these faults, one after the other, and then none. */
 function planned(...faults: (Fault | null)[]) {
-  return { store: faultyStore(memoryStore(), (_, number) => faults[number] ?? null) };
+  return { store: faultyStore(inMemoryStore(), (_, number) => faults[number] ?? null) };
 }
 
 const fact = { runId: runA, rows: [row('a'), row('b')] };
 
 describe('the faulty store', () => {
-  describe('without faults', () => storeContract(() => faultyStore(memoryStore(), () => null)));
+  describe('without faults', () => storeContract(() => faultyStore(inMemoryStore(), () => null)));
 
   it.each(['torn', 'failed'] as const)('leaves nothing of an append that is %s, and goes on', async (fault) => {
     const { store } = planned(null, fault);

@@ -1,6 +1,7 @@
 /** A store that fails on purpose: what a caller sees when a disk, a commit or an acknowledgement goes wrong. */
 import { RetryableError } from '@cairn/protocol';
-import type { Append, Appended, Store } from '../../src/log/ports/ports.ts';
+import type { Append, Appended } from '../../src/log/ports/event-log.ts';
+import type { Store } from '../../src/log/ports/store.ts';
 
 /**
  * - `torn`: the process dies while the batch is half-written, so nothing of it is there afterwards.

@@ -3,7 +3,7 @@ import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
 import { quoted, TerminalError } from '@cairn/protocol';
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
 import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';

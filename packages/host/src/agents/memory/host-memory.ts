@@ -3,7 +3,7 @@
 import { createProbePerformer, memoryProbe, type ProbeWorld } from '../../conformance/memory-probe.ts';
 import type { AgentShelf, Performer, Sha256 } from '../../engine/ports.ts';
 import type { NodeType } from '../../engine/workflow/node-type.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { AgentMemory } from './agent-memory.ts';
 import { Memory } from './memory.ts';
 import { withMemoryRefs } from './memory-refs.ts';

@@ -2,8 +2,9 @@
 import { hash } from 'node:crypto';
 import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Row, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { Memory, type MemoryCall } from './memory.ts';
 
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
@@ -21,7 +22,7 @@ export class MemoryBench {
   readonly memory: Memory;
   now = 1_000_000;
 
-  constructor(store: Store = memoryStore()) {
+  constructor(store: Store = inMemoryStore()) {
     this.store = store;
     this.memory = new Memory({ records: store.records, now: () => this.now, sha256 });
   }

@@ -4,7 +4,8 @@
  */
 import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { Emission, Sha256 } from '../../engine/ports.ts';
-import type { Records, RememberedEntry, RememberedQuery } from '../../log/ports/ports.ts';
+import type { RememberedEntry, RememberedQuery } from '../../log/ports/memories.ts';
+import type { Records } from '../../log/ports/store.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 
 /** An entry as the wire has it (closed). */

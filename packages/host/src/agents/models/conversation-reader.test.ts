@@ -1,7 +1,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { NewRow } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { type ConversationQuery, createConversations } from './conversation-reader.ts';
 
 const contextId = 'ctx_1' as ContextId;
@@ -13,7 +13,7 @@ const row = (type: string, payload: object): NewRow => ({
   task: null,
 });
 
-async function started(store: ReturnType<typeof memoryStore>, runId: string, rows: readonly NewRow[]): Promise<void> {
+async function started(store: ReturnType<typeof inMemoryStore>, runId: string, rows: readonly NewRow[]): Promise<void> {
   const id = runId as RunId;
   await store.log.append({ runId: id, rows, create: { tenant: 't', contextId, originRunId: id } });
 }
@@ -33,7 +33,7 @@ const query = (over: Partial<ConversationQuery>): ConversationQuery => ({
 });
 
 test('reads a context once, goes on where it stopped, and cuts where the invocation began', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   let read = 0;
   const log = {
     read: (range: Parameters<typeof store.log.read>[0]) => {
@@ -69,7 +69,7 @@ test('reads a context once, goes on where it stopped, and cuts where the invocat
 });
 
 test('contexts that hold more together than is kept are read again, the longest unheard first', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const read: string[] = [];
   const conversations = createConversations({
     read: (range) => {
@@ -94,7 +94,7 @@ test('contexts that hold more together than is kept are read again, the longest 
 });
 
 test('a read that fails is told, and the next one works', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   let broken = true;
   const conversations = createConversations({
     read: (range) => (broken && 'contextId' in range ? Promise.reject(new Error('disk')) : store.log.read(range)),
@@ -107,7 +107,7 @@ test('a read that fails is told, and the next one works', async () => {
 });
 
 test('what an invocation hears is the same however much was said since it began', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const conversations = createConversations(store.log);
   for (let i = 0; i < 5; i++) await started(store, `run_old${i}`, [opened(`old ${i} ${'x'.repeat(600_000)}`)]);
   await started(store, 'run_2', [opened('two'), invoked]);

@@ -1,6 +1,6 @@
 /** Reads conversations out of the log: each context is folded once and then only advanced, and few are kept. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 import { type ContextFold, conversationFor, emptyContext, foldRow, reaches } from './conversation.ts';
 import type { AgentGroup, ModelMessage } from './turn.ts';

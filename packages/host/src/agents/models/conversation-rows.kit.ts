@@ -1,6 +1,6 @@
 /** Rows of a context as tests write them, and what an agent hears of them. */
 import type { ContextId, Json, RunId } from '@cairn/protocol';
-import type { Row } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import { conversationFor, emptyContext, foldRow, type Listener } from './conversation.ts';
 
 /** Rows of one context, one after the other. */

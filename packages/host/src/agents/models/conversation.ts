@@ -1,6 +1,6 @@
 /** The conversation of a context: a fold of its rows that any invocation reads up to its own cut, in the way it shares. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import type { Row } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import { resultText, taskText } from './task-text.ts';
 import { messageTokens } from './tokens.ts';
 import type { AgentGroup, ModelMessage, Turn } from './turn.ts';

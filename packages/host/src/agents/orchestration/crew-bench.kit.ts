@@ -6,7 +6,7 @@ import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { Step } from '../../engine/ports.ts';
 import { createEngine } from '../../engine/stepping/runtime.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { benchWorld } from '../loop/agent-bench.kit.ts';
 import { createSupervisor } from './supervisor.ts';
 
@@ -49,7 +49,7 @@ export async function world(
   workers: readonly WorkflowDefinition[],
   steps: readonly Step[] = [],
 ) {
-  const store = memoryStore();
+  const store = inMemoryStore();
   let ids = 0;
   const clock = new VirtualClock(1_000_000);
   const engine = createEngine({

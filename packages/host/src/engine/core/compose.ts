@@ -1,6 +1,7 @@
 /** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
 import { isCairnError, isTerminalType } from '@cairn/protocol';
-import type { Append, NewRow } from '../../log/ports/ports.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { hasChildren } from '../family/child-runs.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { decide } from './decide.ts';

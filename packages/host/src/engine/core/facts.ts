@@ -1,6 +1,6 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
 import { isCairnError, type JsonObject, type RunId } from '@cairn/protocol';
-import type { Settlement } from '../../log/ports/ports.ts';
+import type { Settlement } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';

@@ -1,6 +1,6 @@
 /** Turns what `decide` asks for into rows: stamps seq and time, folds the event, writes the task face, serialises once. */
 import { type FoldEvent, type JsonObject, TerminalError, taskFace } from '@cairn/protocol';
-import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/ports.ts';
+import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';
 import type { Draft, RunState } from './state.ts';

@@ -1,6 +1,6 @@
 /** Starts the runs that nodes ask for: once, whoever asks and however often. */
 import { isCairnError, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import type { StartRun } from '../engine.ts';
 import type { CallContext, Clock, Performer } from '../ports.ts';
 import { Backoff } from '../stepping/backoff.ts';

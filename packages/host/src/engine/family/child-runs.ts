@@ -1,6 +1,7 @@
 /** Runs that nodes of other runs start: how they are known, how their parents learn of their end, and what ends with whom. */
 import { isCairnError, type Json, type JsonObject, type RunId, type RunView } from '@cairn/protocol';
-import type { EventLog, RunHead, Store } from '../../log/ports/ports.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
 import type { ChildEnd, Draft, RunError, RunState } from '../core/state.ts';
 import type { RunLoader } from '../stepping/run-loader.ts';

@@ -1,8 +1,9 @@
 import { RetryableError, type RunId, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, settled } from '../../../test/kit/engine-bench.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Append, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 
 const named = (id: string, definition: WorkflowDefinition): WorkflowDefinition => ({ ...definition, id });
 const approval = { typeId: 'core.approvalGate', config: { title: 'Go on?', actions: ['accept', 'reject'] } };
@@ -21,7 +22,7 @@ async function pass(clock: { now(): number; advanceTo(at: number): void }, ms: n
 test.for(['fail', 'lose-answer'] as const)(
   'a child whose first append does not go well (%s) is there once, and its parent waits for it',
   async (fault) => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     let attempts = 0;
     const over = faulty(store, (append) => (isChild(append) && ++attempts <= 2 ? fault : 'pass'));
     const { node, begin, types, clock, seen } = bench(store);
@@ -36,7 +37,7 @@ test.for(['fail', 'lose-answer'] as const)(
 );
 
 test('a host that stops while it starts a child does not fail the parent for it', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const over = faulty(store, (append) => (isChild(append) ? 'fail' : 'pass'));
   const { node, begin, types, clock, seen } = bench(store);
   const first = node('a', [], over);
@@ -51,7 +52,7 @@ test('a host that stops while it starts a child does not fail the parent for it'
 });
 
 test('a child that is made after its node has ended is cancelled, whoever goes on above it', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const held = Promise.withResolvers<void>();
   const append = async (request: Append) => {
     if (isChild(request)) await held.promise;
@@ -73,7 +74,7 @@ test('a child that is made after its node has ended is cancelled, whoever goes o
 });
 
 test('a child that cannot be is refused at once', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { node, begin, rows, seen } = bench(store);
   const runId = await begin(node('a'), named('top', chain(sub)));
   await seen(runId, 'run.failed');
@@ -82,7 +83,7 @@ test('a child that cannot be is refused at once', async () => {
 });
 
 test('the end of a child is heard by a parent that takes its lease right then, though nobody lives to tell it', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { node, begin, rows, clock, seen } = bench(store);
   const held = { until: Promise.resolve() };
   const append = async (request: Append) => {
@@ -130,7 +131,7 @@ function fallsSilent(store: Store): { over: Store; letGo: () => void } {
 }
 
 test('a child that a host makes after another has taken its parent over looks above it, and ends with its node', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { node, begin, clock, seen } = bench(store);
   const { over, letGo } = fallsSilent(store);
   const silent = node('a', [], over);
@@ -147,7 +148,7 @@ test('a child that a host makes after another has taken its parent over looks ab
 });
 
 test('who writes to a child at a host that is late to make it is heard all the same', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { node, begin, clock, seen, types } = bench(store);
   const { over, letGo } = fallsSilent(store);
   const silent = node('a', [], over);

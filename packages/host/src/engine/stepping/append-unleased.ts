@@ -1,6 +1,7 @@
 /** Records a fact for a run that another node steps: past any mailbox, guarded by meaning, with a wake for its holder. */
 import { isCairnError, type RunId } from '@cairn/protocol';
-import type { Settlement, Store } from '../../log/ports/ports.ts';
+import type { Settlement } from '../../log/ports/idempotency.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Fact } from '../core/facts.ts';
 import { stamp } from '../core/stamp.ts';
 import type { RunState } from '../core/state.ts';

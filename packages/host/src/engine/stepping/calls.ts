@@ -1,5 +1,5 @@
 /** The open calls of one run, and which of them are under way in this process. */
-import type { NewRun } from '../../log/ports/ports.ts';
+import type { NewRun } from '../../log/ports/event-log.ts';
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
 import { callReturned, type Fact } from '../core/facts.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bench, chain, heldStep, settled } from '../../../test/kit/engine-bench.ts';
-import type { Append } from '../../log/ports/ports.ts';
+import type { Append } from '../../log/ports/event-log.ts';
 
 /** All that follows from what was just done. */
 const quiet = async () => {

@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { chain, settled } from '../../../test/kit/engine-bench.ts';
 import { relayNode } from '../../../test/kit/relay-node.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Append, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { CallContext, Emission, Redactor } from '../ports.ts';
 import { createEngine } from './runtime.ts';
@@ -20,7 +21,7 @@ const relay = chain({ typeId: 'local.test.relay', config: { rounds: 1, width: 1,
 
 /** A host whose relay calls do this, and a store whose appends can be held up. */
 function world(run: (context: CallContext, input: JsonObject) => Promise<Json>, redactor: Redactor | null = null) {
-  const memory = memoryStore();
+  const memory = inMemoryStore();
   let held: Promise<void> = Promise.resolve();
   const append = async (request: Append) => {
     await held;

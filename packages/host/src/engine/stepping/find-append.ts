@@ -1,6 +1,6 @@
 /** Whether an append whose answer was lost took place: only the log can tell. */
 import type { RunId } from '@cairn/protocol';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import { type Batch, endsRun } from '../core/compose.ts';
 
 /** Who wrote the batch: under a lease it held, or taking the lease with it. */

@@ -1,8 +1,9 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep } from '../../../test/kit/engine-bench.ts';
-import type { IdempotencyClaim } from '../../log/ports/idempotency-record.ts';
-import type { Append, Store } from '../../log/ports/ports.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { IdempotencyClaim } from '../../log/ports/idempotency.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Once } from '../engine.ts';
 
 const place = { tenant: 't', endpoint: 'POST /x' };

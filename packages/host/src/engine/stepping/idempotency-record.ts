@@ -1,5 +1,5 @@
 /** The outcome of a request as it is recorded with what the request changes, so that no crash comes between the two. */
-import type { Settlement } from '../../log/ports/ports.ts';
+import type { Settlement } from '../../log/ports/idempotency.ts';
 import type { Once } from '../engine.ts';
 import type { Clock } from '../ports.ts';
 

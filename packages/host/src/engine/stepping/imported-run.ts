@@ -10,7 +10,8 @@ import {
   runSnapshot,
   TerminalError,
 } from '@cairn/protocol';
-import type { RunRecord, Store } from '../../log/ports/ports.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import type { Store } from '../../log/ports/store.ts';
 
 /** Bump when RunView changes shape. */
 const VIEW_FORMAT = 'run-view/2';

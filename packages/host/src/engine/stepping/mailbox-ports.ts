@@ -1,6 +1,7 @@
 /** What a mailbox is given: the ports it reaches the world by, and how it comes to be. */
 import { RetryableError, type RunId } from '@cairn/protocol';
-import type { Append, NewRun, Store } from '../../log/ports/ports.ts';
+import type { Append, NewRun } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Batch } from '../core/compose.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/child-runs.ts';

@@ -3,7 +3,7 @@
  * decides what follows, appends both in one commit, and only then performs the effects. Never two of these at once.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
-import type { NewRun } from '../../log/ports/ports.ts';
+import type { NewRun } from '../../log/ports/event-log.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';

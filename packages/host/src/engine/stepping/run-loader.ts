@@ -1,6 +1,7 @@
 /** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
 import { type FoldEvent, type Json, quoted, type RunId, TerminalError } from '@cairn/protocol';
-import type { RunRecord, Store } from '../../log/ports/ports.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { evolve, newRunState } from '../core/evolve.ts';
 import type { RunState } from '../core/state.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';

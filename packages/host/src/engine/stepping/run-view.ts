@@ -1,6 +1,7 @@
 /** A run's public view out of the log, for who shows runs and does not step them: the newest checkpoint, then the tail. */
 import { foldRun, type Json, newRunView, type RunId, type RunView } from '@cairn/protocol';
-import type { Row, Store } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import { STATE_FORMAT } from './run-loader.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../../test/kit/engine-bench.ts';
-import type { Append, Store } from '../../log/ports/ports.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 
 const delay = (delayMs: number) => ({ typeId: 'core.delay', config: { delayMs } });
 const pausing = (append: Append) => append.rows.some((row) => row.type === 'cairn.pause.requested');

@@ -2,7 +2,7 @@ import type { WorkflowDefinition } from '@cairn/protocol';
 import { RetryableError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../../test/kit/engine-bench.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 
 test('a node that takes over a dead one runs a read step again with the same call id and the next attempt', async () => {
   const { clock, node, begin, rows, seen } = bench();

@@ -1,7 +1,8 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../../test/kit/engine-bench.ts';
-import type { Append, Store } from '../../log/ports/ports.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Engine } from '../engine.ts';
 import type { Step } from '../ports.ts';
 

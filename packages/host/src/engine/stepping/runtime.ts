@@ -9,7 +9,7 @@ import {
   runId,
   runSnapshot,
 } from '@cairn/protocol';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { answerDrafts } from '../core/answers.ts';
 import { newRunState } from '../core/evolve.ts';
 import { awaited, cancelRequested, type Fact } from '../core/facts.ts';

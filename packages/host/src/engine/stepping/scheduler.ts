@@ -1,6 +1,6 @@
 /** Takes up runs that are due or were left behind: one claim loop a node, armed for the next instant at which it can matter. */
 import type { RunId } from '@cairn/protocol';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Clock, Report } from '../ports.ts';
 
 export interface SchedulerWorld {

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { bench, chain, settled } from '../../../test/kit/engine-bench.ts';
 import { relayNode } from '../../../test/kit/relay-node.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Append } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Append } from '../../log/ports/event-log.ts';
 import type { CallContext, Emission } from '../ports.ts';
 import type { NodeDriver, NodeType } from '../workflow/node-type.ts';
 import { createEngine } from './runtime.ts';
@@ -21,7 +21,7 @@ const wide = 'か'.repeat(200_000);
 
 /** A host with one relay call at a time, which does this. */
 function world(run: (context: CallContext) => Promise<Json>, type: NodeType = relayNode) {
-  const memory = memoryStore();
+  const memory = inMemoryStore();
   const clock = new VirtualClock(1_000_000);
   const failures: (() => Promise<void>)[] = [];
   const append = async (request: Append) => {

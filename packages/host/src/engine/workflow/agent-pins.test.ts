@@ -6,8 +6,8 @@ import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../../te
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { AgentRegistry } from '../../agents/registry.ts';
 import { createAgentShelf } from '../../agents/shelf.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Engine } from '../engine.ts';
 import { createEngine } from '../stepping/runtime.ts';
 import { defineWorkflow, type NodeOptions } from './define-workflow.ts';
@@ -43,7 +43,7 @@ function started(): Engine {
 }
 
 beforeEach(async () => {
-  store = memoryStore();
+  store = inMemoryStore();
   engine = started();
   await catalogue.install('t', samplePack());
 });

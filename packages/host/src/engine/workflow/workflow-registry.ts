@@ -1,6 +1,7 @@
 /** Definitions by name and by content: registers them, compiles each once, keeps the recently used ones at hand. */
 import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
-import type { Store, WorkflowRecord } from '../../log/ports/ports.ts';
+import type { WorkflowRecord } from '../../log/ports/definitions.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { LruMap } from '../../lru-map.ts';
 import type { NodeTypeRegistry } from '../nodes/node-types.ts';
 import type { Clock, Sha256 } from '../ports.ts';

@@ -1,7 +1,7 @@
 /** A run and its bundle, as the tests of bundles and of the commands that handle them need them; not shipped. */
 import { hash } from 'node:crypto';
-import { memoryStore } from '../in-memory/store.ts';
-import type { NewRow } from '../ports/ports.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
+import type { NewRow } from '../ports/rows.ts';
 import { context, creation, row, rowsOf, runA, started } from '../ports/samples.kit.ts';
 import { bundleLines } from './bundle.ts';
 
@@ -22,7 +22,7 @@ export const sampleRows: readonly NewRow[] = [
 
 /** The lines of the bundle of a run with these rows. */
 export async function bundleOf(rows: readonly NewRow[] = sampleRows): Promise<readonly string[]> {
-  const store = memoryStore();
+  const store = inMemoryStore();
   await store.log.append(creation(runA, { rows }));
   const stored = await rowsOf(store, runA);
   const { seq, hash: last } = stored.at(-1)!;

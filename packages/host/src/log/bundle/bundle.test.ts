@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { NewRow } from '../ports/ports.ts';
+import type { NewRow } from '../ports/rows.ts';
 import { row, runA } from '../ports/samples.kit.ts';
 import { readBundle } from './bundle.ts';
 import { bundleOf, definition, sampleRows } from './bundle-samples.kit.ts';

@@ -23,7 +23,7 @@ import {
 } from '@cairn/protocol';
 import type { z } from 'zod';
 import { chainHash, chainStart, rowHash } from '../chain.ts';
-import { MAX_EVENT_BYTES, type NewRow, type Row } from '../ports/ports.ts';
+import { MAX_EVENT_BYTES, type NewRow, type Row } from '../ports/rows.ts';
 
 /** What a bundle is made of. */
 export interface BundleSource {

@@ -1,7 +1,8 @@
 /** The first rows of young runs: who starts a run follows it a moment later, and then needs nothing of the log. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { LruMap } from '../../lru-map.ts';
-import type { Commit, Row } from '../ports/ports.ts';
+import type { Commit } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
 
 /** Of each run. One that nobody followed until then is probably followed by nobody. */
 const MAX_ROWS = 48;

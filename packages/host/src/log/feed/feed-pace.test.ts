@@ -1,9 +1,9 @@
 /** A feed that has no time to write each event by itself writes them together, and what is waited for at once. */
 import type { ContextId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../in-memory/store.ts';
-import type { Store } from '../ports/ports.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
 import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
 import { LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
 
@@ -27,7 +27,7 @@ describe('a feed without time to write each event by itself', () => {
 
   /** Two runs that somebody follows, each in a context of its own. */
   async function followed() {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const pace = manual();
     const feed = new LiveFeed(store.log, { pace });
     const create = { tenant: 't', contextId: 'ctx_other' as ContextId, originRunId: runB };
@@ -85,7 +85,7 @@ describe('a feed without time to write each event by itself', () => {
   });
 
   it('lets who follows a young run wait for its first events as for any other', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const pace = manual();
     const reads: unknown[] = [];
     const read: Store['log']['read'] = (range) => {
@@ -105,7 +105,7 @@ describe('a feed without time to write each event by itself', () => {
   });
 
   it('gives who comes to a run that ended or waits what there is at once', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const feed = new LiveFeed(store.log, { pace: manual() });
     await store.log.append(creation(runA, { rows: [started(), row('node.suspended')] }));
     const waits = collector();

@@ -2,9 +2,9 @@
 import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../in-memory/store.ts';
-import type { Store } from '../ports/ports.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
 import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
 import { LiveFeed, type Pace, type Subscription } from './feed.ts';
 import { type Collector, collector, settled } from './feed-sink.kit.ts';
 import type { Lens } from './lens.ts';
@@ -71,7 +71,7 @@ describe('the live feed', () => {
     const schedule = fc.tuple(limits, fc.array(turns, { maxLength: 60 }), fc.boolean());
     await fc.assert(
       fc.asyncProperty(schedule, async ([sizes, steps, isYoung]) => {
-        const store = memoryStore();
+        const store = inMemoryStore();
         const runs = [runA, runB];
         // A feed that was there before the runs may have their first rows in memory.
         let isBusy = false;

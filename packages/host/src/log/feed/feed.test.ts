@@ -1,9 +1,10 @@
 /** The live feed joins log and ring without a gap, writes once a tick, waits for slow sinks and ends with the run. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryStore } from '../in-memory/store.ts';
-import type { RunRows, Store } from '../ports/ports.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
+import type { RunRows } from '../ports/event-log.ts';
 import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
 import type { Lens } from './lens.ts';
@@ -26,7 +27,7 @@ const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runI
 
 describe('the live feed', () => {
   it('goes on from the ring, without another read, with what came while it read the log', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const reads: number[] = [];
     const read: Store['log']['read'] = async (range) => {
@@ -46,7 +47,7 @@ describe('the live feed', () => {
   });
 
   it('shows each of many readers at one place what its own lens shows, and builds that once for each lens', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log);
     const asked: string[] = [];
@@ -74,7 +75,7 @@ describe('the live feed', () => {
   it('keeps nothing that every subscriber has seen, and what a stalled one has not', async () => {
     const trimmed = vi.spyOn(Ring.prototype, 'trim');
     onTestFinished(() => trimmed.mockRestore());
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log);
     const [quick, slow] = [collector(), collector()];
@@ -96,7 +97,7 @@ describe('the live feed', () => {
   });
 
   it('gives what happened, then what happens, then ends', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('a')] }));
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink);
@@ -113,7 +114,7 @@ describe('the live feed', () => {
   });
 
   it('continues after the seq it is given', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('a'), row('b')] }));
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: 1 }, sink);
@@ -122,7 +123,7 @@ describe('the live feed', () => {
   });
 
   it('leaves operator rows and other runs out', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const rows = [started(), row('a', { audience: 'operator' }), row('b')];
     await store.log.append(creation(runA, { rows }));
     const [client, operator] = [collector(), collector()];
@@ -138,7 +139,7 @@ describe('the live feed', () => {
   });
 
   it('writes the events of one commit at once, as the same text for everyone at the same place', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log);
     const sinks = [collector(), collector()];
@@ -151,7 +152,7 @@ describe('the live feed', () => {
   });
 
   it('ends at once for a run that is over and for one that nobody knows', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('run.failed')] }));
     const feed = new LiveFeed(store.log);
     const [all, none, unknown] = [collector(), collector(), collector()];
@@ -165,7 +166,7 @@ describe('the live feed', () => {
   });
 
   it('ends with the run also for who asked for places it never reached', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: 1_000 }, sink);
@@ -178,7 +179,7 @@ describe('the live feed', () => {
 
 describe('a slow subscriber', () => {
   it('gets nothing more until it resumes, then everything, from the ring while that reaches back', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { log, reads } = counted(store);
     await store.log.append(creation(runA));
     const sink = collector();
@@ -200,7 +201,7 @@ describe('a slow subscriber', () => {
   });
 
   it('that fell off the ring reads the log at its own place and rejoins', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
     const subscription = new LiveFeed(store.log, tiny).subscribe({ runId: runA, after: -1 }, sink);
@@ -218,7 +219,7 @@ describe('a slow subscriber', () => {
   });
 
   it('does not keep others from hearing', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log, tiny);
     const [stuck, quick] = [collector(), collector()];
@@ -233,7 +234,7 @@ describe('a slow subscriber', () => {
 
 describe('a young run', () => {
   it('is followed from its first event without a read of the log', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { reads, log } = counted(store);
     const feed = new LiveFeed(log);
     await store.log.append(creation(runA));
@@ -248,7 +249,7 @@ describe('a young run', () => {
   });
 
   it('is read from the log when another run of its context was followed meanwhile', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { reads, log } = counted(store);
     const feed = new LiveFeed(log);
     await store.log.append(creation(runA));
@@ -265,7 +266,7 @@ describe('a young run', () => {
   });
 
   it('is read from the log by who comes after all others have left', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const feed = new LiveFeed(store.log);
     await store.log.append(creation(runA));
     const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
@@ -283,7 +284,7 @@ describe('a young run', () => {
       Array.from({ length: 60 }, () => row('x')),
       [row('x', { payload: `"${'x'.repeat(40_000)}"` })],
     ]) {
-      const store = memoryStore();
+      const store = inMemoryStore();
       const { reads, log } = counted(store);
       const feed = new LiveFeed(log);
       await store.log.append(creation(runA));
@@ -297,7 +298,7 @@ describe('a young run', () => {
   });
 
   it('is forgotten when many younger ones have begun', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     const { reads, log } = counted(store);
     const feed = new LiveFeed(log);
     await store.log.append(creation(runA));
@@ -316,7 +317,7 @@ describe('a young run', () => {
 
 describe('leaving', () => {
   it('writes nothing after a close', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log);
     const sink = collector();
@@ -330,7 +331,7 @@ describe('leaving', () => {
   });
 
   it('before the run was found leaves nothing behind', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink).close();
@@ -339,7 +340,7 @@ describe('leaving', () => {
   });
 
   it('hands a log that cannot be read to the sink as a fault', async () => {
-    const store = memoryStore();
+    const store = inMemoryStore();
     await store.log.append(creation(runA));
     const broken = new Error('unreadable');
     const log = { ...store.log, read: () => Promise.reject(broken) };

@@ -1,6 +1,7 @@
 /** The live feed: every subscriber gets each event of its run once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
-import type { Commit, EventLog, Row, RunRows } from '../ports/ports.ts';
+import type { Commit, EventLog, RunRows } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
 import { endsRun } from '../run-index.ts';
 import { Beginnings } from './beginnings.ts';
 import { isUrgent, type Shown, shownOf } from './frame.ts';

@@ -1,5 +1,5 @@
 /** Those who follow a store's commits: told in commit order, and one that throws never keeps the others from hearing. */
-import type { Commit } from '../ports/ports.ts';
+import type { Commit } from '../ports/event-log.ts';
 
 /** Where a listener's error goes; it is a defect of the listener, never of the commit. */
 export type ListenerFault = (error: unknown) => void;

@@ -2,7 +2,7 @@
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../ports/ports.ts';
+import type { Row } from '../ports/rows.ts';
 import { docText, shownOf, sseFrame } from './frame.ts';
 import { everything } from './lens.ts';
 

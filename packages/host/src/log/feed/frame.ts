@@ -1,6 +1,6 @@
 /** A stored row as an OpenWOP client gets it: text spliced from columns around the payload, which is never parsed. */
 import { isoTime } from '@cairn/protocol';
-import type { Row } from '../ports/ports.ts';
+import type { Row } from '../ports/rows.ts';
 import { endsRun } from '../run-index.ts';
 import { jsonText } from './json-text.ts';
 import type { Lens } from './lens.ts';

@@ -1,6 +1,6 @@
 /** The newest events of one context as frames, built once and shared by everyone who follows it. */
 import type { RunId } from '@cairn/protocol';
-import type { Row } from '../ports/ports.ts';
+import type { Row } from '../ports/rows.ts';
 import { endsRun } from '../run-index.ts';
 import { Instants, isUrgent, type Shown, shownText } from './frame.ts';
 import type { Lens } from './lens.ts';

@@ -1,8 +1,12 @@
 /** The records of the memory store: definitions, names, checkpoints, packs and idempotency outcomes in plain maps. */
 import type { RunId } from '@cairn/protocol';
-import { type IdempotencyRecord, maySettle, mayTake, pendingRecord } from '../ports/idempotency-record.ts';
-import type { Checkpoint, PackRecord, Records, SubscriptionRecord, WorkflowRecord } from '../ports/ports.ts';
-import type { Remembered } from '../ports/remembered.ts';
+import type { Checkpoint } from '../ports/checkpoints.ts';
+import type { WorkflowRecord } from '../ports/definitions.ts';
+import { type IdempotencyRecord, maySettle, mayTake, pendingRecord } from '../ports/idempotency.ts';
+import type { Remembered } from '../ports/memories.ts';
+import type { PackRecord } from '../ports/packs.ts';
+import type { Records } from '../ports/store.ts';
+import type { SubscriptionRecord } from '../ports/subscriptions.ts';
 import { packVersionTaken, subscriptionTaken, versionTaken } from '../refusals.ts';
 
 /** One text for the three parts, which may hold any character. */

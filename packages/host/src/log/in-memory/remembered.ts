@@ -1,7 +1,8 @@
 /** What agents remember, in the memory store: a list of changes, read from its end, and the plainest way to search it. */
 import type { RunId } from '@cairn/protocol';
-import type { Row, RunRecord } from '../ports/ports.ts';
-import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../ports/remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../ports/memories.ts';
+import type { Row } from '../ports/rows.ts';
+import type { RunRecord } from '../ports/run-index.ts';
 import type { RememberedChange } from '../remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
 

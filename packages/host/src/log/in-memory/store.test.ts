@@ -1,17 +1,17 @@
 /** The memory store keeps the contract, and reports a listener that throws. */
 import { describe, expect, it } from 'vitest';
-import type { Commit } from '../ports/ports.ts';
+import type { Commit } from '../ports/event-log.ts';
 import { creation, runA } from '../ports/samples.kit.ts';
 import { storeContract } from '../ports/store.contract.ts';
-import { memoryStore } from './store.ts';
+import { inMemoryStore } from './store.ts';
 
 describe('the memory store', () => {
-  storeContract(() => memoryStore());
+  storeContract(() => inMemoryStore());
 
   it('reports a listener that throws and tells the others all the same', async () => {
     const faults: unknown[] = [];
     const heard: Commit[] = [];
-    const store = memoryStore({ onFault: (error) => faults.push(error) });
+    const store = inMemoryStore({ onFault: (error) => faults.push(error) });
     const broken = new Error('broken listener');
     store.log.follow(() => {
       throw broken;

@@ -2,42 +2,41 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { admit, admitImported, given, importedSlot, type RunSlot, type Surroundings, taken, woken } from '../admit.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
-import { type IdempotencyRecord, maySettle } from '../ports/idempotency-record.ts';
 import type {
   Append,
   Appended,
-  Census,
   Changes,
   ChosenRows,
-  Claim,
   ContextRows,
   EventLog,
   ImportRun,
+  RunRows,
+} from '../ports/event-log.ts';
+import { type IdempotencyRecord, maySettle } from '../ports/idempotency.ts';
+import type { Census, Claim, Queue } from '../ports/queue.ts';
+import type { NewRow, Row } from '../ports/rows.ts';
+import type {
   InterruptRecord,
-  NewRow,
   PendingInterrupt,
   PendingPage,
   PendingQuery,
-  Queue,
-  Row,
   RunPage,
   RunQuery,
-  RunRows,
-  Store,
-} from '../ports/ports.ts';
+} from '../ports/run-index.ts';
+import type { Store } from '../ports/store.ts';
 import { contextTaken, notToSettle, parseListCursor, runExists, storeClosed, wrongEnd } from '../refusals.ts';
 import { rememberedChanges } from '../remembered-changes.ts';
 import { reindex, sameIndex } from '../run-index.ts';
 import { idempotencyKey, memoryRecords } from './records.ts';
 import { MemoryRemembered } from './remembered.ts';
 
-export interface MemoryStoreOptions {
+export interface InMemoryStoreOptions {
   /** Told when a listener of `follow` throws. Default: the error surfaces as an uncaught one. */
   readonly onFault?: ListenerFault;
 }
 
 /** An empty store. What it acknowledged lasts as long as the process. */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function inMemoryStore(options: InMemoryStoreOptions = {}): Store {
   const memory = new Memory(options.onFault);
   const log: EventLog = {
     append: async (append) => {

@@ -1,8 +1,9 @@
 /** What every log promises to a reader of all runs: nothing is missed, nothing comes twice, and a position keeps its meaning. */
 import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Row, Store } from './ports.ts';
+import type { Row } from './rows.ts';
 import { creation, type OpenStore, row, runA, runB } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function changesContract(open: OpenStore): void {

@@ -1,8 +1,8 @@
 /** What every store promises of requests in hand: one owner at a time, a lease that ends, outcomes that stand. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { IdempotencyClaim, IdempotencyRecord } from './idempotency-record.ts';
-import type { Store } from './ports.ts';
+import type { IdempotencyClaim, IdempotencyRecord } from './idempotency.ts';
 import type { OpenStore } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 const request = { tenant: 't', endpoint: 'POST /v1/x', key: 'k"1', requestDigest: 'sha' };
 

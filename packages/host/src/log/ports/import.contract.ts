@@ -2,9 +2,11 @@
 import type { ContextId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { memoryStore } from '../in-memory/store.ts';
-import type { EventLog, ImportRun, NewRow, Row, Store } from './ports.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
+import type { EventLog, ImportRun } from './event-log.ts';
+import type { NewRow, Row } from './rows.ts';
 import { asked, context, creation, type OpenStore, row, rowsOf, runA, runB, started } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 interface Elsewhere {
   readonly run: ImportRun;
@@ -14,7 +16,7 @@ interface Elsewhere {
 
 /** A run of another store: what its bundle holds. */
 async function elsewhere(rows: readonly NewRow[]): Promise<Elsewhere> {
-  const source = memoryStore();
+  const source = inMemoryStore();
   await source.log.append(creation(runA, { rows }));
   const stored = await rowsOf(source, runA);
   const { seq, hash } = stored.at(-1)!;

@@ -2,8 +2,9 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { Commit, EventLog, Row, Store } from './ports.ts';
-import { MAX_EVENT_BYTES } from './ports.ts';
+import type { Commit, EventLog } from './event-log.ts';
+import type { Row } from './rows.ts';
+import { MAX_EVENT_BYTES } from './rows.ts';
 import {
   asked,
   context,
@@ -17,6 +18,7 @@ import {
   runB,
   started,
 } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function logContract(open: OpenStore): void {

@@ -1,8 +1,8 @@
 /** What every queue promises: a run that needs a step is claimed, by one node at a time, and no wake is lost. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from './ports.ts';
 import { asked, creation, lease, type OpenStore, row, runA, runB, started } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function queueContract(open: OpenStore): void {

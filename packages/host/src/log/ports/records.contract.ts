@@ -1,7 +1,9 @@
 /** What every store's records promise: definitions, workflow names and checkpoints come back as they were put. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PackRecord, Store, WorkflowRecord } from './ports.ts';
+import type { WorkflowRecord } from './definitions.ts';
+import type { PackRecord } from './packs.ts';
 import { creation, type OpenStore, row, runA, runB } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function recordsContract(open: OpenStore): void {

@@ -1,11 +1,13 @@
 /** What every store promises of what agents remember: versions by the place of their rows, one tenant's only, found by words. */
 import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryStore } from '../in-memory/store.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
 import { DROPPED, KEPT } from '../remembered-changes.ts';
-import type { Append, NewRow, Store } from './ports.ts';
-import type { RememberedQuery } from './remembered.ts';
+import type { Append } from './event-log.ts';
+import type { RememberedQuery } from './memories.ts';
+import type { NewRow } from './rows.ts';
 import { context, creation, type OpenStore, row, runA, runB, started } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 const NOW = 5_000;
 
@@ -221,7 +223,7 @@ function tenants(store: () => Store): void {
   });
 
   it('get nothing out of a run that was imported, nor out of a rebuild after it', async () => {
-    const source = memoryStore();
+    const source = inMemoryStore();
     await source.log.append(creation(runA, { rows: [started(), kept('a')] }));
     const { hash, seq } = (await source.log.head(runA))!;
     const run = { runId: runA, tenant: 't', contextId: context, originRunId: runA, importedAt: 9, seq, hash };

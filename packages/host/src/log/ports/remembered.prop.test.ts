@@ -2,10 +2,13 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../in-memory/store.ts';
+import { inMemoryStore } from '../in-memory/store.ts';
 import { DROPPED, KEPT } from '../remembered-changes.ts';
 import { folders, open } from '../sqlite/folders.kit.ts';
-import type { Append, NewRow, RememberedQuery, Store } from './ports.ts';
+import type { Append } from './event-log.ts';
+import type { RememberedQuery } from './memories.ts';
+import type { NewRow } from './rows.ts';
+import type { Store } from './store.ts';
 
 const runs = ['run_a', 'run_b', 'run_c', 'run_d'] as const;
 /** Which of them another one started. */
@@ -91,7 +94,7 @@ const { fresh } = folders();
 
 test('two stores that were told the same know the same', async () => {
   const cases = fc.tuple(fc.array(change, { maxLength: 16 }), fc.array(question, { minLength: 6, maxLength: 12 }));
-  const [plain, sqlite] = [memoryStore(), await open(fresh())];
+  const [plain, sqlite] = [inMemoryStore(), await open(fresh())];
   let count = 0;
   const property = fc.asyncProperty(cases, async ([changes, questions]) => {
     count += 1;

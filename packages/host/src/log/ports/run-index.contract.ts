@@ -1,9 +1,11 @@
 /** What every store's index promises: run list, inbox and idempotency outcomes are true the moment their append is. */
 import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IdempotencyRecord } from './idempotency-record.ts';
-import type { Append, RunQuery, Store } from './ports.ts';
+import type { Append } from './event-log.ts';
+import type { IdempotencyRecord } from './idempotency.ts';
+import type { RunQuery } from './run-index.ts';
 import { asked, context, creation, type OpenStore, resolved, row, runA, runB, started } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function runIndexContract(open: OpenStore): void {

@@ -1,6 +1,8 @@
 /** Rows and appends that the contract suites share; not shipped. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Append, NewRow, Row, Store } from './ports.ts';
+import type { Append } from './event-log.ts';
+import type { NewRow, Row } from './rows.ts';
+import type { Store } from './store.ts';
 
 export const runA = 'run_a' as RunId;
 export const runB = 'run_b' as RunId;

@@ -1,8 +1,8 @@
 /** What every store promises of scopes: with the guard, one run at a time works on one, and nothing stays locked. */
 import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Store } from './ports.ts';
 import { context, creation, type OpenStore, row, runA, runB, started } from './samples.kit.ts';
+import type { Store } from './store.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function scopeContract(open: OpenStore): void {

@@ -1,8 +1,9 @@
 /** What every store promises to those who tell others of a tenant's events: chosen rows, questions that wait, and a place for how far they got. */
 import type { ContextId } from '@cairn/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store, SubscriptionRecord } from './ports.ts';
 import { asked, creation, type OpenStore, resolved, row, runA, runB } from './samples.kit.ts';
+import type { Store } from './store.ts';
+import type { SubscriptionRecord } from './subscriptions.ts';
 
 /** Runs the suite against a store that `open` gives empty. */
 export function subscriptionsContract(open: OpenStore): void {

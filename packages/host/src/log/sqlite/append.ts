@@ -11,8 +11,11 @@ import {
   woken,
 } from '../admit.ts';
 import type { Followers } from '../feed/followers.ts';
-import { maySettle } from '../ports/idempotency-record.ts';
-import type { Append, Appended, Commit, ImportRun, InterruptRecord, NewRow, Row, Settlement } from '../ports/ports.ts';
+import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
+import type { Settlement } from '../ports/idempotency.ts';
+import { maySettle } from '../ports/idempotency.ts';
+import type { NewRow, Row } from '../ports/rows.ts';
+import type { InterruptRecord } from '../ports/run-index.ts';
 import { contextTaken, notToSettle, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
 import { outcomeReader, outcomeWriter } from './idempotency.ts';

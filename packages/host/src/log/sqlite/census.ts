@@ -1,7 +1,7 @@
 /** Counts the runs that have not ended without reading those that have, which are most. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isTerminalStatus, runStatuses } from '@cairn/protocol';
-import type { Census } from '../ports/ports.ts';
+import type { Census } from '../ports/queue.ts';
 
 /** As SQL writes them. Runs that run are in no index by status. */
 const restingStatuses = runStatuses

@@ -1,7 +1,9 @@
 /** Two reads that skip what is another tenant's: chosen rows of the whole log, and questions that wait. Each looks at a bounded part. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Changes, ChosenRows, EventLog, PendingPage, PendingQuery, Row } from '../ports/ports.ts';
+import type { Changes, ChosenRows, EventLog } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
+import type { PendingPage, PendingQuery } from '../ports/run-index.ts';
 import { parseListCursor } from '../refusals.ts';
 import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, rowOf } from './columns.ts';
 

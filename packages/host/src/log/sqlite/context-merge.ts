@@ -1,7 +1,8 @@
 /** Reads a context in cursor order by merging its runs, so that no insert pays for an index by context. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import type { ContextRows, Row } from '../ports/ports.ts';
+import type { ContextRows } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, rowOf } from './columns.ts';
 
 /** Cursors fetched from one run at a time; they lie in its index, so the rows themselves are read only once chosen. */

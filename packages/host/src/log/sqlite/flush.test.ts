@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { Commit } from '../ports/ports.ts';
+import type { Commit } from '../ports/event-log.ts';
 import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
 import { database, folders } from './folders.kit.ts';
 import { assembleStore } from './store.ts';

@@ -6,7 +6,7 @@ import {
   maySettle,
   mayTake,
   pendingRecord,
-} from '../ports/idempotency-record.ts';
+} from '../ports/idempotency.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';

@@ -1,6 +1,7 @@
 /** Packs of tenants in SQLite: every version that was ever installed, so that a version never comes to mean something else. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { PackRecord, Records } from '../ports/ports.ts';
+import type { PackRecord } from '../ports/packs.ts';
+import type { Records } from '../ports/store.ts';
 import { packVersionTaken } from '../refusals.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { given, taken } from '../admit.ts';
-import type { Claim, Queue } from '../ports/ports.ts';
+import type { Claim, Queue } from '../ports/queue.ts';
 import { censusOf } from './census.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 import type { Sessions } from './sessions.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
-import type { Row } from '../ports/ports.ts';
+import type { Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, rowOf } from './columns.ts';
 import { storeError } from './errors.ts';
 import { checkVersion } from './migrations.ts';

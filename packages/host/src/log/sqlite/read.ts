@@ -1,18 +1,9 @@
 /** Reads of the log: a run by its index, a context by merging its runs, the run list and the inbox. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import type {
-  Changes,
-  ContextRows,
-  EventLog,
-  InterruptRecord,
-  PendingPage,
-  PendingQuery,
-  Row,
-  RunPage,
-  RunQuery,
-  RunRows,
-} from '../ports/ports.ts';
+import type { Changes, ContextRows, EventLog, RunRows } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
+import type { InterruptRecord, PendingPage, PendingQuery, RunPage, RunQuery } from '../ports/run-index.ts';
 import { ChosenReader } from './chosen-rows.ts';
 import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, rowOf, SHOWN_COLUMNS } from './columns.ts';
 import { ContextMerge } from './context-merge.ts';

@@ -1,7 +1,8 @@
 /** Recomputes the run list, the inbox and what agents remember from the rows, run by run, between the appends of other runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { InterruptRecord, Row, RunRecord } from '../ports/ports.ts';
+import type { Row } from '../ports/rows.ts';
+import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
 import { isOfMemory, rememberedChanges } from '../remembered-changes.ts';
 import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
 import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';

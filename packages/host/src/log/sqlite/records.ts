@@ -1,6 +1,8 @@
 /** Definitions, workflow names and checkpoints in SQLite, beside what has files of its own; writes share the log's transactions. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Checkpoint, Records, WorkflowRecord } from '../ports/ports.ts';
+import type { Checkpoint } from '../ports/checkpoints.ts';
+import type { WorkflowRecord } from '../ports/definitions.ts';
+import type { Records } from '../ports/store.ts';
 import { versionTaken } from '../refusals.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 import { sqliteIdempotency } from './idempotency.ts';

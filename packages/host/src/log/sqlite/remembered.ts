@@ -1,6 +1,6 @@
 /** What agents remember, in SQLite: written with the rows that say so, and found by its words through FTS5. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../ports/remembered.ts';
+import type { Remembered, RememberedEntry, RememberedQuery, Sight } from '../ports/memories.ts';
 import type { RememberedChange } from '../remembered-changes.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
 import type { Read } from './group-commit.ts';

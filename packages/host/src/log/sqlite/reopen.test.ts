@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { IdempotencyRecord } from '../ports/idempotency-record.ts';
-import type { Store } from '../ports/ports.ts';
+import type { IdempotencyRecord } from '../ports/idempotency.ts';
 import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
 import { folders, open } from './folders.kit.ts';
 
 const { fresh, copyOf } = folders();

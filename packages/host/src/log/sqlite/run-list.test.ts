@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../ports/ports.ts';
 import { context, creation, row, started } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
 import { folders, open } from './folders.kit.ts';
 import { migrate } from './migrations.ts';
 import { RunList } from './run-list.ts';

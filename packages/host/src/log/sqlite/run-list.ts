@@ -1,6 +1,6 @@
 /** The run list: every filter by an index, also the runs that run, which are in none by status. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { RunPage, RunQuery } from '../ports/ports.ts';
+import type { RunPage, RunQuery } from '../ports/run-index.ts';
 import { parseListCursor } from '../refusals.ts';
 import { RUN_COLUMNS, recordOf } from './columns.ts';
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { RunSlot } from '../admit.ts';
-import type { InterruptRecord, RunRecord } from '../ports/ports.ts';
+import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
 import { INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf } from './columns.ts';
 
 /** How many runs are kept; one that is not here costs three reads. */

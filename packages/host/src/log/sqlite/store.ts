@@ -2,7 +2,8 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
-import type { EventLog, Store } from '../ports/ports.ts';
+import type { EventLog } from '../ports/event-log.ts';
+import type { Store } from '../ports/store.ts';
 import { storeClosed } from '../refusals.ts';
 import { Appender } from './append.ts';
 import { Checkpointer } from './checkpoint.ts';

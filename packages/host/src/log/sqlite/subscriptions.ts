@@ -1,6 +1,7 @@
 /** Subscriptions in SQLite: few rows, read at start and written when somebody subscribes or a delivery moved on. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Records, SubscriptionRecord } from '../ports/ports.ts';
+import type { Records } from '../ports/store.ts';
+import type { SubscriptionRecord } from '../ports/subscriptions.ts';
 import { subscriptionTaken } from '../refusals.ts';
 import type { GroupCommit, Read } from './group-commit.ts';
 

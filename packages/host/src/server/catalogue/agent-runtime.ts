@@ -17,7 +17,7 @@ import { conformancePrompts } from '../../conformance/conformance-prompts.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentShelf, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/runtime.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { AgentFacts } from './agent-discovery.ts';

@@ -1,9 +1,9 @@
 /** Calibration over HTTP: what the log of the tenant says, read on from one request to the next. */
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row } from '../../log/ports/samples.kit.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { keys, served } from '../served.kit.ts';
 import { CalibrationReader } from './calibration.ts';
 
@@ -36,7 +36,7 @@ test('gives what is in the log of the tenant, and what came since', async () => 
 });
 
 test('those who ask at the same time share one reading, and nobody counts a row twice', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const runId = await runOf(store, 't', 'run_mine');
   await store.log.append({ runId, rows: [decided(0.4), decided(0.5)] });
   const changes = vi.fn(store.log.changes.bind(store.log));

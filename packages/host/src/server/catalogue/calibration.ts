@@ -2,7 +2,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { type Calibration, calibration, type JsonObject } from '@cairn/protocol';
 import { CalibrationFold, calibrationTypes } from '../../agents/calibration.ts';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 import type { Route } from '../http/routes.ts';
 

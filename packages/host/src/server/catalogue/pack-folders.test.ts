@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../agents/packs/signature.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHost, type HostOptions } from '../create-host.ts';
 
 let root: string;
@@ -36,7 +36,7 @@ async function started(folders: readonly string[], options: Partial<HostOptions>
   const trust = [{ keyId: 'acme', publicKey: key.publicKey }];
   const host = await createHost({
     config: { port: 0, keys: tenants, packs: { folders: [...folders], trust } },
-    store: memoryStore(),
+    store: inMemoryStore(),
     report: () => undefined,
     ...options,
   });
@@ -133,7 +133,7 @@ describe('a workflow that comes with a pack', () => {
     const folder = put('desk', withFlow('vendor.acme.desk', flow('sorted')));
     const host = await createHost({
       config: { port: 0, keys: tenants, packs: { folders: [folder] } },
-      store: memoryStore(),
+      store: inMemoryStore(),
       report: () => undefined,
       allowUnsignedPacks: true,
     });

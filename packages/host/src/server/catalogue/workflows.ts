@@ -2,7 +2,7 @@
 import { parseWorkflowDefinition, workflowDefinition, workflowRegistered } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
-import type { Records } from '../../log/ports/ports.ts';
+import type { Records } from '../../log/ports/store.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 
 export interface WorkflowSurface {

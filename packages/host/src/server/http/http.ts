@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Gate } from '../access/gate.ts';
 import { agentRoutes } from '../catalogue/agents.ts';

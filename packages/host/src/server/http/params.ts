@@ -1,6 +1,6 @@
 /** Numbers and ids out of paths, queries and headers: each refused by name when it is not what the wire says. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
-import type { EventLog, RunHead } from '../../log/ports/ports.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam } from './routes.ts';
 

@@ -1,8 +1,8 @@
 import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Redactor } from '../../engine/ports.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Records } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Records } from '../../log/ports/store.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import {
   IDEMPOTENCY_LEASE_MS,
@@ -25,7 +25,7 @@ const committing: OnceRequest = { ...request, commitsOutcome: true };
 const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
 const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
 
-function bench(records: Records = memoryStore().records, redactor: Redactor | null = null) {
+function bench(records: Records = inMemoryStore().records, redactor: Redactor | null = null) {
   let ids = 0;
   const clock = { now: 1_000 };
   const reports: string[] = [];
@@ -168,7 +168,7 @@ test('tenants and operations do not share keys, and no key is kept as it was sen
 });
 
 test('what was done is answered for although it could not be written down', async () => {
-  const records = memoryStore().records;
+  const records = inMemoryStore().records;
   const failing = { ...records, settleIdempotency: () => Promise.reject(new Error('disk')) };
   const { node, work, reports } = bench(failing);
   expect((await node().carryOut(request, work(done('one')))).body).toBe('one');
@@ -177,7 +177,7 @@ test('what was done is answered for although it could not be written down', asyn
 
 test('nothing is carried out when the request cannot be taken in hand', async () => {
   const failed = new RetryableError('store_failed', { message: 'no' });
-  const { node, work, works } = bench({ ...memoryStore().records, claimIdempotency: () => Promise.reject(failed) });
+  const { node, work, works } = bench({ ...inMemoryStore().records, claimIdempotency: () => Promise.reject(failed) });
   await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
   expect(works()).toBe(0);
 });
@@ -205,7 +205,7 @@ test('a key has 1 to 255 characters', () => {
 });
 
 test('what is kept of an answer that quotes the request holds no secret, and a repeat is told the same', async () => {
-  const records = memoryStore().records;
+  const records = inMemoryStore().records;
   const secret = 'sk-"quoted"-0123456789';
   const { node, work } = bench(records, createRedactor([{ name: 'token', value: secret }]));
   const answer = JSON.stringify({ results: [{ runId: secret, ok: false }] });

@@ -10,8 +10,8 @@ import {
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
-import type { IdempotencyClaim, IdempotencyRecord, IdempotencyState } from '../../log/ports/idempotency-record.ts';
-import type { Records } from '../../log/ports/ports.ts';
+import type { IdempotencyClaim, IdempotencyRecord, IdempotencyState } from '../../log/ports/idempotency.ts';
+import type { Records } from '../../log/ports/store.ts';
 
 export interface OnceRequest {
   readonly tenant: string;

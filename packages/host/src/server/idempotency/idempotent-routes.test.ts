@@ -2,8 +2,8 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Engine } from '../../engine/engine.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { asked, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import type { Route } from '../http/routes.ts';
 import { keys, type Served, served } from '../served.kit.ts';
@@ -125,7 +125,7 @@ test('a final refusal is repeated, a body that was refused can be put right', as
 });
 
 test('a request whose host died with it is in flight until its lease has ended, and is then carried out', async () => {
-  const store: Store = memoryStore();
+  const store: Store = inMemoryStore();
   let now = Date.now();
   const entered = Promise.withResolvers<void>();
   const never = Promise.withResolvers<never>();
@@ -167,7 +167,7 @@ const committing = new Set([
 ]);
 
 test('what is one append to a run is recorded with it: the answer is repeated although the host died right after it', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const shared: Store = { ...store, close: async () => undefined };
   const records = { ...store.records, settleIdempotency: () => Promise.reject(new Error('died')) };
   const dying = await served({ store: { ...shared, records } });

@@ -1,6 +1,6 @@
 /** The way from a root run down to a run, out of first rows alone: what it says of a run never changes, so it is kept. */
 import type { InboxEntry, JsonObject, RunId } from '@cairn/protocol';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 
 /** A run above another, and where in it the way down goes on. */

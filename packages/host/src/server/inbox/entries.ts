@@ -1,6 +1,7 @@
 /** One question as the inbox shows it, from its index row, the row that asked it, and the runs above. */
 import { type ApprovalData, type InboxEntry, isoTime, type JsonObject, promptOf } from '@cairn/protocol';
-import type { EventLog, InterruptRecord, Vote } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { InterruptRecord, Vote } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
 
 /** Characters of JSON of what is asked; more is left to who reads the question itself. */

@@ -1,7 +1,9 @@
 /** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import type { ContextId, InboxChange, InboxEntry, RunId } from '@cairn/protocol';
-import type { EventLog, InterruptRecord, Row } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import { foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from '../../log/run-index.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 

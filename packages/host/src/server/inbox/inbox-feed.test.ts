@@ -1,9 +1,9 @@
 import type { InboxChange, RunId } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { ManualTimers } from '../served.kit.ts';
 import { InboxFeed } from './inbox-feed.ts';
@@ -15,7 +15,7 @@ const cursors: PageCursors = {
 };
 
 function stage(capacity = 500) {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const timers = new ManualTimers();
   return { store, timers, feed: new InboxFeed({ log: store.log, cursors, timers, capacity }) };
 }

@@ -1,7 +1,7 @@
 /** Finds the one interrupt that somebody wants to see or hand on, or says exactly why it is not there. */
 import { type OpenInterrupt, quoted, type RunId, TerminalError, waitingInterrupts } from '@cairn/protocol';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 
 export interface Interrupts {
   readonly log: EventLog;

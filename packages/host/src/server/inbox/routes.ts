@@ -1,7 +1,7 @@
 /** `GET /v1/host/cairn/inbox`: what waits for somebody, as pages, or as a stream that goes on. */
 import { inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
-import type { EventLog } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { approval, chain, keys, type Served, type ServedOptions, served } from '../served.kit.ts';
 
 const accept = { resumeValue: { action: 'accept' } };
@@ -188,7 +188,7 @@ test('no token is in a snapshot, an event, a list, a bundle or a report', async 
 });
 
 test('a stranger with made-up tokens has nothing written down, and is held up after too many', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const claims: string[] = [];
   const claimIdempotency: Store['records']['claimIdempotency'] = (claim) => {
     claims.push(claim.endpoint);

@@ -10,7 +10,7 @@ import {
   type RunId,
   TerminalError,
 } from '@cairn/protocol';
-import type { RunHead } from '../../log/ports/ports.ts';
+import type { RunHead } from '../../log/ports/event-log.ts';
 import { type OpenCall, pathParam, type Route } from '../http/routes.ts';
 import { committed } from '../idempotency/recorded-commands.ts';
 import type { TokenGrant } from './interrupt-tokens.ts';

@@ -11,7 +11,7 @@ import { PromptLibrary } from '../../agents/prompts/prompt-library.ts';
 import { ToolBook } from '../../agents/tools/tool-book.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { defineWorkflow, fixed, variable } from '../../engine/workflow/define-workflow.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { systemClock } from '../compose.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
@@ -44,7 +44,7 @@ let host: Served;
 
 beforeEach(async () => {
   model = new Parrot();
-  const store = memoryStore();
+  const store = inMemoryStore();
   const models = { find: () => model };
   const loop = createAgentNodes({
     sha256,

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { eventPayloads, isEventType, type JsonObject, type RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Engine } from '../../engine/engine.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { Row, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { createHost } from '../create-host.ts';
 
 const packs = join(import.meta.dirname, '../../../../../packs');
 
 async function packHost(pack: string): Promise<{ engine: Engine; store: Store }> {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const config = { packs: [join(packs, pack)] };
   const host = await createHost({ config, store, http: false, allowUnsignedPacks: true, report: () => undefined });
   onTestFinished(() => host.close());

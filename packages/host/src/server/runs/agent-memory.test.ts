@@ -5,7 +5,8 @@ import type { JsonObject, RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
-import type { Row, Store } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { openSqliteStore } from '../../log/sqlite/open.ts';
 import { createHost, type Host } from '../create-host.ts';
 

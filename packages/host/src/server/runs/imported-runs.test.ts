@@ -1,9 +1,10 @@
 /** An imported run on the wire: every way to look at it works, although this host knows none of its steps; no way to change it does. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { NewRow, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { asked, row, started } from '../../log/ports/samples.kit.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { keys, served } from '../served.kit.ts';
 
 const runId = 'run_from-elsewhere' as RunId;
@@ -23,10 +24,10 @@ const rows: readonly NewRow[] = [
 /** The run as a store has it that took it over. */
 async function withImported(): Promise<Store> {
   const contextId = 'ctx_elsewhere' as ContextId;
-  const source = memoryStore();
+  const source = inMemoryStore();
   await source.log.append({ runId, rows, create: { tenant: 't', contextId, originRunId: runId } });
   const head = await source.log.head(runId);
-  const store = memoryStore();
+  const store = inMemoryStore();
   const { seq = 0, hash = '' } = head ?? {};
   await store.log.importRun({ runId, tenant: 't', contextId, originRunId: runId, importedAt: 5_000, seq, hash }, rows);
   return store;

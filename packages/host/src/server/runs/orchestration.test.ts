@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { chunk, type FakeReply, type FakeRequest, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
 import { type AgentOptions, defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow, type NodeOptions, variable } from '../../engine/workflow/define-workflow.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHost, type HostOptions } from '../create-host.ts';
 
 const key = 'a-key-of-enough-characters';
@@ -18,7 +18,7 @@ interface Office {
 
 async function open({ agents = [], workflows, config = {} }: Office) {
   const host = await createHost({
-    store: memoryStore(),
+    store: inMemoryStore(),
     config: { port: 0, keys: [{ key, tenant: 't', principal: 'ann', scopes: [...scopes] }], ...config },
     agents: agents.map(defineAgent),
     workflows,

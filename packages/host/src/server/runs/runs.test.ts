@@ -1,6 +1,6 @@
 import { type JsonObject, runCreated } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { approval, chain, keys, noop, type Served, served } from '../served.kit.ts';
 
 async function withWorkflows(): Promise<Served> {
@@ -92,7 +92,7 @@ test('carries out one of many equal requests that arrive together', async () => 
 });
 
 test('carries out one of two equal requests on two nodes that share a store', async () => {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const nodes = await Promise.all([served({ store }), served({ store })]);
   await nodes[0]?.engine.register('t', noop);
   for (let round = 0; round < 20; round += 1) {

@@ -1,6 +1,6 @@
 /** Lets a long poll sleep until its run moves: one follower of the log for all of them, found by run. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
-import type { Commit, EventLog, RunRows } from '../../log/ports/ports.ts';
+import type { Commit, EventLog, RunRows } from '../../log/ports/event-log.ts';
 import type { Timers } from '../timers.ts';
 
 export interface CommitWait {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
 import { ManualTimers } from '../served.kit.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
@@ -22,7 +22,7 @@ interface Asked {
 
 /** A client that asked for a run's stream, and the response that is written to it. */
 async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
-  const { log, records } = memoryStore();
+  const { log, records } = inMemoryStore();
   const timers = new ManualTimers();
   const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
   const clock = { at: 1_000_000 };

@@ -3,7 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { connect, type Socket } from 'node:net';
 import { type Json, type RunEventDoc, streamModes } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import type { NewRow } from '../../log/ports/ports.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 import { KEEPALIVE_MS } from './event-streams.ts';

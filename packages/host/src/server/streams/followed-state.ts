@@ -11,7 +11,7 @@ import {
 import { foldRow } from '../../engine/stepping/run-view.ts';
 import { isUrgent, type Shown } from '../../log/feed/frame.ts';
 import type { Lens } from '../../log/feed/lens.ts';
-import type { Row } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
 
 /** Characters of states that are kept for who is a little behind; the newest one is kept whatever its size. */
 const MAX_KEPT = 1_048_576;

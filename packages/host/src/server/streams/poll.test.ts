@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NewRow } from '../../log/ports/ports.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
 import { type Served, served } from '../served.kit.ts';
 

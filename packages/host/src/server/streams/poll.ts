@@ -2,7 +2,8 @@
 import { isTerminalStatus, POLL_TIMEOUT, pollAnswer } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../../log/feed/frame.ts';
-import type { EventLog, Row } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { CommitWaiters } from './commit-waiters.ts';

@@ -3,9 +3,10 @@ import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { type Collector, collector } from '../../log/feed/feed-sink.kit.ts';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { NewRow, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 
 interface Seen extends Collector {
@@ -25,7 +26,7 @@ function seen(): Seen {
 }
 
 async function started(): Promise<Store> {
-  const store = memoryStore();
+  const store = inMemoryStore();
   await store.log.append(creation(runA));
   return store;
 }

@@ -5,7 +5,8 @@ import { foldRow, type LoadView } from '../../engine/stepping/run-view.ts';
 import type { Sink, Subscription } from '../../log/feed/feed.ts';
 import { isUrgent } from '../../log/feed/frame.ts';
 import type { Lens } from '../../log/feed/lens.ts';
-import type { Commit, EventLog, Row } from '../../log/ports/ports.ts';
+import type { Commit, EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import { FollowedState, type StateText, shownStates, stateText } from './followed-state.ts';
 
 export interface SnapshotRange {

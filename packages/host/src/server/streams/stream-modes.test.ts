@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { type Json, type JsonObject, type RunEventDoc, runSnapshotSchema } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect, onTestFinished, test } from 'vitest';
-import type { NewRow } from '../../log/ports/ports.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, resolved, row, runA } from '../../log/ports/samples.kit.ts';
 import { approval, keys, type Served, served } from '../served.kit.ts';
 

@@ -1,6 +1,6 @@
 /** Tells the `callbackUrl` of a run that the run waits, with a token to answer by; the token is made anew for every attempt. */
 import { isCairnError, isoTime, type OpenInterrupt } from '@cairn/protocol';
-import type { Row } from '../../log/ports/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from '../inbox/open-interrupt.ts';
 import type { Attempt, Policy } from './pump.ts';

@@ -1,7 +1,9 @@
 /** A receiver, a log and a time that a test moves, for the tests of deliveries; not shipped. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { memoryStore } from '../../log/in-memory/store.ts';
-import type { EventLog, Row, Store } from '../../log/ports/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Timers } from '../timers.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
@@ -84,7 +86,7 @@ export class PumpWorld {
   });
 
   constructor(options: { readonly policy?: Partial<Policy>; readonly log?: (log: EventLog) => EventLog } = {}) {
-    this.store = memoryStore();
+    this.store = inMemoryStore();
     this.#log = options.log?.(this.store.log) ?? this.store.log;
     this.policy = { ...policy, ...options.policy };
     this.saved = renderState(newDeliveryState('0'));

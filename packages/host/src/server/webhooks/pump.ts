@@ -2,7 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
 import type { Report } from '../../engine/ports.ts';
-import type { EventLog, Row } from '../../log/ports/ports.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
 import type { Timers } from '../timers.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';

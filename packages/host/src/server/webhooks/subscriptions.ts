@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RegisterWebhook } from '@cairn/protocol';
 import { z } from 'zod';
-import type { SubscriptionRecord } from '../../log/ports/ports.ts';
+import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
 import { seal, unseal } from '../secrets/sealed.ts';
 import { newDeliveryState, renderState } from './delivery-state.ts';
 import { secretFingerprint } from './signature.ts';

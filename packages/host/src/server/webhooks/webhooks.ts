@@ -10,7 +10,10 @@ import {
 } from '@cairn/protocol';
 import type { Report, UniqueId } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
-import type { Commit, Row, Store, SubscriptionRecord } from '../../log/ports/ports.ts';
+import type { Commit } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
+import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
 import type { OnceMark } from '../idempotency/idempotency.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
 import type { Timers } from '../timers.ts';

@@ -1,4 +1,4 @@
-import type { Row } from '../log/ports/ports.ts';
+import type { Row } from '../log/ports/rows.ts';
 import { chain } from '../log/chain.ts'; // refused
 import { reply } from '../server/runs.ts'; // refused
 import { clock } from '../../test/kit/clock.ts'; // refused

@@ -55,3 +55,9 @@ export function mayTake(standing: IdempotencyRecord, claim: IdempotencyClaim): b
 /** Whether an outcome may be written over the record that stands: only by whoever still has the request in hand. */
 export const maySettle = (standing: IdempotencyRecord | null, owner: string | null): boolean =>
   standing === null ? owner === null : standing.state === 'pending' && standing.owner === owner;
+
+/** The outcome of a request, and who has it in hand; null when nobody took it, because whatever comes second is refused. */
+export interface Settlement {
+  readonly record: IdempotencyRecord;
+  readonly owner: string | null;
+}

@@ -1,0 +1,35 @@
+/** Rows: events as a writer hands them in, and as a store keeps them. */
+import type { Audience, Cause, ContextId, RunId } from '@cairn/protocol';
+
+/** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
+export interface NewRow {
+  /** Instant in ms by the writer's clock; never decreasing within a run (a fact that comes late is moved up by the store). */
+  readonly at: number;
+  readonly type: string;
+  readonly nodeId?: string | undefined;
+  readonly cause?: Cause | undefined;
+  readonly audience: Audience;
+  readonly payload: string;
+  /** The task face: the body of the task event this row shows as, or null when the task view does not show it. */
+  readonly task: string | null;
+}
+
+/** A row as stored. Nothing in it is parsed on the way out. */
+export interface Row {
+  readonly runId: RunId;
+  readonly seq: number;
+  readonly contextId: ContextId;
+  readonly cursor: number;
+  readonly at: number;
+  readonly type: string;
+  readonly nodeId: string | null;
+  readonly cause: Cause | null;
+  readonly audience: Audience;
+  readonly payload: string;
+  readonly task: string | null;
+  readonly rowHash: string;
+  readonly hash: string;
+}
+
+/** Largest event: payload and task face together, in UTF-8 bytes. */
+export const MAX_EVENT_BYTES = 1_048_576;
