@@ -1,8 +1,8 @@
 /** A node of the world: an engine over its own line to the store, that can crash, stop in order, and come back. */
 import { hash as digest } from 'node:crypto';
-import type { LoopWorld } from '../../packages/host/src/agents/loop/world.ts';
+import type { LoopOptions } from '../../packages/host/src/agents/loop/loop-options.ts';
 import { createSupervisor } from '../../packages/host/src/agents/orchestration/supervisor.ts';
-import { PromptLibrary } from '../../packages/host/src/agents/prompts/prompt-library.ts';
+import { PromptRegistry } from '../../packages/host/src/agents/prompts/prompt-registry.ts';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
 import type { Sha256, UniqueId } from '../../packages/host/src/engine/ports.ts';
@@ -30,11 +30,11 @@ const nobody = (): never => {
 };
 
 /** Supervisors decide what their configuration says, in any workflow, so that they need neither models nor tools. */
-const loopWorld: LoopWorld = {
+const loopWorld: LoopOptions = {
   sha256,
-  prompts: new PromptLibrary([]),
+  prompts: new PromptRegistry([]),
   models: { find: nobody },
-  toolLaw: nobody,
+  toolAccess: nobody,
   reasoningVerbosity: 'off',
   reasoningTokenLimit: 1,
   lowConfidence: 'ask',

@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { authorize, ceilingOf, invocable, permitted, type ToolLaw, toolSurface } from './allowlist.ts';
+import { authorize, ceilingOf, invocable, permitted, type ToolAccess, toolSurface } from './allowlist.ts';
 import { defineTool, hostTool } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
-import { ToolBook } from './tools/tool-book.ts';
+import { ToolRegistry } from './tools/tool-registry.ts';
 
 const tool = (id: string, needs: readonly string[] = []): Tool =>
   hostTool({ id, description: id, input: z.object({}), egress: 'none', needs, run: () => id });
 
-const book = new ToolBook(
+const registry = new ToolRegistry(
   ['openwop:time', 'openwop:fs.read', 'openwop:fs.write', 'acme.crm:refund', 'acme.crm:look'].map((id) =>
     tool(id, id === 'acme.crm:refund' ? ['tool:refunds'] : []),
   ),
 );
 
-const law = (change: Partial<ToolLaw> = {}): ToolLaw => ({
-  book,
+const access = (change: Partial<ToolAccess> = {}): ToolAccess => ({
+  registry,
   policy: { name: 'tools.allow', lines: ['openwop:*', 'acme.crm:*'] },
   allowlist: ['openwop:*', 'acme.crm:refund'],
   ceiling: undefined,
@@ -24,11 +24,11 @@ const law = (change: Partial<ToolLaw> = {}): ToolLaw => ({
   ...change,
 });
 
-const shown = (change: Partial<ToolLaw> = {}) => toolSurface(law(change)).map((entry) => entry.tool.id);
+const shown = (change: Partial<ToolAccess> = {}) => toolSurface(access(change)).map((entry) => entry.tool.id);
 const all = ['acme.crm:refund', 'openwop:fs.read', 'openwop:fs.write', 'openwop:time'];
 
 test('an agent is shown what its manifest lists and nothing else, under names that models can say', () => {
-  expect(toolSurface(law()).map(({ name, rule }) => [name, rule])).toEqual([
+  expect(toolSurface(access()).map(({ name, rule }) => [name, rule])).toEqual([
     ['acme_crm_refund', 'toolAllowlist[1] "acme.crm:refund"; tools.allow[1] "acme.crm:*"'],
     ['openwop_fs_read', 'toolAllowlist[0] "openwop:*"; tools.allow[0] "openwop:*"'],
     ['openwop_fs_write', 'toolAllowlist[0] "openwop:*"; tools.allow[0] "openwop:*"'],
@@ -36,7 +36,7 @@ test('an agent is shown what its manifest lists and nothing else, under names th
   ]);
 });
 
-test.each<[string, Partial<ToolLaw>, readonly string[]]>([
+test.each<[string, Partial<ToolAccess>, readonly string[]]>([
   ['no allowlist', { allowlist: undefined }, []],
   ['an empty allowlist', { allowlist: [] }, []],
   ['single ids', { allowlist: ['openwop:time', 'openwop:gone'] }, ['openwop:time']],
@@ -65,7 +65,7 @@ test.each<[string, Partial<ToolLaw>, readonly string[]]>([
   expect(shown(change)).toEqual(ids);
 });
 
-test.each<[string, string, Partial<ToolLaw>, string]>([
+test.each<[string, string, Partial<ToolAccess>, string]>([
   ['no allowlist', 'openwop:time', { allowlist: undefined }, 'toolAllowlist is missing, which means no tools'],
   ['an empty one', 'openwop:time', { allowlist: [] }, 'toolAllowlist is empty'],
   ['no line of it', 'acme.crm:look', {}, 'toolAllowlist has no line for acme.crm:look'],
@@ -79,7 +79,7 @@ test.each<[string, string, Partial<ToolLaw>, string]>([
   ['the run', 'openwop:time', { ceiling: ['openwop:fs.read'] }, 'cairn.tools has no line for openwop:time'],
   ['scopes', 'acme.crm:refund', { scopes: ['tool:other'] }, 'needs tool:refunds, which the starter of the run lacks'],
 ])('a call that is denied by %s is told which line decided', (_what, toolId, change, rule) => {
-  expect(authorize(law(change), book.nameOf(toolId))).toEqual({
+  expect(authorize(access(change), registry.nameOf(toolId))).toEqual({
     allowed: false,
     code: 'forbidden',
     toolId,
@@ -90,9 +90,9 @@ test.each<[string, string, Partial<ToolLaw>, string]>([
 });
 
 test('a call by the id is as good as one by the name; what nobody has is not found', () => {
-  expect(authorize(law(), 'openwop:time')).toEqual(authorize(law(), 'openwop_time'));
+  expect(authorize(access(), 'openwop:time')).toEqual(authorize(access(), 'openwop_time'));
   for (const name of ['', 'openwop_tim', '__proto__', 'constructor', 'openwop_handoff', 'x'.repeat(10_000)]) {
-    expect(authorize(law(), name)).toMatchObject({ allowed: false, code: 'tool_not_found', toolId: name });
+    expect(authorize(access(), name)).toMatchObject({ allowed: false, code: 'tool_not_found', toolId: name });
   }
 });
 
@@ -106,21 +106,21 @@ test('whatever the lists say, what is shown can be called and nothing else, and 
       fc.option(lines, { nil: undefined }),
       fc.boolean(),
       (allowlist, policy, ceiling, isHeld) => {
-        const drawn = law({
+        const drawn = access({
           allowlist,
           policy: { name: 'tools.allow', lines: policy },
           ceiling,
           scopes: isHeld ? ['tool:refunds'] : undefined,
         });
         const names = new Set(toolSurface(drawn).map(({ name }) => name));
-        for (const { id } of book.all) {
-          const name = book.nameOf(id);
+        for (const { id } of registry.all) {
+          const name = registry.nameOf(id);
           const decided = authorize(drawn, name);
           expect(decided.allowed).toBe(names.has(name));
         }
         const free = toolSurface({ ...drawn, ceiling: undefined }).map(({ name }) => name);
         expect(free).toEqual(expect.arrayContaining([...names]));
-        const callable = invocable(drawn).map(({ id }) => book.nameOf(id));
+        const callable = invocable(drawn).map(({ id }) => registry.nameOf(id));
         expect(callable).toEqual(expect.arrayContaining([...names]));
       },
     ),
@@ -129,13 +129,13 @@ test('whatever the lists say, what is shown can be called and nothing else, and 
 
 test('a tenant has its own list, or that of all, or what the host offers', () => {
   const tenants = { acme: ['openwop:time'] };
-  expect(permitted({ allow: ['a:b'], tenants }, book, 'acme')).toEqual({
+  expect(permitted({ allow: ['a:b'], tenants }, registry, 'acme')).toEqual({
     name: 'tools.tenants.acme',
     lines: ['openwop:time'],
   });
-  expect(permitted({ allow: ['a:b'], tenants }, book, 'other').lines).toEqual(['a:b']);
-  expect(permitted({ allow: undefined, tenants }, book, 'other').lines).toEqual(['acme.crm:*', 'openwop:*']);
-  expect(permitted({ allow: [], tenants }, book, 'constructor').lines).toEqual([]);
+  expect(permitted({ allow: ['a:b'], tenants }, registry, 'other').lines).toEqual(['a:b']);
+  expect(permitted({ allow: undefined, tenants }, registry, 'other').lines).toEqual(['acme.crm:*', 'openwop:*']);
+  expect(permitted({ allow: [], tenants }, registry, 'constructor').lines).toEqual([]);
 });
 
 test('the ceiling of a run is a list of lines; what is none allows nothing', () => {
@@ -148,15 +148,16 @@ test('the ceiling of a run is a list of lines; what is none allows nothing', () 
 
 test('names are distinct however alike the ids are, and none is the loop’s own', () => {
   const alike = ['a.b:c', 'a:b.c', 'a:b_c', 'a-b:c', `x:${'y'.repeat(62)}`, `x.${'y'.repeat(60)}:y`];
-  const made = new ToolBook(alike.map((id) => tool(id)));
+  const made = new ToolRegistry(alike.map((id) => tool(id)));
   const names = made.all.map(({ id }) => made.nameOf(id));
   expect(new Set(names).size).toBe(alike.length);
   for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   for (const { id } of made.all) expect(made.called(made.nameOf(id))?.id).toBe(id);
 });
 
-test('a book refuses two tools of one id, and the ids that the loop answers itself', () => {
+test('a registry refuses two tools of one id, and the ids that the loop answers itself', () => {
   const twin = defineTool({ id: 'acme:x', description: 'x', input: z.object({}), run: () => 1 });
-  expect(() => new ToolBook([twin, twin])).toThrow('two of them');
-  for (const id of ['openwop:handoff', 'openwop:decide']) expect(() => new ToolBook([tool(id)])).toThrow('agent loop');
+  expect(() => new ToolRegistry([twin, twin])).toThrow('two of them');
+  for (const id of ['openwop:handoff', 'openwop:decide'])
+    expect(() => new ToolRegistry([tool(id)])).toThrow('agent loop');
 });

@@ -5,7 +5,7 @@
  */
 import { type JsonObject, quoted } from '@cairn/protocol';
 import type { Tool } from './tools/tool.ts';
-import type { ToolBook } from './tools/tool-book.ts';
+import type { ToolRegistry } from './tools/tool-registry.ts';
 
 /** Lines of a list, and what the list is called where somebody would look for it. */
 export interface ToolLines {
@@ -21,9 +21,9 @@ export interface ToolPolicy {
 }
 
 /** All that decides about the tools of one agent in one run. */
-export interface ToolLaw {
+export interface ToolAccess {
   /** What the host offers. */
-  readonly book: ToolBook;
+  readonly registry: ToolRegistry;
   /** What the operator permits the tenant: see `permitted`. */
   readonly policy: ToolLines;
   /** `toolAllowlist` of the manifest; left out means none. */
@@ -62,17 +62,17 @@ export type Authorization =
 const CEILING = 'cairn.tools';
 
 /** The tools an agent is shown, by id. */
-export function toolSurface(law: ToolLaw): readonly ShownTool[] {
-  return law.book.all.flatMap((tool) => {
-    const judged = judge(law, tool);
-    return judged.allowed ? [{ name: law.book.nameOf(tool.id), tool, rule: judged.rule }] : [];
+export function toolSurface(access: ToolAccess): readonly ShownTool[] {
+  return access.registry.all.flatMap((tool) => {
+    const judged = judge(access, tool);
+    return judged.allowed ? [{ name: access.registry.nameOf(tool.id), tool, rule: judged.rule }] : [];
   });
 }
 
 /** Whether an agent may call what its model named; what was shown is not believed. */
-export function authorize(law: ToolLaw, name: string): Authorization {
-  const tool = law.book.called(name);
-  if (tool !== undefined) return judge(law, tool);
+export function authorize(access: ToolAccess, name: string): Authorization {
+  const tool = access.registry.called(name);
+  if (tool !== undefined) return judge(access, tool);
   return {
     allowed: false,
     code: 'tool_not_found',
@@ -84,17 +84,19 @@ export function authorize(law: ToolLaw, name: string): Authorization {
 }
 
 /** What a tenant may be permitted at most, whoever asks for it. */
-export function permitted({ allow, tenants }: ToolPolicy, book: ToolBook, tenant: string): ToolLines {
+export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry, tenant: string): ToolLines {
   const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
   if (own !== undefined) return { name: `tools.tenants.${tenant}`, lines: own };
   if (allow !== undefined) return { name: 'tools.allow', lines: allow };
-  const scopes = new Set(book.all.map(({ id }) => id.slice(0, id.indexOf(':'))));
+  const scopes = new Set(registry.all.map(({ id }) => id.slice(0, id.indexOf(':'))));
   return { name: 'tools.allow (default)', lines: [...scopes].map((scope) => `${scope}:*`) };
 }
 
 /** The tools that a caller may have called for it, whichever agent calls: what the catalogue lists. */
-export const invocable = (law: Pick<ToolLaw, 'book' | 'policy' | 'scopes'>): readonly Tool[] =>
-  law.book.all.filter((tool) => firstLine(law.policy.lines, tool.id) !== -1 && missingScopes(law, tool).length === 0);
+export const invocable = (access: Pick<ToolAccess, 'registry' | 'policy' | 'scopes'>): readonly Tool[] =>
+  access.registry.all.filter(
+    (tool) => firstLine(access.policy.lines, tool.id) !== -1 && missingScopes(access, tool).length === 0,
+  );
 
 /** What a run's options say of its tools; undefined when they say nothing, and nothing at all when they say it wrongly. */
 export function ceilingOf(configurable: JsonObject | null | undefined): readonly string[] | undefined {
@@ -106,10 +108,10 @@ export function ceilingOf(configurable: JsonObject | null | undefined): readonly
 /** An id, `*`, or a beginning that ends at a `:` or `.`, followed by `*`. */
 export const toolLinePattern = /^(\*|[a-z0-9][a-z0-9.-]*:([A-Za-z0-9._-]*\.)?\*|[a-z0-9][a-z0-9.-]*:[A-Za-z0-9._-]+)$/;
 
-function judge(law: ToolLaw, tool: Tool): Authorization {
+function judge(access: ToolAccess, tool: Tool): Authorization {
   const { id } = tool;
-  const { policy, ceiling } = law;
-  const listed = allowlistLine(law, id);
+  const { policy, ceiling } = access;
+  const listed = allowlistLine(access, id);
   if ('missing' in listed) return denied(tool, listed.missing);
   const permittedBy = firstLine(policy.lines, id);
   if (permittedBy === -1) return denied(tool, lacks(policy, id));
@@ -120,13 +122,13 @@ function judge(law: ToolLaw, tool: Tool): Authorization {
     if (capped === -1) return denied(tool, lacks(run, id));
     passed.push(lineText(run, capped));
   }
-  const missing = missingScopes(law, tool);
+  const missing = missingScopes(access, tool);
   if (missing.length > 0) return denied(tool, `${id} needs ${missing.join(', ')}, which the starter of the run lacks`);
   return { allowed: true, tool, rule: passed.join('; ') };
 }
 
 /** A `*` of a manifest is a wish for everything, and counts only where the operator has said `*` as well. */
-function allowlistLine({ allowlist, policy }: ToolLaw, id: string): { line: string } | { missing: string } {
+function allowlistLine({ allowlist, policy }: ToolAccess, id: string): { line: string } | { missing: string } {
   if (allowlist === undefined) return { missing: 'toolAllowlist is missing, which means no tools' };
   const list = { name: 'toolAllowlist', lines: allowlist };
   const isOpen = policy.lines.includes('*');
@@ -144,7 +146,7 @@ function denied(tool: Tool, rule: ToolRule): Authorization {
 }
 
 /** Scopes that are not known are not held. */
-const missingScopes = ({ scopes = [] }: Pick<ToolLaw, 'scopes'>, { needs }: Tool): readonly string[] =>
+const missingScopes = ({ scopes = [] }: Pick<ToolAccess, 'scopes'>, { needs }: Tool): readonly string[] =>
   scopes.includes('tool:*') ? [] : needs.filter((scope) => !scopes.includes(scope));
 
 const firstLine = (lines: readonly string[], id: string): number => lines.findIndex((line) => matches(line, id));

@@ -7,7 +7,7 @@ const least = { id: 'host:desk', persona: 'Desk', instructions: 'Sort what comes
 test('what is left out of an agent is what a manifest without it means', () => {
   expect(defineAgent(least)).toEqual({
     agentId: 'host:desk',
-    parts: {
+    definition: {
       manifest: {
         agentId: 'host:desk',
         persona: 'Desk',
@@ -22,7 +22,7 @@ test('what is left out of an agent is what a manifest without it means', () => {
 
 test('all that is said of an agent is in its definition', () => {
   const rehearsal = { turns: [[{ say: 'Done.' }]] };
-  const { parts } = defineAgent({
+  const { definition } = defineAgent({
     ...least,
     id: 'vendor.acme.desk.triage',
     modelClass: 'classification',
@@ -35,7 +35,7 @@ test('all that is said of an agent is in its definition', () => {
     memory: { longTerm: true },
     rehearsal,
   });
-  expect(parts).toMatchObject({
+  expect(definition).toMatchObject({
     manifest: {
       agentId: 'vendor.acme.desk.triage',
       modelClass: 'classification',

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { compileSchema } from '../engine/values/schemas.ts';
 import { readScript } from './models/scripted/script.ts';
-import type { AgentParts } from './packs/pack-agents.ts';
+import type { AgentDefinition } from './packs/pack-agents.ts';
 
 export interface AgentOptions {
   /** `host:<name>`, known to this host alone; or `<tier>.<org>.<pack>.<agent>`, as agents of packs are called. */
@@ -41,7 +41,7 @@ export interface AgentOptions {
 /** What `createHost({ agents })` takes. */
 export interface DefinedAgent {
   readonly agentId: string;
-  readonly parts: Omit<AgentParts, 'packName' | 'packVersion'>;
+  readonly definition: Omit<AgentDefinition, 'packName' | 'packVersion'>;
 }
 
 /** Further colons are kept for what a host makes up: agents of peers, of other hosts, of tests. */
@@ -59,7 +59,7 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   }
   return {
     agentId,
-    parts: {
+    definition: {
       manifest,
       systemPrompt: options.instructions,
       ...(taskSchema === undefined ? {} : { taskSchema }),

@@ -2,7 +2,7 @@
 import { type AgentInventoryEntry, type AgentRef, agentRefOf, type Discovery, TerminalError } from '@cairn/protocol';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
-import { type AgentDefinition, agentDefinition } from './packs/pack-agents.ts';
+import { type StoredAgent, storedAgent } from './packs/pack-agents.ts';
 
 /** What stands where an agent of a pack names its pack. No pack can have this name. */
 const OWN_PACK = 'host';
@@ -11,7 +11,7 @@ export interface OwnAgent {
   readonly agentId: string;
   readonly agent: DefinedAgent;
   readonly version: string;
-  readonly definition: AgentDefinition;
+  readonly definition: StoredAgent;
   readonly ref: AgentRef;
 }
 
@@ -21,9 +21,9 @@ export function ownAgents(agents: readonly DefinedAgent[], version: string): rea
   for (const agent of agents) {
     const { agentId } = agent;
     if (own.has(agentId)) throw definedTwice(agentId);
-    const definition = agentDefinition({ packName: OWN_PACK, packVersion: version, ...agent.parts });
+    const definition = storedAgent({ packName: OWN_PACK, packVersion: version, ...agent.definition });
     // It came from no manifest, so that none is named.
-    const { sourceManifestId: _, ...ref } = agentRefOf(agent.parts.manifest, version);
+    const { sourceManifestId: _, ...ref } = agentRefOf(agent.definition.manifest, version);
     own.set(agentId, { agentId, agent, version, definition, ref });
   }
   return [...own.values()];
@@ -31,7 +31,7 @@ export function ownAgents(agents: readonly DefinedAgent[], version: string): rea
 
 /** Its schemas are no files, so that the manifest has no references that tell of them. */
 export function ownEntry({ agent, version }: OwnAgent, discovery: Discovery): AgentInventoryEntry {
-  const { manifest, taskSchema, returnSchema } = agent.parts;
+  const { manifest, taskSchema, returnSchema } = agent.definition;
   const entry = inventoryEntry(manifest, { name: OWN_PACK, version }, discovery);
   return { ...entry, hasHandoffSchemas: taskSchema !== undefined || returnSchema !== undefined };
 }

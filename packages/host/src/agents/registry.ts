@@ -18,13 +18,13 @@ import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { type OwnAgent, ownAgents, ownEntry } from './own-agents.ts';
 import { type CheckedPack, checkPack } from './packs/check-pack.ts';
-import type { AgentDefinition } from './packs/pack-agents.ts';
+import type { StoredAgent } from './packs/pack-agents.ts';
 import type { PackFiles } from './packs/pack-files.ts';
 import type { PackWorkflow } from './packs/pack-workflows.ts';
 import { unmetPeers } from './packs/requirements.ts';
 import type { TrustPolicy } from './packs/signature.ts';
 
-export interface RegistryWorld {
+export interface AgentRegistryPorts {
   readonly records: Records;
   readonly now: () => number;
   readonly policy: TrustPolicy;
@@ -41,7 +41,7 @@ export interface KnownAgent {
 }
 
 /** Agents that belong together and may hand work to each other: those of one pack, or those of the host's code. */
-export type Crew = readonly KnownAgent[];
+export type HandoffGroup = readonly KnownAgent[];
 
 /** A pack that is there, whoever has it. */
 interface KnownPack {
@@ -64,14 +64,14 @@ interface PackBody {
 export const MAX_PACKS = 100;
 
 export class AgentRegistry {
-  readonly #world: RegistryWorld;
+  readonly #ports: AgentRegistryPorts;
   readonly #host = new Map<string, KnownPack>();
   #own: readonly OwnAgent[] = [];
   /** One change at a time: what a check saw is still so when its pack is written. */
   readonly #inTurn = oneAtATime();
 
-  constructor(world: RegistryWorld) {
-    this.#world = world;
+  constructor(ports: AgentRegistryPorts) {
+    this.#ports = ports;
   }
 
   /** Takes in the agents that the host's own code defines, for everybody, until it stops. Before any pack. */
@@ -95,7 +95,7 @@ export class AgentRegistry {
       await this.#keepAgents(pack.agents);
       const { manifest, hash, signedBy } = pack;
       const agents = pack.agents.map(withoutBody);
-      this.#host.set(name, { manifest, hash, signedBy, agents, scope: 'host', installedAt: this.#world.now() });
+      this.#host.set(name, { manifest, hash, signedBy, agents, scope: 'host', installedAt: this.#ports.now() });
       return pack.workflows;
     });
   }
@@ -110,8 +110,8 @@ export class AgentRegistry {
       this.#refuseTwins(pack, known);
       refuseTooMany(name, known);
       await this.#keepAgents(pack.agents);
-      const installedAt = this.#world.now();
-      await this.#world.records.putPack(recordOf(tenant, pack, installedAt));
+      const installedAt = this.#ports.now();
+      await this.#ports.records.putPack(recordOf(tenant, pack, installedAt));
       return this.#shown({ ...pack, agents: pack.agents.map(withoutBody), scope: 'tenant', installedAt });
     });
   }
@@ -123,7 +123,7 @@ export class AgentRegistry {
       const dependent = known.find(({ manifest }) => Object.hasOwn(manifest.dependencies ?? {}, name));
       const isOwn = known.some(({ manifest, scope }) => manifest.name === name && scope === 'tenant');
       if (isOwn && dependent !== undefined) throw stillNeeded(name, dependent.manifest.name);
-      if (!isOwn || !(await this.#world.records.dropPack(tenant, name))) throw noPack(name);
+      if (!isOwn || !(await this.#ports.records.dropPack(tenant, name))) throw noPack(name);
     });
   }
 
@@ -135,7 +135,7 @@ export class AgentRegistry {
 
   /** By id. */
   async agents(tenant: string): Promise<readonly AgentInventoryEntry[]> {
-    const { discovery } = this.#world;
+    const { discovery } = this.#ports;
     const ofPacks = (await this.#visible(tenant)).flatMap(({ manifest }) =>
       (manifest.agents ?? []).map((agent) => inventoryEntry(agent, manifest, discovery)),
     );
@@ -144,16 +144,16 @@ export class AgentRegistry {
   }
 
   /** All agents of the tenant, by whom they belong with. */
-  async crews(tenant: string): Promise<readonly Crew[]> {
+  async handoffGroups(tenant: string): Promise<readonly HandoffGroup[]> {
     const own = this.#own.map(({ agentId, definition, ref }) => ({ agentId, hash: definition.hash, ref }));
-    return [own, ...(await this.#visible(tenant)).map(crewOf)];
+    return [own, ...(await this.#visible(tenant)).map(handoffGroupOf)];
   }
 
   /** The host's own win over a tenant's of the same name or with the same agent: the operator put them there. */
   async #visible(tenant: string): Promise<readonly KnownPack[]> {
     const host = [...this.#host.values()];
     const taken = new Set([...this.#own, ...host.flatMap(({ agents }) => agents)].map(({ agentId }) => agentId));
-    const own = (await this.#world.records.packs(tenant)).map(knownFrom);
+    const own = (await this.#ports.records.packs(tenant)).map(knownFrom);
     const visible = own.filter(
       (pack) => !this.#host.has(pack.manifest.name) && !agentIdsOf(pack).some((agentId) => taken.has(agentId)),
     );
@@ -161,7 +161,7 @@ export class AgentRegistry {
   }
 
   #checked(files: PackFiles, known: readonly KnownPack[]): CheckedPack {
-    const { policy, discovery } = this.#world;
+    const { policy, discovery } = this.#ports;
     const pack = checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
     const { manifest, agents } = pack;
     this.#refuseSecrets(`The pack ${manifest.name}`, [manifest, ...agents.map(({ body }) => body)]);
@@ -187,11 +187,11 @@ export class AgentRegistry {
 
   /** What is kept word for word must hold none. */
   #refuseSecrets(what: string, value: unknown): void {
-    refuseSecrets(this.#world.redactor ?? null, what, value);
+    refuseSecrets(this.#ports.redactor ?? null, what, value);
   }
 
-  async #keepAgents(agents: readonly AgentDefinition[]): Promise<void> {
-    for (const { hash, body } of agents) await this.#world.records.putDefinition(hash, body);
+  async #keepAgents(agents: readonly StoredAgent[]): Promise<void> {
+    for (const { hash, body } of agents) await this.#ports.records.putDefinition(hash, body);
   }
 
   #shown({ manifest, scope, hash, signedBy, installedAt }: KnownPack): InstalledPack {
@@ -204,7 +204,7 @@ export class AgentRegistry {
       signedBy,
       installedAt: isoTime(installedAt),
       agents: agents.map(({ agentId, modelClass }) => ({ agentId, modelClass })),
-      degraded: [...unmetPeers(manifest, this.#world.discovery)],
+      degraded: [...unmetPeers(manifest, this.#ports.discovery)],
     };
   }
 }
@@ -232,9 +232,9 @@ function knownFrom({ hash, installedAt, body }: PackRecord): KnownPack {
   return { ...(JSON.parse(body) as PackBody), hash, installedAt, scope: 'tenant' };
 }
 
-const withoutBody = ({ agentId, hash }: AgentDefinition): PackBody['agents'][number] => ({ agentId, hash });
+const withoutBody = ({ agentId, hash }: StoredAgent): PackBody['agents'][number] => ({ agentId, hash });
 
-function crewOf({ manifest, agents }: KnownPack): Crew {
+function handoffGroupOf({ manifest, agents }: KnownPack): HandoffGroup {
   const hashes = new Map(agents.map(({ agentId, hash }) => [agentId, hash]));
   return (manifest.agents ?? []).flatMap((agent) => {
     const hash = hashes.get(agent.agentId);

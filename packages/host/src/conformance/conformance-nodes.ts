@@ -1,10 +1,10 @@
 /** Kinds of node that only the published fixtures have; a host offers them when its conformance switch is on. */
 
-import { nodePrompts, type PromptWorld } from '../agents/prompts/node-prompts.ts';
+import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
 import { promptRefProblems } from '../agents/prompts/prompt-chain.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 
-export interface ConformanceWorld extends PromptWorld {
+export interface ConformanceWorld extends PromptOptions {
   /** The model that a node without a wish of its own gets. */
   readonly activeModel: () => { readonly provider: string; readonly model: string };
 }
@@ -15,7 +15,7 @@ export const conformanceNodes = (world: ConformanceWorld): readonly NodeType[] =
 ];
 
 /** Resolves and composes the prompts its configuration refers to, and answers with their hashes: no model is asked. */
-const mockAi = (world: PromptWorld): NodeType => ({
+const mockAi = (world: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
   check: ({ config }) => promptRefProblems(config),
   begin(context) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { chain, faulty } from '../../test/kit/engine-bench.ts';
 import { VirtualClock } from '../../test/kit/virtual-clock.ts';
 import { Memory } from '../agents/memory/memory.ts';
-import { sha256 } from '../agents/memory/memory-bench.kit.ts';
+import { sha256 } from '../agents/memory/memory-runs.kit.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Append } from '../log/ports/event-log.ts';

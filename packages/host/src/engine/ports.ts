@@ -76,7 +76,7 @@ export interface AgentPin {
 }
 
 /** Where the agents of a tenant are found. */
-export interface AgentShelf {
+export interface AgentSource {
   /** The agents of these names, and whoever they may hand work to. Throws for one that the tenant does not have. */
   pin(tenant: string, agentIds: readonly string[]): Promise<Readonly<Record<string, AgentPin>>>;
   definition(hash: string): Promise<JsonObject>;

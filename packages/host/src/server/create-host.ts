@@ -1,9 +1,9 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
 import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { createAgentSource } from '../agents/agent-source.ts';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import { AgentRegistry } from '../agents/registry.ts';
-import { createAgentShelf } from '../agents/shelf.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Redactor, Report, Step } from '../engine/ports.ts';
@@ -100,8 +100,8 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     });
     await registry.defineOwn(options.agents ?? [], hostVersion());
     const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
-    const shelf = createAgentShelf(registry, store.records);
-    const runtime = createAgentRuntime(config, { ...options, store, shelf, redactor });
+    const agentSource = createAgentSource(registry, store.records);
+    const runtime = createAgentRuntime(config, { ...options, store, agentSource, redactor });
     const { tools, models, ...kinds } = runtime;
     const running = engineOf(config, { store, steps: options.steps ?? [], ...kinds, report, redactor });
     engine = running;

@@ -4,13 +4,13 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { createAgentSource } from '../agents/agent-source.ts';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { TrustPolicy } from '../agents/packs/signature.ts';
 import { AgentRegistry } from '../agents/registry.ts';
-import { createAgentShelf } from '../agents/shelf.ts';
 import { defineTool } from '../agents/tools/define-tool.ts';
 import type { Tool } from '../agents/tools/tool.ts';
-import { ToolBook } from '../agents/tools/tool-book.ts';
+import { ToolRegistry } from '../agents/tools/tool-registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
@@ -162,7 +162,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     steps: options.steps ?? [],
     nodeTypes: options.agents?.nodeTypes ?? [],
     performers: options.agents?.performers ?? [],
-    agents: createAgentShelf(registry, store.records),
+    agents: createAgentSource(registry, store.records),
     redactor,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
     report,
@@ -189,7 +189,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     discovery,
     registry,
     tools: {
-      book: new ToolBook([openTool, ownTool, scopedTool]),
+      registry: new ToolRegistry([openTool, ownTool, scopedTool]),
       policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
     },
     models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),

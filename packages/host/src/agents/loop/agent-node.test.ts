@@ -4,10 +4,10 @@ import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../../engine/core/driven.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
-import { benchWorld, turnOf } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
+import { testLoopOptions, turnOf } from './agent-script.kit.ts';
 
-const nodeTypes = createNodeTypeRegistry([], createAgentNodes(benchWorld()));
+const nodeTypes = createNodeTypeRegistry([], createAgentNodes(testLoopOptions()));
 const agent = { agentId: 'community.test.crew.solo' };
 
 const registered =

@@ -7,9 +7,9 @@ import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
 import { boundaryRows } from './boundary.ts';
 import { limitProblems } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { mockAgent } from './mock-agent.ts';
 import { costProblems } from './run-costs.ts';
-import type { LoopWorld } from './world.ts';
 
 export type Check = (value: Json, what: string) => readonly string[];
 
@@ -66,26 +66,26 @@ export function configProblems(config: JsonObject, known: Readonly<Record<string
 
 function agentNode(
   typeId: string,
-  world: LoopWorld,
+  options: LoopOptions,
   known: Readonly<Record<string, Check>>,
   needs: (node: WorkflowNode) => readonly string[],
 ): NodeType {
   return {
     typeId,
-    driver: createAgentDriver(world) as NodeDriver,
+    driver: createAgentDriver(options) as NodeDriver,
     actsAsAgent: () => true,
-    checkRun: (node, run) => costProblems(node, run, world),
+    checkRun: (node, run) => costProblems(node, run, options),
     check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   };
 }
 
 /** Nodes that act as agents, and the one that plays an agent for tests. */
-export function createAgentNodes(world: LoopWorld): readonly NodeType[] {
+export function createAgentNodes(options: LoopOptions): readonly NodeType[] {
   return [
-    agentNode('cairn.agent', world, settings, needsAgent),
-    agentNode('core.ai.callPrompt', world, promptSettings, () => []),
-    agentNode('core.ai.structuredOutput', world, promptSettings, needsSchema),
-    mockAgent(world),
+    agentNode('cairn.agent', options, settings, needsAgent),
+    agentNode('core.ai.callPrompt', options, promptSettings, () => []),
+    agentNode('core.ai.structuredOutput', options, promptSettings, needsSchema),
+    mockAgent(options),
   ];
 }

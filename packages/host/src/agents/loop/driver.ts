@@ -1,28 +1,28 @@
 /** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
 import { evolveLoop } from './invocation.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { freshLoop, type LoopState } from './loop-state.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
 import { stoppedLoop } from './stopped.ts';
 import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
-import type { LoopWorld } from './world.ts';
 
 /** `OpenCall.step` of the calls of a model. */
 const MODEL_PERFORMER = 'cairn.model';
 
-export function createAgentDriver(world: LoopWorld): NodeDriver<LoopState> {
+export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
   return {
     fresh: freshLoop,
     evolve: evolveLoop,
-    next: (context) => nextOfLoop(context, world),
+    next: (context) => nextOfLoop(context, options),
     callInput: (context, call) =>
-      call.step === MODEL_PERFORMER ? modelInput(context, world) : toolInput(context, call),
+      call.step === MODEL_PERFORMER ? modelInput(context, options) : toolInput(context, call),
     about: (context, call) => (call.step === MODEL_PERFORMER ? aboutModel(context) : aboutTool(context, call)),
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER
         ? [modelReturned(context, call, result)]
-        : [toolReturned(context, call, result, world)],
+        : [toolReturned(context, call, result, options)],
     again: (context, call) =>
       call.step === MODEL_PERFORMER ? askModelAgain(context, call) : [callAgain(context.node.id, call)],
     stopped: stoppedLoop,

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
-import { AgentRun, agentId, type BenchOptions } from './agent-bench.kit.ts';
+import { AgentScript, type AgentScriptOptions, agentId } from './agent-script.kit.ts';
 
 const solo = agentId('solo');
 
 /** An agent that is asked how sure it is. */
-const unsure = (more: BenchOptions = {}, confidence: object = {}): AgentRun =>
-  new AgentRun({ cast: { solo: { manifest: { confidence } } }, ...more });
+const unsure = (more: AgentScriptOptions = {}, confidence: object = {}): AgentScript =>
+  new AgentScript({ agents: { solo: { manifest: { confidence } } }, ...more });
 
-const decides = (run: AgentRun, confidence: unknown, decision: unknown = 'refund') =>
+const decides = (run: AgentScript, confidence: unknown, decision: unknown = 'refund') =>
   run.calls(['openwop_decide', { decision, ...(confidence === undefined ? {} : { confidence }) }]);
 
 describe('a decision', () => {
@@ -114,8 +114,8 @@ describe('escalation', () => {
   });
 
   test('edited while it hands the work on, the colleague hears what was changed', () => {
-    const run = new AgentRun({
-      cast: { solo: { manifest: { confidence: {}, toolAllowlist: ['openwop:handoff'] } }, second: {} },
+    const run = new AgentScript({
+      agents: { solo: { manifest: { confidence: {}, toolAllowlist: ['openwop:handoff'] } }, second: {} },
     });
     run.calls(
       ['openwop_decide', { decision: 'refund', confidence: 0.1 }],
@@ -163,7 +163,7 @@ describe('escalation', () => {
 
   test('an edited decision must have the shape that the agent would need', () => {
     const returnSchema = { $ref: '#/$defs/q', $defs: { q: { type: 'object', required: ['queue'] } } };
-    const run = new AgentRun({ cast: { solo: { manifest: { confidence: {} }, returnSchema } } });
+    const run = new AgentScript({ agents: { solo: { manifest: { confidence: {} }, returnSchema } } });
     decides(run, 0.1, { queue: 'x' });
     expect(() => run.answers('a', { action: 'edit', decision: { line: 1 } })).toThrow(/does not fit/);
     expect(run.answers('a', { action: 'edit', decision: { queue: 'y' } }).outputs).toMatchObject({
@@ -173,7 +173,7 @@ describe('escalation', () => {
   });
 
   test('suppressed by the operator, it passes and the log says so', () => {
-    const run = decides(unsure({ world: { lowConfidence: 'suppress' } }), 0.5);
+    const run = decides(unsure({ loopOptions: { lowConfidence: 'suppress' } }), 0.5);
     expect(run.status).toBe('completed');
     expect(run.last('cap.breached')).toEqual({
       kind: 'confidence-escalation-suppressed',
@@ -193,17 +193,17 @@ describe('escalation', () => {
 
 describe('handing on', () => {
   const pair = (more: object = {}, schemas: object = {}) =>
-    new AgentRun({
-      cast: {
+    new AgentScript({
+      agents: {
         first: { manifest: { toolAllowlist: ['openwop:handoff'] } },
         second: { manifest: { description: 'Does the rest.', ...more }, ...schemas },
       },
     });
-  const handsOn = (run: AgentRun, more: object = {}) =>
+  const handsOn = (run: AgentScript, more: object = {}) =>
     run.calls(['openwop_handoff', { agentId: agentId('second'), message: 'Your turn.', reason: 'skill', ...more }]);
 
   test('between nodes is told where another agent goes on, and only there', () => {
-    const run = new AgentRun({ cast: { first: {}, second: {} }, next: ['first', 'second'] }).says().says();
+    const run = new AgentScript({ agents: { first: {}, second: {} }, next: ['first', 'second'] }).says().says();
     const at = run.types().lastIndexOf('node.started');
     expect(run.types().slice(at, at + 3)).toEqual(['node.started', 'agent.handoff', 'agent.invocation.started']);
     const [one, other] = [agentId('first'), agentId('second')];
@@ -257,7 +257,7 @@ describe('handing on', () => {
     const offered = pair().request.tools.find(({ toolId }) => toolId === 'openwop:handoff');
     expect(offered?.inputSchema).toMatchObject({ properties: { agentId: { enum: [agentId('second')] } } });
     expect(offered?.description).toContain('Does the rest.');
-    const silent = new AgentRun({ cast: { first: {}, second: {} } });
+    const silent = new AgentScript({ agents: { first: {}, second: {} } });
     expect(silent.request.tools.map(({ toolId }) => toolId)).not.toContain('openwop:handoff');
   });
 
@@ -284,7 +284,7 @@ describe('handing on', () => {
 
   test('back and forth is bounded by the turns of the node', () => {
     const both = { manifest: { toolAllowlist: ['openwop:handoff'] } };
-    const run = new AgentRun({ cast: { first: both, second: both }, config: { limits: { maxTurns: 5 } } });
+    const run = new AgentScript({ agents: { first: both, second: both }, config: { limits: { maxTurns: 5 } } });
     for (let i = 0; i < 5; i++) {
       const to = run.request.agentId === agentId('first') ? 'second' : 'first';
       run.calls(['openwop_handoff', { agentId: agentId(to), message: 'You.' }]);
@@ -302,11 +302,11 @@ describe('schemas', () => {
     properties: { n: { type: 'number' } },
     additionalProperties: false,
   };
-  const structured = (config: JsonObject = {}) => new AgentRun({ cast: { solo: { returnSchema } }, config });
+  const structured = (config: JsonObject = {}) => new AgentScript({ agents: { solo: { returnSchema } }, config });
 
   test('a task off its schema fails the node before the agent sees anything', () => {
     const taskSchema = { type: 'object', required: ['topic'] };
-    const run = new AgentRun({ cast: { solo: { taskSchema } } });
+    const run = new AgentScript({ agents: { solo: { taskSchema } } });
     expect(run.error).toMatchObject({ code: 'handoff_task_schema_violation', retryable: false });
     expect(run.types().filter((type) => type.startsWith('agent.') || type.startsWith('cairn.model'))).toEqual([]);
   });
@@ -341,14 +341,14 @@ describe('schemas', () => {
   );
 
   test('a result that is nested without end is off every schema', () => {
-    const run = new AgentRun({ cast: { solo: { returnSchema: {} } } }).says({
+    const run = new AgentScript({ agents: { solo: { returnSchema: {} } } }).says({
       text: '['.repeat(9_000) + ']'.repeat(9_000),
     });
     expect(run.request.messages.at(-1)).toMatchObject({ text: expect.stringContaining('levels deep') });
   });
 
   test('a decision off the schema is repaired as well', () => {
-    const run = new AgentRun({ cast: { solo: { returnSchema, manifest: { confidence: {} } } } });
+    const run = new AgentScript({ agents: { solo: { returnSchema, manifest: { confidence: {} } } } });
     decides(run, 1, { m: 1 });
     expect(run.types()).not.toContain('agent.decided');
     expect(run.request.messages.slice(-2)).toMatchObject([

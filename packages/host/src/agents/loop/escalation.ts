@@ -3,10 +3,10 @@ import type { Json, JsonObject, ThresholdRule } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import { clientRow, type Decision, shareOf } from './rows.ts';
-import { optionsOf } from './settings.ts';
+import type { LoopOptions } from './loop-options.ts';
+import { type AgentDecision, clientRow, validConfidence } from './rows.ts';
+import { configurableOf } from './settings.ts';
 import { verdictSchema } from './verdict.ts';
-import type { LoopWorld } from './world.ts';
 
 const DEFAULT_THRESHOLD = 0.7;
 
@@ -17,14 +17,14 @@ export interface Threshold {
 
 /** What the run says, else the manifest, else 0.7. */
 function thresholdOf(context: Pick<NodeContext, 'state' | 'node'>, manifest: number | undefined): Threshold {
-  const asked = shareOf(optionsOf(context).escalationThreshold);
+  const asked = validConfidence(configurableOf(context).escalationThreshold);
   if (asked !== undefined) return { threshold: asked, rule: 'run-option' };
   return manifest === undefined
     ? { threshold: DEFAULT_THRESHOLD, rule: 'default' }
     : { threshold: manifest, rule: 'manifest' };
 }
 
-export interface Stated extends Decision {
+export interface Stated extends AgentDecision {
   readonly agentId: string;
   readonly defaultThreshold: number | undefined;
   readonly returnSchema: JsonObject | undefined;
@@ -36,12 +36,16 @@ export type Escalation =
   | { readonly action: 'ask'; readonly drafts: readonly Draft[] };
 
 /** Exactly one action, and none where no confidence was stated or what was stated is none. */
-export function escalation(context: NodeContext, stated: Stated, world: Pick<LoopWorld, 'lowConfidence'>): Escalation {
-  const observed = shareOf(stated.confidence);
+export function escalation(
+  context: NodeContext,
+  stated: Stated,
+  options: Pick<LoopOptions, 'lowConfidence'>,
+): Escalation {
+  const observed = validConfidence(stated.confidence);
   const { threshold, rule } = thresholdOf(context, stated.defaultThreshold);
   if (observed === undefined || observed >= threshold) return { action: 'none' };
   const nodeId = context.node.id;
-  if (world.lowConfidence === 'suppress') {
+  if (options.lowConfidence === 'suppress') {
     const payload = { kind: 'confidence-escalation-suppressed', limit: threshold, observed, nodeId };
     return { action: 'suppressed', drafts: [clientRow('cap.breached', nodeId, payload)] };
   }

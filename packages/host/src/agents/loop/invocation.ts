@@ -1,7 +1,7 @@
 /** How the rows of an agent node change what the loop knows of it. */
 import type { FoldEvent, JsonObject } from '@cairn/protocol';
 import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../models/turn.ts';
-import { modelName } from '../tools/tool-book.ts';
+import { modelName } from '../tools/tool-registry.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './call-fold.ts';
 import { type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 import { handedText } from './task.ts';

@@ -1,29 +1,29 @@
 /** The calls of a turn that are the loop's own: what they state, and why one of them does not count. */
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
-import { loopTools } from '../tools/tool-book.ts';
+import { loopTools } from '../tools/tool-registry.ts';
 import { type Agent, agentOf } from './agent.ts';
 import {
-  type Decided,
   type HandedOn,
   loopToolCalled,
   mayDecide,
   mayHandOff,
   readDecision,
   readHandoff,
+  type StatedDecision,
 } from './loop-tools.ts';
 import { taskProblems } from './task.ts';
 import { malformed, type Refused, refusal } from './tool-calls.ts';
 
 /** What a turn states, the first of each kind, and those of its calls to the loop that do not count. */
 export interface Statements {
-  readonly decided: Decided | null;
+  readonly decided: StatedDecision | null;
   readonly handedOn: HandedOn | null;
   readonly refused: readonly Refused[];
 }
 
 export function statementsOf(context: NodeContext, turn: Turn, agent: Agent): Statements {
-  let decided: Decided | null = null;
+  let decided: StatedDecision | null = null;
   let handedOn: HandedOn | null = null;
   const refused: Refused[] = [];
   for (const [index, call] of turn.toolCalls.entries()) {
@@ -33,7 +33,7 @@ export function statementsOf(context: NodeContext, turn: Turn, agent: Agent): St
     const isTaken = (isDecision ? decided : handedOn) !== null;
     const read = isTaken ? 'only one of these in a turn counts' : readCall(context, agent, call, isDecision);
     if (typeof read === 'string') refused.push({ index, toolId, input: call.input, end: whyNot(toolId, agent, read) });
-    else if (isDecision) decided = read as Decided;
+    else if (isDecision) decided = read as StatedDecision;
     else handedOn = read as HandedOn;
   }
   return { decided, handedOn, refused };

@@ -45,7 +45,7 @@ export interface Invocation {
   turns: number;
   /** Times the model was told that its result is not of the right shape. */
   repairs: number;
-  request: ModelCall | null;
+  request: TurnRequest | null;
   stream: Stream;
   /** What the model answered last. */
   turn: Turn | null;
@@ -55,7 +55,7 @@ export interface Invocation {
 }
 
 /** The call of the model that is open, or that failed and is tried again. */
-export interface ModelCall {
+export interface TurnRequest {
   readonly callId: string;
   attempt: number;
   /** Attempts that failed, not counting those that were cut short. */

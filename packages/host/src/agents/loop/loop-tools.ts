@@ -1,7 +1,7 @@
 /** The calls that the loop answers itself: to state a decision, and to hand work to a colleague. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { ModelTool } from '../models/turn.ts';
-import { loopTools, modelName } from '../tools/tool-book.ts';
+import { loopTools, modelName } from '../tools/tool-registry.ts';
 import type { Agent, Colleague } from './agent.ts';
 import { schemaAsPart } from './schema-part.ts';
 
@@ -68,7 +68,7 @@ const handoffTool = (colleagues: readonly Colleague[]): ModelTool => ({
 const introduction = ({ agentId, persona, description }: Colleague): string =>
   `${agentId} is ${persona}${description === undefined ? '' : `: ${description}`}`;
 
-export interface Decided {
+export interface StatedDecision {
   readonly decision: Json;
   /** As the model said it; may be no number at all. */
   readonly confidence: Json | undefined;
@@ -83,7 +83,7 @@ export interface HandedOn {
 }
 
 /** A confidence that is none stays in it: that is seen in the log, and is no reason to ask the model again. */
-export function readDecision(input: Json): Decided | string {
+export function readDecision(input: Json): StatedDecision | string {
   const { decision, confidence, reasoning } = fieldsOf(input);
   if (decision === undefined) return 'decision is missing';
   return { decision, confidence, reasoning: typeof reasoning === 'string' ? reasoning : undefined };

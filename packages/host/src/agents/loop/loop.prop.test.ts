@@ -5,7 +5,7 @@ import { evolve, newRunState } from '../../engine/core/evolve.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
 import type { Turn } from '../models/turn.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
-import { AgentRun, agentId, sha256, turnOf } from './agent-bench.kit.ts';
+import { AgentScript, agentId, sha256, turnOf } from './agent-script.kit.ts';
 
 const MAX_TURNS = 8;
 const MAX_TOOL_CALLS = 12;
@@ -76,7 +76,7 @@ function outcome(luck: Luck, callId: string, records: number): ToolOutcome {
 }
 
 /** One call returns, or one question is answered, or time passes. False when nothing is left to happen. */
-function step(run: AgentRun, luck: Luck, number: number): boolean {
+function step(run: AgentScript, luck: Luck, number: number): boolean {
   const calls = Object.values(run.state.calls).filter((call) => call.asked === undefined);
   if (calls.length > 0) {
     land(run, luck, luck.pick(calls, `step ${number}`));
@@ -107,7 +107,7 @@ function step(run: AgentRun, luck: Luck, number: number): boolean {
   return true;
 }
 
-function land(run: AgentRun, luck: Luck, { callId, step: performer }: OpenCall): void {
+function land(run: AgentScript, luck: Luck, { callId, step: performer }: OpenCall): void {
   if (performer === 'cairn.tool') {
     const { records } = run.inputOf(run.state.calls[callId] as OpenCall);
     run.lands(callId, { outcome: outcome(luck, callId, records.length) as unknown as JsonObject });
@@ -119,11 +119,11 @@ function land(run: AgentRun, luck: Luck, { callId, step: performer }: OpenCall):
   else run.says(turn(luck, callId));
 }
 
-function play(seed: number, crashes: (number: number) => boolean, allowlist: readonly string[]): AgentRun {
+function play(seed: number, crashes: (number: number) => boolean, allowlist: readonly string[]): AgentScript {
   const luck = new Luck(seed);
   const manifest = { toolAllowlist: [...allowlist, 'openwop:handoff', 'openwop:decide'] };
-  const run = new AgentRun({
-    cast: { first: { manifest }, second: { manifest } },
+  const run = new AgentScript({
+    agents: { first: { manifest }, second: { manifest } },
     config: { limits: { maxTurns: MAX_TURNS, maxToolCalls: MAX_TOOL_CALLS } },
   });
   for (let number = 0; run.status !== 'completed' && run.status !== 'failed'; number++) {
@@ -187,7 +187,7 @@ function checkOrder(rows: readonly Row[]): void {
   for (const invocation of story.split(/(?<=E)/)) expect(invocation).toMatch(/^SP[rct]*(D[rct]*)*(DH)?E$/);
 }
 
-const replayed = (run: AgentRun) => {
+const replayed = (run: AgentScript) => {
   const state = newRunState(run.state.runId);
   for (const event of JSON.parse(JSON.stringify(run.events)) as Row[]) evolve(state, run.workflow, event);
   return state;
@@ -213,7 +213,7 @@ test('whatever models and tools do, brackets close, calls pair, rows keep their 
 });
 
 /** What readers of a run see, without what a second attempt changes. */
-const seen = (run: AgentRun) =>
+const seen = (run: AgentScript) =>
   run.drafts
     .filter(({ audience }) => audience === 'client')
     .map(({ type, payload: { attempt: _attempt, durationMs: _duration, requestedAt: _at, ...payload } }) => ({

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
-import { benchWorld, sha256 } from './agent-bench.kit.ts';
 import { createAgentNodes } from './agent-node.ts';
-import type { LoopWorld } from './world.ts';
+import { sha256, testLoopOptions } from './agent-script.kit.ts';
+import type { LoopOptions } from './loop-options.ts';
 
-const nodeTypesOf = (world: Partial<LoopWorld> = {}) => createNodeTypeRegistry([], createAgentNodes(benchWorld(world)));
+const nodeTypesOf = (loopOptions: Partial<LoopOptions> = {}) =>
+  createNodeTypeRegistry([], createAgentNodes(testLoopOptions(loopOptions)));
 const nodeTypes = nodeTypesOf();
 const typeId = 'core.conformance.mock-agent';
 

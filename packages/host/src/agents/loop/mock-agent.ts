@@ -5,8 +5,9 @@ import type { Draft } from '../../engine/core/state.ts';
 import type { NodeContext, NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import { escalation } from './escalation.ts';
+import type { LoopOptions } from './loop-options.ts';
 import {
-  type Decision,
+  type AgentDecision,
   decidedRow,
   deltaRow,
   handoffRow,
@@ -16,7 +17,6 @@ import {
   toolReturnedRow,
 } from './rows.ts';
 import { principalOf, verbosityOf } from './settings.ts';
-import type { LoopWorld } from './world.ts';
 
 const json = z.custom<Json>(() => true);
 const agentId = z.string().min(3).max(256);
@@ -66,11 +66,11 @@ type MockConfig = z.infer<typeof mockConfig>;
 
 const TYPE_ID = 'core.conformance.mock-agent';
 
-export function mockAgent(world: LoopWorld): NodeType {
+export function mockAgent(options: LoopOptions): NodeType {
   return {
     typeId: TYPE_ID,
     check(node, definition) {
-      const isAllowed = world.isConformanceHost || definition.id.startsWith('conformance-');
+      const isAllowed = options.isConformanceHost || definition.id.startsWith('conformance-');
       const place = isAllowed ? [] : [`${TYPE_ID} is for workflows whose id begins with conformance-`];
       const { error } = mockConfig.safeParse(node.config);
       const problems = error?.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`) ?? [];
@@ -78,7 +78,7 @@ export function mockAgent(world: LoopWorld): NodeType {
     },
     begin(context) {
       const config = mockConfig.parse(context.node.config);
-      const { rows, isHeld } = play(context, config, world);
+      const { rows, isHeld } = play(context, config, options);
       return isHeld ? { kind: 'wait', drafts: rows } : { kind: 'complete', outputs: {}, drafts: rows };
     },
     resume: (_context, { timedOut }) =>
@@ -92,14 +92,14 @@ export function mockAgent(world: LoopWorld): NodeType {
 }
 
 /** Reasoned, tools, handoff, decided, held: in this order. */
-function play(context: NodeContext, config: MockConfig, world: LoopWorld) {
+function play(context: NodeContext, config: MockConfig, options: LoopOptions) {
   const { node } = context;
   const from = emitterOf(node, config);
   const rows = reasoningRows(node.id, from.agentId, config, {
-    verbosity: verbosityOf(context, world),
-    tokenLimit: world.reasoningTokenLimit,
+    verbosity: verbosityOf(context, options),
+    tokenLimit: options.reasoningTokenLimit,
   });
-  rows.push(...toolRows(context, from.agentId, config, rows.length, world));
+  rows.push(...toolRows(context, from.agentId, config, rows.length, options));
   if (config.mockHandoff !== undefined) {
     const { toAgentId, reason, context: handed } = config.mockHandoff;
     rows.push(handoffRow(node.id, { from, to: { agentId: toAgentId }, reason, context: handed }));
@@ -108,7 +108,7 @@ function play(context: NodeContext, config: MockConfig, world: LoopWorld) {
   if (decision === null) return { rows, isHeld: false };
   rows.push(decidedRow(node.id, from.agentId, decision));
   const stated = { ...decision, agentId: from.agentId, defaultThreshold: undefined, returnSchema: undefined };
-  const held = escalation(context, stated, world);
+  const held = escalation(context, stated, options);
   return { rows: held.action === 'none' ? rows : [...rows, ...held.drafts], isHeld: held.action === 'ask' };
 }
 
@@ -139,7 +139,7 @@ function toolRows(
   emitter: string,
   { mockToolCalls = [] }: MockConfig,
   before: number,
-  { sha256 }: LoopWorld,
+  { sha256 }: LoopOptions,
 ): Draft[] {
   const { node, visit, attempt, state } = context;
   const rows: Draft[] = [];
@@ -164,7 +164,7 @@ function endOf({ result, error }: NonNullable<MockConfig['mockToolCalls']>[numbe
   return { error: shown, status: 'error' };
 }
 
-function decisionOf({ mockDecision, mockConfidence }: MockConfig): Decision | null {
+function decisionOf({ mockDecision, mockConfidence }: MockConfig): AgentDecision | null {
   if (mockDecision !== undefined) {
     const { decision, confidence: stated, reasoning } = mockDecision;
     return { decision, confidence: stated, reasoning };

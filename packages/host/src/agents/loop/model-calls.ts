@@ -7,13 +7,13 @@ import { failureOf, ModelError } from '../models/model-error.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
-import type { Invocation, LoopState, ModelCall } from './loop-state.ts';
+import type { LoopOptions } from './loop-options.ts';
+import type { Invocation, LoopState, TurnRequest } from './loop-state.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
 import { clientRow, operatorRow } from './rows.ts';
 import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
-import type { LoopWorld } from './world.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -22,7 +22,7 @@ export const callPrefix = ({ node, visit, attempt }: Pick<Context, 'node' | 'vis
   `${node.id}#${visit}.${attempt}/`;
 
 /** The model an invocation keeps. Throws when there is none for it. */
-export function modelFor(context: Context, agent: Agent, { models }: LoopWorld): Model {
+export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {
   const { rehearsal } = agent;
   const mock = mockOf(context);
   try {
@@ -96,22 +96,22 @@ export function aboutModel({ inner }: DrivenContext<LoopState>): JsonObject {
 }
 
 /** What a turn is performed with. */
-export function modelInput(context: Context, world: LoopWorld): JsonObject {
+export function modelInput(context: Context, options: LoopOptions): JsonObject {
   const invocation = context.inner.invocation as Invocation;
   const agent = agentOf(context, invocation.agentId);
   const { provider, model, messages, turns, startedSeq } = invocation;
-  const { system, text } = openingWords(context, agent, invocation, world);
+  const { system, text } = openingWords(context, agent, invocation, options);
   const mock = mockOf(context);
   const request: ModelRequest = {
     agentId: agent.agentId,
     selection: { ...selectionOf(context, agent), provider, model },
     system,
     messages: [{ role: 'user', text }, ...messages],
-    tools: toolsShown(context, agent, world),
+    tools: toolsShown(context, agent, options),
     ...(agent.returnSchema === undefined ? {} : { responseSchema: agent.returnSchema }),
     group: groupOf(context),
     cutSeq: startedSeq,
-    verbosity: verbosityOf(context, world),
+    verbosity: verbosityOf(context, options),
     ...(agent.rehearsal === undefined ? {} : { rehearsal: agent.rehearsal }),
     turnIndex: turns - 1,
     ...(mock === undefined ? {} : { mock }),
@@ -120,8 +120,8 @@ export function modelInput(context: Context, world: LoopWorld): JsonObject {
 }
 
 /** The tools an agent may use here, and those that the loop answers itself. */
-export function toolsShown(context: Context, agent: Agent, world: LoopWorld): readonly ModelTool[] {
-  const shown = toolSurface(world.toolLaw(context.state.view, agent.allowlist)).map(
+export function toolsShown(context: Context, agent: Agent, options: LoopOptions): readonly ModelTool[] {
+  const shown = toolSurface(options.toolAccess(context.state.view, agent.allowlist)).map(
     ({ name, tool: { id, description, inputSchema } }): ModelTool => ({ toolId: id, name, description, inputSchema }),
   );
   return [...shown, ...loopToolsOf(agent)];
@@ -163,13 +163,13 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 /** How long until the next attempt; null when there is none. No chance in it: a run must decide the same every time. */
-export function retryWait({ failures }: ModelCall, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
+export function retryWait({ failures }: TurnRequest, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
   if (!retryable || failures >= MAX_FAILURES || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null;
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
 }
 
 /** The turn failed and is tried again after a while; what readers saw of it ends here. */
-export function waitToRetry(context: Context, call: ModelCall, failure: ModelFailure, waitMs: number): Draft[] {
+export function waitToRetry(context: Context, call: TurnRequest, failure: ModelFailure, waitMs: number): Draft[] {
   const { stream } = context.inner.invocation as Invocation;
   const nodeId = context.node.id;
   const { callId, attempt, failures } = call;
@@ -195,7 +195,7 @@ export function waitToRetry(context: Context, call: ModelCall, failure: ModelFai
 }
 
 /** The next attempt of a turn that failed. */
-export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: ModelCall): Asked {
+export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnRequest): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
     drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
@@ -203,7 +203,7 @@ export function retryModel(context: Context, invocation: Invocation, { callId, a
   };
 }
 
-export const modelError = (nodeId: string, { failures }: ModelCall, failure: ModelFailure): RunError => ({
+export const modelError = (nodeId: string, { failures }: TurnRequest, failure: ModelFailure): RunError => ({
   code: failure.code,
   message: `Node ${nodeId} gave up on its model${failures > 1 ? ` after ${failures} attempts` : ''}: ${failure.message}`,
   details: { class: failure.class },

@@ -4,34 +4,34 @@ import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext, NodeContext } from '../../engine/workflow/node-type.ts';
 import { nodePrompts } from '../prompts/node-prompts.ts';
 import { type Agent, firstAgentId } from './agent.ts';
+import type { LoopOptions } from './loop-options.ts';
 import type { Invocation, LoopState } from './loop-state.ts';
 import { nodeTask } from './task.ts';
-import type { LoopWorld } from './world.ts';
 
-type PromptParts = Pick<LoopWorld, 'prompts' | 'sha256'>;
+type PromptParts = Pick<LoopOptions, 'prompts' | 'sha256'>;
 
 /** Which prompts the agent gets and why, in references and hashes. */
-export const promptRows = (context: NodeContext, agent: Agent, world: PromptParts): readonly Draft[] =>
-  promptsOf(context, agent, world).rows;
+export const promptRows = (context: NodeContext, agent: Agent, options: PromptParts): readonly Draft[] =>
+  promptsOf(context, agent, options).rows;
 
 /** What a model is told first: how to be, and what to do. */
 export function openingWords(
   context: DrivenContext<LoopState>,
   agent: Agent,
   { task }: Pick<Invocation, 'task'>,
-  world: PromptParts,
+  options: PromptParts,
 ): { readonly system: string; readonly text: string } {
-  const { system, user, examples } = promptsOf(context, agent, world);
+  const { system, user, examples } = promptsOf(context, agent, options);
   const text = task ?? user ?? nodeTask(context.inputs, context.node.config);
   return { system, text: [...examples, text].join('\n\n') };
 }
 
-function promptsOf(context: NodeContext, agent: Agent, world: PromptParts) {
+function promptsOf(context: NodeContext, agent: Agent, options: PromptParts) {
   const { agentId, systemPrompt, promptLayer } = agent;
   const own = { layer: promptLayer, text: systemPrompt, whose: nameOf(agent), agentId };
   // What the node refers to is for the agent it names; a colleague has its own words only.
   const isFirst = agentId === firstAgentId(context);
-  return nodePrompts(isFirst ? context : withoutReferences(context), own, world);
+  return nodePrompts(isFirst ? context : withoutReferences(context), own, options);
 }
 
 const withoutReferences = (context: NodeContext): NodeContext => ({

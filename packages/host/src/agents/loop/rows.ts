@@ -119,7 +119,7 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
   return clientRow('agent.toolReturned', nodeId, payload, call.calledSeq);
 }
 
-export interface Decision {
+export interface AgentDecision {
   readonly decision: Json;
   /** As it was stated. */
   readonly confidence: Json | undefined;
@@ -127,8 +127,8 @@ export interface Decision {
 }
 
 /** A confidence that is no share between 0 and 1 is no signal; it is kept under another name, for whoever looks for the fault. */
-export function decidedRow(nodeId: string, agentId: string, { decision, confidence, reasoning }: Decision): Draft {
-  const stated = shareOf(confidence);
+export function decidedRow(nodeId: string, agentId: string, { decision, confidence, reasoning }: AgentDecision): Draft {
+  const stated = validConfidence(confidence);
   return clientRow('agent.decided', nodeId, {
     agentId,
     decision,
@@ -138,7 +138,7 @@ export function decidedRow(nodeId: string, agentId: string, { decision, confiden
   });
 }
 
-export const shareOf = (confidence: Json | undefined): number | undefined =>
+export const validConfidence = (confidence: Json | undefined): number | undefined =>
   typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : undefined;
 
 export interface Handoff {

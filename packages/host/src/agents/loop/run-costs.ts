@@ -4,19 +4,19 @@ import type { NewRunFacts } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
 import { definitionIn } from './agent.ts';
 import { unpriced } from './budgets.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { mockOf, selectionOf } from './settings.ts';
-import type { LoopWorld } from './world.ts';
 
 /** Of the agent a node names; of colleagues it is said when they begin. */
-export function costProblems(node: WorkflowNode, run: NewRunFacts, world: LoopWorld): readonly string[] {
+export function costProblems(node: WorkflowNode, run: NewRunFacts, options: LoopOptions): readonly string[] {
   if (unpriced(node, run.budget, '') === null) return [];
-  const model = modelOf(node, run, world);
+  const model = modelOf(node, run, options);
   if (model === null || model.prices !== null) return [];
   return [unpriced(node, run.budget, `${model.provider}/${model.model}`) as string];
 }
 
 /** Null where there is none: that is another error, which the node tells. */
-function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopWorld): Model | null {
+function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopOptions): Model | null {
   const settings = { node, state: { view: { configurable, owner: null } } };
   const definition = node.agent === undefined ? undefined : definitionIn(agents, node.agent.agentId);
   const modelClass = definition === undefined ? 'chat' : modelClassOf(definition.manifest.modelClass);

@@ -2,7 +2,7 @@
 import type { Json, JsonObject, RunView, WorkflowNode } from '@cairn/protocol';
 import type { AgentGroup, ModelRequest, ModelSelection, ReasoningVerbosity } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
-import type { LoopWorld } from './world.ts';
+import type { LoopOptions } from './loop-options.ts';
 
 /** A node, and what its run was started with. */
 interface Settings {
@@ -10,12 +10,12 @@ interface Settings {
   readonly state: { readonly view: Pick<RunView, 'configurable' | 'owner'> };
 }
 
-/** The options that the run was started with. */
-export const optionsOf = ({ state }: Settings): JsonObject => state.view.configurable ?? {};
+/** `configurable` of the run. */
+export const configurableOf = ({ state }: Settings): JsonObject => state.view.configurable ?? {};
 
-export function verbosityOf(context: Settings, world: Pick<LoopWorld, 'reasoningVerbosity'>): ReasoningVerbosity {
-  const asked = optionsOf(context).reasoningVerbosity ?? context.node.config.reasoningVerbosity;
-  return (asked ?? world.reasoningVerbosity) as ReasoningVerbosity;
+export function verbosityOf(context: Settings, options: Pick<LoopOptions, 'reasoningVerbosity'>): ReasoningVerbosity {
+  const asked = configurableOf(context).reasoningVerbosity ?? context.node.config.reasoningVerbosity;
+  return (asked ?? options.reasoningVerbosity) as ReasoningVerbosity;
 }
 
 /** With whom the node shares what is said; nobody, unless it says otherwise. */
@@ -23,25 +23,25 @@ export const groupOf = ({ node }: Pick<Settings, 'node'>): AgentGroup =>
   (node.config.agentSharing ?? 'isolated') as AgentGroup;
 
 export const mockOf = (context: Settings): ModelRequest['mock'] =>
-  optionsOf(context).mockProvider as unknown as ModelRequest['mock'];
+  configurableOf(context).mockProvider as unknown as ModelRequest['mock'];
 
 /** Who started the run. */
 export const principalOf = ({ state }: Settings): string | null => state.view.owner?.principal ?? null;
 
 export function selectionOf(context: Settings, agent: Pick<Agent, 'modelClass'>): ModelSelection {
-  const options = optionsOf(context);
+  const configurable = configurableOf(context);
   const { config } = context.node;
   // A model that the run asks for goes with the provider the run asks for, not with that of the node.
-  const runModel = options['ai.model'] ?? options.model;
-  const runProvider = options['ai.provider'];
+  const runModel = configurable['ai.model'] ?? configurable.model;
+  const runProvider = configurable['ai.provider'];
   const isRuns = runModel !== undefined || runProvider !== undefined;
   return {
     modelClass: agent.modelClass,
     ...given('model', isRuns ? runModel : config.model),
     ...given('provider', isRuns ? runProvider : config.provider),
-    ...given('temperature', options.temperature ?? config.temperature),
-    ...given('maxTokens', options.maxTokens ?? config.maxTokens),
-    ...given('credentialRef', options['ai.credentialRef']),
+    ...given('temperature', configurable.temperature ?? config.temperature),
+    ...given('maxTokens', configurable.maxTokens ?? config.maxTokens),
+    ...given('credentialRef', configurable['ai.credentialRef']),
   };
 }
 

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import type { ToolQuestion } from '../tools/tool.ts';
-import { AgentRun } from './agent-bench.kit.ts';
+import { AgentScript } from './agent-script.kit.ts';
 
 const ask = (prompt: string, more: object = {}): ToolQuestion => ({ kind: 'ask', name: prompt, prompt, ...more });
 const suspended = (question: ToolQuestion, ordinal = 0) => ({ kind: 'suspended' as const, ordinal, question });
 
 describe('a tool that asks somebody', () => {
   test('ends its call, asks, and is entered again with the answer on record', () => {
-    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(ask('Which?')));
+    const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(ask('Which?')));
     expect(run.last('cairn.step.returned')).toEqual({
       nodeId: 'a',
       callId: 'a#0.0/t0.0',
@@ -33,13 +33,13 @@ describe('a tool that asks somebody', () => {
 
   test('an answer off its schema is refused, and the question stays', () => {
     const question = ask('How many?', { schema: { type: 'number' } });
-    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(question));
+    const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(question));
     expect(() => run.answers('a', { answers: { answer: 'two' } })).toThrow(/does not fit/);
     expect(run.answers('a', { answers: { answer: 2 } }).status).toBe('running');
   });
 
   test('one question at a time: the second is asked once the first is answered', () => {
-    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']);
+    const run = new AgentScript().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']);
     run.tool('openwop:save', suspended(ask('Sure?'))).tool('openwop:look', suspended(ask('Which?')));
     const asked = () =>
       run.all('interrupt.requested').map(({ data }) => (data as { questions: JsonObject[] }).questions[0]?.question);
@@ -52,7 +52,7 @@ describe('a tool that asks somebody', () => {
   });
 
   test('nobody answers in time: the tool is told so, and decides itself what that means', () => {
-    const run = new AgentRun().calls(['openwop_look']);
+    const run = new AgentScript().calls(['openwop_look']);
     run.tool('openwop:look', suspended(ask('Which?', { timeoutMs: 5_000 }))).passes(5_000);
     expect(run.inputOf(run.toolCall('openwop:look')).records).toEqual([
       {
@@ -74,7 +74,7 @@ describe('a tool that asks somebody', () => {
       scopes: ['repo'],
       authUrl: 'https://example.org/login',
     };
-    const run = new AgentRun().calls(['openwop_look']).tool('openwop:look', suspended(question));
+    const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(question));
     expect(run.status).toBe('waiting-external');
     expect(run.faces.at(-2)).toMatchObject({ kind: 'auth-required', authType: 'oauth2', provider: 'github' });
     run.answers('a', { eventPayload: { credentialRef: 'vault:1' } });
@@ -84,7 +84,7 @@ describe('a tool that asks somebody', () => {
   });
 
   test('its steps are kept among its records, the first result of each', () => {
-    const run = new AgentRun().calls(['openwop_look']);
+    const run = new AgentScript().calls(['openwop_look']);
     const step = { nodeId: 'a', callId: 'a#0.0/t0.0.0', attempt: 1, of: 'a#0.0/t0.0', ordinal: 0, name: 'fetch' };
     run
       .fact('cairn.step.returned', { ...step, outcome: 7 }, 'a')
@@ -105,7 +105,7 @@ describe('a tool that asks somebody', () => {
 
 describe('a holder that is lost', () => {
   test('asks again for a model turn as the next attempt, and what was seen of it ends first', () => {
-    const run = new AgentRun().crashes();
+    const run = new AgentScript().crashes();
     expect(run.story().slice(-3)).toEqual(['cairn.model.requested', 'cairn.model.abandoned', 'cairn.model.requested']);
     expect(run.modelCall).toMatchObject({ callId: 'a#0.0/m0', attempt: 2 });
     expect(run.request.turnIndex).toBe(0);
@@ -113,7 +113,7 @@ describe('a holder that is lost', () => {
   });
 
   test('has a person look at a turn under which ten in a row were lost', () => {
-    const run = new AgentRun();
+    const run = new AgentScript();
     for (let i = 0; i < 11; i++) run.crashes();
     expect(run.last('interrupt.requested').data).toMatchObject({
       payload: { step: 'cairn.model', model: 'scripted/small' },
@@ -123,7 +123,7 @@ describe('a holder that is lost', () => {
   });
 
   test('asks again for a tool that reads without telling of another call', () => {
-    const run = new AgentRun().calls(['openwop_look']).crashes();
+    const run = new AgentScript().calls(['openwop_look']).crashes();
     expect(run.toolCall('openwop:look').attempt).toBe(2);
     run.result('openwop:look');
     expect(run.all('agent.toolCalled')).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('a holder that is lost', () => {
   });
 
   test('never repeats what is recorded: only the open one of two calls runs again', () => {
-    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_web', {}, 'y']).result('openwop:look', 1);
+    const run = new AgentScript().calls(['openwop_look', {}, 'x'], ['openwop_web', {}, 'y']).result('openwop:look', 1);
     run.crashes();
     expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0.0/t0.1' }]);
   });
@@ -144,7 +144,7 @@ describe('a holder that is lost', () => {
       { output: { error: expect.objectContaining({ code: 'step_interrupted' }) }, isError: true },
     ],
   ])('a write is put to a human; %s, the model goes on with it', (_how, verdict, told) => {
-    const run = new AgentRun().calls(['openwop_save']).crashes();
+    const run = new AgentScript().calls(['openwop_save']).crashes();
     expect(run.status).toBe('waiting-input');
     expect(run.last('interrupt.requested').data).toMatchObject({
       payload: { tool: 'openwop:save', agentId: expect.any(String), inputs: {} },
@@ -154,12 +154,12 @@ describe('a holder that is lost', () => {
   });
 
   test('a write that a human wants once more is the next attempt', () => {
-    const run = new AgentRun().calls(['openwop_save']).crashes().answers('a', { action: 'retry' });
+    const run = new AgentScript().calls(['openwop_save']).crashes().answers('a', { action: 'retry' });
     expect(run.toolCall('openwop:save').attempt).toBe(2);
   });
 
   test('a question of a tool waits until the question about a lost write is answered', () => {
-    const run = new AgentRun().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']).crashes();
+    const run = new AgentScript().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']).crashes();
     run.tool('openwop:look', suspended(ask('Which?')));
     expect(run.all('interrupt.requested')).toHaveLength(1);
     run.answers('a', { action: 'use', result: 1 });
@@ -169,12 +169,12 @@ describe('a holder that is lost', () => {
   });
 
   test('waits out the rest of a wait between attempts', () => {
-    const run = new AgentRun().fails().crashes().passes(1_000);
+    const run = new AgentScript().fails().crashes().passes(1_000);
     expect(run.modelCall.attempt).toBe(2);
   });
 
   test('a pause that cuts a turn short has it asked for again once the run goes on', () => {
-    const run = new AgentRun().pauses('immediate');
+    const run = new AgentScript().pauses('immediate');
     expect(run.status).toBe('paused');
     run.resumes();
     expect(run.modelCall.attempt).toBe(2);
@@ -183,7 +183,7 @@ describe('a holder that is lost', () => {
 });
 
 describe('a node that is ended from outside', () => {
-  const closed = (run: AgentRun) => {
+  const closed = (run: AgentScript) => {
     const started = run.all('agent.invocation.started').map(({ invocationId }) => invocationId);
     expect(run.all('agent.invocation.completed').map(({ invocationId }) => invocationId)).toEqual(started);
     expect(run.all('agent.toolReturned')).toHaveLength(run.all('agent.toolCalled').length);
@@ -191,7 +191,7 @@ describe('a node that is ended from outside', () => {
   };
 
   test('with its run closes the turn of the model and the bracket', () => {
-    const run = new AgentRun().cancels();
+    const run = new AgentScript().cancels();
     expect(run.status).toBe('cancelled');
     expect(closed(run)).toBe('failed');
     expect(run.last('cairn.model.abandoned')).toMatchObject({ callId: 'a#0.0/m0', attempt: 1, reason: 'stopped' });
@@ -199,7 +199,7 @@ describe('a node that is ended from outside', () => {
   });
 
   test('out of time closes its calls, also those that wait for somebody', () => {
-    const run = new AgentRun({ settings: { timeoutMs: 1_000 } }).calls(
+    const run = new AgentScript({ settings: { timeoutMs: 1_000 } }).calls(
       ['openwop_look', {}, 'x'],
       ['openwop_save', {}, 'y'],
     );
@@ -215,14 +215,14 @@ describe('a node that is ended from outside', () => {
 
   test('out of time after it has changed something is not tried again by itself', () => {
     const settings = { timeoutMs: 1_000, retry: { maxAttempts: 2, backoffMs: 1 } };
-    const wrote = new AgentRun({ settings }).calls(['openwop_save']).result('openwop:save').passes(1_000);
+    const wrote = new AgentScript({ settings }).calls(['openwop_save']).result('openwop:save').passes(1_000);
     expect(wrote.error).toMatchObject({ code: 'node_timeout', retryable: false });
-    const looked = new AgentRun({ settings }).calls(['openwop_look']).result('openwop:look').passes(1_000);
+    const looked = new AgentScript({ settings }).calls(['openwop_look']).result('openwop:look').passes(1_000);
     expect(looked.last('node.retried')).toMatchObject({ attempt: 1 });
   });
 
   test('before it has begun anything has nothing to close', () => {
-    const run = new AgentRun({ configurable: { 'ai.provider': 'nowhere' } });
+    const run = new AgentScript({ configurable: { 'ai.provider': 'nowhere' } });
     expect(run.types()).not.toContain('agent.invocation.completed');
   });
 });

@@ -3,18 +3,18 @@ import { type Json, type JsonObject, quoted } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
-import { authorize, type ToolLaw } from '../allowlist.ts';
+import { authorize, type ToolAccess } from '../allowlist.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion } from '../tools/tool.ts';
 import type { Agent } from './agent.ts';
 import { QUESTION_ID } from './call-fold.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { type Invocation, type LoopState, openCalls, type ToolCall } from './loop-state.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
 import { operatorRow, type ToolEnd, toolCalledRow, toolReturnedRow } from './rows.ts';
 import { principalOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
-import type { LoopWorld } from './world.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -41,9 +41,9 @@ export const refusal = (code: string, message: string): Refused['end'] => ({
 });
 
 /** Of a call that is not the loop's own: made, or why not. What was shown to the model is not believed. */
-export function judgeCall(law: ToolLaw, call: ModelToolCall, index: number): Allowed | Refused {
+export function judgeCall(access: ToolAccess, call: ModelToolCall, index: number): Allowed | Refused {
   const { name, input, invalid } = call;
-  const judged = authorize(law, name);
+  const judged = authorize(access, name);
   if (!judged.allowed) {
     const { code, toolId, message, rule, requiredScopes } = judged;
     const details = { scope: 'tool', toolName: toolId, requiredScopes, rule };
@@ -77,8 +77,8 @@ export function malformed({ toolCalls }: Turn, index: number): string | null {
 }
 
 /** The call as it is told: what is too large for its row is left out. */
-export function malformedCall(law: ToolLaw, { name, input }: ModelToolCall, index: number, why: string): Refused {
-  const toolId = loopToolCalled(name) ?? law.book.called(name)?.id ?? (name.slice(0, MAX_NAME) || 'unnamed');
+export function malformedCall(access: ToolAccess, { name, input }: ModelToolCall, index: number, why: string): Refused {
+  const toolId = loopToolCalled(name) ?? access.registry.called(name)?.id ?? (name.slice(0, MAX_NAME) || 'unnamed');
   const shown = exceeds(input, MAX_ARGUMENT_BYTES) ? null : input;
   return { index, toolId, input: shown, end: refusal('tool_invalid_arguments', why) };
 }
@@ -88,7 +88,7 @@ export function callRows(
   context: Context,
   agent: Agent,
   calls: readonly (Allowed | Refused)[],
-  { before, world }: { readonly before: number; readonly world: LoopWorld },
+  { before, options }: { readonly before: number; readonly options: LoopOptions },
 ): { readonly drafts: readonly Draft[]; readonly effects: readonly Effect[] } {
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
@@ -101,11 +101,11 @@ export function callRows(
     const calledSeq = context.state.nextSeq + before + drafts.length;
     const called = { agentId, toolId, callId, input, principal };
     if ('end' in call) {
-      drafts.push(toolCalledRow(nodeId, { ...called, safety: 'pure' }, world.sha256));
+      drafts.push(toolCalledRow(nodeId, { ...called, safety: 'pure' }, options.sha256));
       drafts.push(toolReturnedRow(nodeId, { agentId, toolId, callId, attempt: 1, calledSeq }, call.end));
     } else {
       const { safety, rule } = call;
-      drafts.push(toolCalledRow(nodeId, { ...called, safety, rule }, world.sha256));
+      drafts.push(toolCalledRow(nodeId, { ...called, safety, rule }, options.sha256));
       effects.push({ kind: 'step', callId });
     }
   }
@@ -136,7 +136,7 @@ export function aboutTool(context: Context, call: OpenCall): JsonObject {
 }
 
 /** The row that records what came of a call: its end, or that it waits for somebody. */
-export function toolReturned(context: Context, open: OpenCall, result: CallResult, world: LoopWorld): Draft {
+export function toolReturned(context: Context, open: OpenCall, result: CallResult, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
   const { toolId, calledSeq } = callOf(context, callId);
   const { agentId } = context.inner.invocation as Invocation;
@@ -147,7 +147,7 @@ export function toolReturned(context: Context, open: OpenCall, result: CallResul
     const suspended = { ordinal, question } as unknown as JsonObject;
     return operatorRow('cairn.step.returned', nodeId, { nodeId, callId, attempt, suspended });
   }
-  const isUntrusted = world.toolLaw(context.state.view, undefined).book.get(toolId)?.untrusted ?? true;
+  const isUntrusted = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.untrusted ?? true;
   const durationMs = Math.max(0, Math.round(context.now - requestedAt));
   const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, isUntrusted };
   if (outcome.kind === 'result') return toolReturnedRow(nodeId, returned, { value: outcome.value });

@@ -7,8 +7,9 @@ import { type Agent, agentOf } from './agent.ts';
 import { type Breach, breachError, breachRow, toolBreach, turnBreach } from './budgets.ts';
 import { escalation } from './escalation.ts';
 import { type Statements, statementsOf } from './loop-calls.ts';
+import type { LoopOptions } from './loop-options.ts';
 import type { Invocation, LoopState } from './loop-state.ts';
-import { type Decided, type HandedOn, loopToolCalled } from './loop-tools.ts';
+import { type HandedOn, loopToolCalled, type StatedDecision } from './loop-tools.ts';
 import { askModel } from './model-calls.ts';
 import {
   decidedRow,
@@ -17,31 +18,30 @@ import {
   invocationCompletedRow,
   lastChunkRow,
   reasonedRow,
-  shareOf,
   usageRow,
+  validConfidence,
 } from './rows.ts';
 import { verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES, MAX_SAID_CHARACTERS } from './sizes.ts';
 import { inWords, parsedResult } from './task.ts';
 import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
-import type { LoopWorld } from './world.ts';
 
 /** An invocation at the end of a turn. */
 interface Here {
   readonly context: DrivenContext<LoopState>;
   readonly invocation: Invocation;
   readonly agent: Agent;
-  readonly world: LoopWorld;
+  readonly options: LoopOptions;
   /** Rows of this decision that come first. */
   readonly rows: readonly Draft[];
 }
 
 /** The model has answered. */
-export function actOnTurn(context: DrivenContext<LoopState>, invocation: Invocation, world: LoopWorld): NodeAction {
+export function actOnTurn(context: DrivenContext<LoopState>, invocation: Invocation, options: LoopOptions): NodeAction {
   const turn = invocation.turn as Turn;
   const agent = agentOf(context, invocation.agentId);
-  const here: Here = { context, invocation, agent, world, rows: turnRows(context, invocation, turn, world) };
+  const here: Here = { context, invocation, agent, options, rows: turnRows(context, invocation, turn, options) };
   const nodeId = context.node.id;
   if (turn.finish === 'content_filter') return endBadly(here, refusedError(nodeId, turn), 'refused');
   if (turn.finish === 'error') return endBadly(here, brokenOff(nodeId, turn));
@@ -50,26 +50,35 @@ export function actOnTurn(context: DrivenContext<LoopState>, invocation: Invocat
   if (calls.length === 0) return conclude(here, statements);
   const breach = toolBreach(context, context.inner, calls.length);
   if (breach !== null) return endByBreach(here, breach);
-  const { drafts, effects } = callRows(context, agent, calls, { before: here.rows.length, world });
+  const { drafts, effects } = callRows(context, agent, calls, { before: here.rows.length, options });
   return { kind: 'wait', drafts: [...here.rows, ...drafts], effects };
 }
 
 /** All calls of the turn have returned. */
-export function afterCalls(context: DrivenContext<LoopState>, invocation: Invocation, world: LoopWorld): NodeAction {
+export function afterCalls(
+  context: DrivenContext<LoopState>,
+  invocation: Invocation,
+  options: LoopOptions,
+): NodeAction {
   const agent = agentOf(context, invocation.agentId);
-  const here: Here = { context, invocation, agent, world, rows: [] };
+  const here: Here = { context, invocation, agent, options, rows: [] };
   return conclude(here, statementsOf(context, invocation.turn as Turn, agent));
 }
 
 /** Usage, the whole of what was reasoned, the end of what was said. */
-function turnRows(context: DrivenContext<LoopState>, invocation: Invocation, turn: Turn, world: LoopWorld): Draft[] {
+function turnRows(
+  context: DrivenContext<LoopState>,
+  invocation: Invocation,
+  turn: Turn,
+  options: LoopOptions,
+): Draft[] {
   const nodeId = context.node.id;
-  const verbosity = verbosityOf(context, world);
+  const verbosity = verbosityOf(context, options);
   const { stream, agentId } = invocation;
   const rows = [usageRow(nodeId, turn)];
   // Whoever waits for an agent's reasons hears once that it gave none.
   if (verbosity !== 'off' && (turn.reasoning !== '' || stream.deltas > 0 || invocation.turns === 1)) {
-    rows.push(reasonedRow(nodeId, agentId, turn.reasoning, { verbosity, tokenLimit: world.reasoningTokenLimit }));
+    rows.push(reasonedRow(nodeId, agentId, turn.reasoning, { verbosity, tokenLimit: options.reasoningTokenLimit }));
   }
   if (turn.chunks > 0 || turn.tail !== '') {
     rows.push(lastChunkRow(nodeId, context.runId, stream.channel ?? `${invocation.id}/text`, turn));
@@ -78,15 +87,15 @@ function turnRows(context: DrivenContext<LoopState>, invocation: Invocation, tur
 }
 
 /** Those calls of a turn that get rows, in the order of the model. */
-function callsOf({ context, agent, world }: Here, turn: Turn, { refused }: Statements): (Allowed | Refused)[] {
-  const law = world.toolLaw(context.state.view, agent.allowlist);
+function callsOf({ context, agent, options }: Here, turn: Turn, { refused }: Statements): (Allowed | Refused)[] {
+  const access = options.toolAccess(context.state.view, agent.allowlist);
   const calls: (Allowed | Refused)[] = [...refused];
   for (const [index, call] of turn.toolCalls.entries()) {
     const wrong = malformed(turn, index);
     if (wrong !== null) {
-      calls.push(malformedCall(law, call, index, wrong));
+      calls.push(malformedCall(access, call, index, wrong));
     } else if (loopToolCalled(call.name) === null) {
-      calls.push(judgeCall(law, call, index));
+      calls.push(judgeCall(access, call, index));
     }
   }
   return calls.sort((a, b) => a.index - b.index);
@@ -108,7 +117,7 @@ function conclude(here: Here, { decided, handedOn }: Statements): NodeAction {
   return finish(here, { decision: parsed.value, rows: [answerRow(here, parsed.value)] });
 }
 
-function decisionProblems({ returnSchema }: Agent, { decision }: Decided): readonly string[] {
+function decisionProblems({ returnSchema }: Agent, { decision }: StatedDecision): readonly string[] {
   if (returnSchema === undefined) return [];
   const parsed = parsedResult(JSON.stringify(decision), returnSchema);
   return 'problems' in parsed ? parsed.problems : [];
@@ -125,11 +134,11 @@ const handoffDecision = ({ context, agent }: Here, { agentId, reason }: HandedOn
     reasoning: reason,
   });
 
-function decide(here: Here, decided: Decided, handedOn: HandedOn | null): NodeAction {
-  const { context, agent, world } = here;
+function decide(here: Here, decided: StatedDecision, handedOn: HandedOn | null): NodeAction {
+  const { context, agent, options } = here;
   const { agentId, defaultThreshold, returnSchema } = agent;
   const row = decidedRow(context.node.id, agentId, decided);
-  const held = escalation(context, { ...decided, agentId, defaultThreshold, returnSchema }, world);
+  const held = escalation(context, { ...decided, agentId, defaultThreshold, returnSchema }, options);
   if (held.action === 'ask') return { kind: 'wait', drafts: [...here.rows, row, ...held.drafts] };
   const rows = held.action === 'suppressed' ? [row, ...held.drafts] : [row];
   if (handedOn !== null) return handOn(here, handedOn, rows);
@@ -141,10 +150,10 @@ export function actOnVerdict(
   context: DrivenContext<LoopState>,
   invocation: Invocation,
   verdict: Verdict,
-  world: LoopWorld,
+  options: LoopOptions,
 ): NodeAction {
   const agent = agentOf(context, invocation.agentId);
-  const here: Here = { context, invocation, agent, world, rows: [] };
+  const here: Here = { context, invocation, agent, options, rows: [] };
   if (verdict.action === 'reject') {
     return verdict.isFinal
       ? endBadly(here, rejected(context.node.id, verdict))
@@ -152,7 +161,7 @@ export function actOnVerdict(
   }
   const { decided, handedOn } = statementsOf(context, invocation.turn as Turn, agent);
   if (handedOn !== null) return handOn(here, edited(handedOn, verdict), []);
-  const stated = decided as Decided;
+  const stated = decided as StatedDecision;
   return finish(here, { decision: verdict.decision, stated, rows: [], outcome: 'escalated' });
 }
 
@@ -188,7 +197,7 @@ function handOn({ context, invocation, agent, rows }: Here, handedOn: HandedOn, 
 interface Finished {
   readonly decision: Json;
   /** Where it was stated by a call. */
-  readonly stated?: Decided;
+  readonly stated?: StatedDecision;
   readonly rows: readonly Draft[];
   readonly outcome?: InvocationOutcome;
 }
@@ -196,7 +205,7 @@ interface Finished {
 function finish(here: Here, { decision, stated, rows, outcome = 'completed' }: Finished): NodeAction {
   const { context, invocation, agent } = here;
   const { agentId, returnSchema } = agent;
-  const confidence = shareOf(stated?.confidence);
+  const confidence = validConfidence(stated?.confidence);
   const hasSchema = returnSchema !== undefined;
   const completed = invocationCompletedRow(context.node.id, {
     invocationId: invocation.id,

@@ -1,8 +1,8 @@
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { AgentMemory } from './agent-memory.ts';
-import { MemoryBench } from './memory-bench.kit.ts';
 import { withMemoryRefs } from './memory-refs.ts';
+import { MemoryRuns } from './memory-runs.kit.ts';
 
 const shapes: Readonly<Record<string, JsonObject>> = {
   'host:all': { scratchpad: true, conversation: true, longTerm: true },
@@ -13,17 +13,17 @@ const shapes: Readonly<Record<string, JsonObject>> = {
 
 const definition = async (hash: string) => ({ manifest: { memoryShape: shapes[hash] ?? {} } }) as JsonObject;
 
-let bench: MemoryBench;
+let runs: MemoryRuns;
 let memory: AgentMemory;
 
 beforeEach(() => {
-  bench = new MemoryBench();
-  memory = new AgentMemory({ memory: bench.memory, log: bench.store.log, shelf: { definition } });
+  runs = new MemoryRuns();
+  memory = new AgentMemory({ memory: runs.memory, log: runs.store.log, agentSource: { definition } });
 });
 
 const agents = Object.fromEntries([...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: {} }]));
-const start = (name: string, tenant = 't') => bench.start(name, { tenant, agents: agents as unknown as JsonObject });
-const call = (runId: RunId, turn: number, agentId: string) => bench.call(runId, turn, 0, agentId);
+const start = (name: string, tenant = 't') => runs.start(name, { tenant, agents: agents as unknown as JsonObject });
+const call = (runId: RunId, turn: number, agentId: string) => runs.call(runId, turn, 0, agentId);
 
 test('an agent remembers in the memory of its manifest that lasts longest, or in the one it names', async () => {
   const runId = await start('a');
@@ -68,17 +68,17 @@ test('a scratchpad ends with its run, a conversation with its context, and the r
 test('a note with a term is over when its term is', async () => {
   const runId = await start('a');
   await memory.remember(await call(runId, 0, 'host:elder'), { content: 'x', ttlMs: 10 });
-  bench.now += 9;
+  runs.now += 9;
   expect(await memory.recall(await call(runId, 1, 'host:elder'), {})).toHaveLength(1);
-  bench.now += 1;
+  runs.now += 1;
   expect(await memory.recall(await call(runId, 2, 'host:elder'), {})).toEqual([]);
 });
 
 test('agents are pinned with the name of the memory that lasts, and only those that have one', async () => {
   const pins = { 'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder' } } };
   const others = { 'host:talker': { hash: 'host:talker', ref: { agentId: 'host:talker' } } };
-  const shelf = withMemoryRefs({ definition, pin: async () => ({ ...pins, ...others }) as never });
-  expect(await shelf.pin('t', ['host:elder'])).toEqual({
+  const agentSource = withMemoryRefs({ definition, pin: async () => ({ ...pins, ...others }) as never });
+  expect(await agentSource.pin('t', ['host:elder'])).toEqual({
     'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder', memoryRef: 'host:elder' } },
     ...others,
   });
@@ -118,7 +118,7 @@ const contentsOf = async (runId: RunId, turn: number, agentId = 'host:all') =>
   (await memory.recall(await call(runId, turn, agentId), {})).map(({ content }) => content).sort();
 
 const below = (parentRunId: RunId, name: string, memoryScope: JsonObject) =>
-  bench.start(name, { agents: agents as unknown as JsonObject, parentRunId, memoryScope });
+  runs.start(name, { agents: agents as unknown as JsonObject, parentRunId, memoryScope });
 
 test('a run below another shares its scratchpad, as it is when it begins; what it adds is seen once it has ended', async () => {
   const top = await start('a');
@@ -128,7 +128,7 @@ test('a run below another shares its scratchpad, as it is when it begins; what i
   await memory.remember(await call(child, 0, 'host:all'), { content: 'of the child', in: 'scratchpad' });
   expect(await contentsOf(child, 1)).toEqual(['of the child', 'of the top']);
   expect(await contentsOf(top, 2)).toEqual(['of the top', 'too late for it']);
-  await bench.end(child);
+  await runs.end(child);
   expect(await contentsOf(top, 3)).toEqual(['of the child', 'of the top', 'too late for it']);
 });
 
@@ -144,8 +144,8 @@ test('runs that were started apart share with each other, and with nobody above,
   }
   const under = await below(apart, 'a.0.0', { runId: 'run_a.0', isolated: true });
   expect(await contentsOf(under, 0)).toEqual(['apart conversation', 'apart scratchpad', 'top long-term']);
-  await bench.end(under);
-  await bench.end(apart);
+  await runs.end(under);
+  await runs.end(apart);
   expect(await contentsOf(top, 9)).toEqual(['top conversation', 'top long-term', 'top scratchpad']);
   expect(await contentsOf(await start('b'), 0)).toEqual(['top conversation', 'top long-term']);
 });

@@ -2,9 +2,9 @@
 import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
 import { quoted, TerminalError } from '@cairn/protocol';
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
-import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
+import type { AgentPin, AgentSource } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { MemoryName, MemoryPort, MemoryQuery, NewMemory } from '../tools/memory-tools.ts';
+import type { MemoryName, MemoryPort, MemoryQuery, RememberRequest } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';
 import { longTermRef } from './memory-refs.ts';
@@ -29,10 +29,10 @@ interface OwnMemory {
 
 type AgentCall = MemoryCall & Pick<HostToolContext, 'contextId'>;
 
-export interface AgentMemoryWorld {
+export interface AgentMemoryPorts {
   readonly memory: Memory;
   readonly log: Pick<EventLog, 'read'>;
-  readonly shelf: Pick<AgentShelf, 'definition'>;
+  readonly agentSource: Pick<AgentSource, 'definition'>;
 }
 
 const DEFAULT_RECALLED = 10;
@@ -41,16 +41,16 @@ const MAX_RECALLED = 50;
 const MAX_RECALLED_LENGTH = 64_000;
 
 export class AgentMemory implements MemoryPort {
-  readonly #world: AgentMemoryWorld;
+  readonly #ports: AgentMemoryPorts;
 
-  constructor(world: AgentMemoryWorld) {
-    this.#world = world;
+  constructor(ports: AgentMemoryPorts) {
+    this.#ports = ports;
   }
 
   /** Keeps it in the memory that was named, or in the one of the agent's that lasts longest. */
-  async remember(call: AgentCall, { in: wanted, ...entry }: NewMemory): Promise<Recollection> {
+  async remember(call: AgentCall, { in: wanted, ...entry }: RememberRequest): Promise<Recollection> {
     const [{ name, ref }] = await this.#memoriesOf(call, wanted);
-    return { ...(await this.#world.memory.put(call, ref, entry)), in: name };
+    return { ...(await this.#ports.memory.put(call, ref, entry)), in: name };
   }
 
   /** The best of each of the agent's memories, then the second of each, and so on; what does not fit is left off. */
@@ -61,8 +61,8 @@ export class AgentMemory implements MemoryPort {
       const options = { limit: most, tag };
       const entries =
         text.trim() === ''
-          ? await this.#world.memory.list(call, ref, options)
-          : await this.#world.memory.search(call, ref, text, options);
+          ? await this.#ports.memory.list(call, ref, options)
+          : await this.#ports.memory.search(call, ref, text, options);
       found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, in: name } })));
     }
     const best = found.sort((a, b) => a.place - b.place).slice(0, most);
@@ -72,7 +72,7 @@ export class AgentMemory implements MemoryPort {
   /** Whether it was there; the agent sees it until its turn is over. */
   async forget(call: AgentCall, { id, in: wanted }: Parameters<MemoryPort['forget']>[1]): Promise<boolean> {
     for (const { ref } of await this.#memoriesOf(call, wanted)) {
-      if (await this.#world.memory.delete(call, ref, id)) return true;
+      if (await this.#ports.memory.delete(call, ref, id)) return true;
     }
     return false;
   }
@@ -94,7 +94,7 @@ export class AgentMemory implements MemoryPort {
 
   /** What the run began with, by its first row. */
   async #startOf(runId: RunId): Promise<JsonObject> {
-    const [first] = await this.#world.log.read({ runId, after: -1, limit: 1 });
+    const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1 });
     return JSON.parse(first?.payload ?? '{}') as JsonObject;
   }
 
@@ -103,7 +103,9 @@ export class AgentMemory implements MemoryPort {
     const agents = (started.agents ?? {}) as unknown as Readonly<Record<string, AgentPin>>;
     const pin = Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
     if (pin === undefined) return undefined;
-    const { manifest } = (await this.#world.shelf.definition(pin.hash)) as JsonObject & { readonly manifest?: Json };
+    const { manifest } = (await this.#ports.agentSource.definition(pin.hash)) as JsonObject & {
+      readonly manifest?: Json;
+    };
     return (manifest as unknown as AgentManifest | undefined)?.memoryShape;
   }
 }

@@ -1,22 +1,22 @@
 /** How the memory that lasts is called on the wire: agents that have one carry its name wherever a run tells of them. */
 import type { AgentManifest, JsonObject } from '@cairn/protocol';
-import type { AgentPin, AgentShelf } from '../../engine/ports.ts';
+import type { AgentPin, AgentSource } from '../../engine/ports.ts';
 
 /** The agent's own: the same in every run of a tenant, and another one's for every other tenant. */
 export const longTermRef = (agentId: string): string => agentId;
 
-/** The same shelf; agents whose manifest gives them long-term memory are pinned with its name. */
-export const withMemoryRefs = (shelf: AgentShelf): AgentShelf => ({
+/** The same source; agents whose manifest gives them long-term memory are pinned with its name. */
+export const withMemoryRefs = (agentSource: AgentSource): AgentSource => ({
   async pin(tenant, agentIds) {
-    const pins = await shelf.pin(tenant, agentIds);
+    const pins = await agentSource.pin(tenant, agentIds);
     const named: Record<string, AgentPin> = {};
     for (const [agentId, pin] of Object.entries(pins)) {
-      const { manifest } = (await shelf.definition(pin.hash)) as JsonObject & { readonly manifest?: JsonObject };
+      const { manifest } = (await agentSource.definition(pin.hash)) as JsonObject & { readonly manifest?: JsonObject };
       const { memoryShape } = (manifest ?? {}) as Pick<AgentManifest, 'memoryShape'>;
       named[agentId] =
         memoryShape?.longTerm === true ? { ...pin, ref: { ...pin.ref, memoryRef: longTermRef(agentId) } } : pin;
     }
     return named;
   },
-  definition: (hash) => shelf.definition(hash),
+  definition: (hash) => agentSource.definition(hash),
 });

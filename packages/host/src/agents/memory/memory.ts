@@ -17,7 +17,7 @@ export interface MemoryEntry {
   readonly expiresAt?: string;
 }
 
-export interface NewMemory {
+export interface NewMemoryEntry {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
   /** From then on nobody sees it. */
@@ -38,7 +38,7 @@ export type MemoryCall = Pick<
   'tenant' | 'runId' | 'nodeId' | 'agentId' | 'callId' | 'requestedSeq' | 'record'
 >;
 
-export interface MemoryWorld {
+export interface MemoryPorts {
   readonly records: Pick<Records, 'remembered' | 'rememberedEntry' | 'searchRemembered'>;
   readonly now: () => number;
   readonly sha256: Sha256;
@@ -53,21 +53,21 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 
 export class Memory {
-  readonly #world: MemoryWorld;
+  readonly #ports: MemoryPorts;
 
-  constructor(world: MemoryWorld) {
-    this.#world = world;
+  constructor(ports: MemoryPorts) {
+    this.#ports = ports;
   }
 
   /** Newest first. A reference that is not one, or that the tenant never used, has nothing. */
   async list(call: MemoryCall, memoryRef: string, options: ListOptions = {}): Promise<readonly MemoryEntry[]> {
     const query = this.#query(call, memoryRef, options);
-    return query === null ? [] : (await this.#world.records.remembered(query)).map(shown);
+    return query === null ? [] : (await this.#ports.records.remembered(query)).map(shown);
   }
 
   async get(call: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
     const query = this.#query(call, memoryRef);
-    const found = query === null ? null : await this.#world.records.rememberedEntry(query, id);
+    const found = query === null ? null : await this.#ports.records.rememberedEntry(query, id);
     return found === null ? null : shown(found);
   }
 
@@ -79,17 +79,17 @@ export class Memory {
     options: ListOptions = {},
   ): Promise<readonly MemoryEntry[]> {
     const query = this.#query(call, memoryRef, options);
-    return query === null ? [] : (await this.#world.records.searchRemembered(query, text)).map(shown);
+    return query === null ? [] : (await this.#ports.records.searchRemembered(query, text)).map(shown);
   }
 
   /**
    * Resolves once the entry is durable, with the entry as it is kept. Its id follows from the call and the number of the
    * write in it, so that the same write is the same entry. Throws `validation_error`.
    */
-  async put(call: MemoryCall, memoryRef: string, entry: NewMemory, number = 0): Promise<MemoryEntry> {
+  async put(call: MemoryCall, memoryRef: string, entry: NewMemoryEntry, number = 0): Promise<MemoryEntry> {
     if (!isRef(memoryRef))
       throw refused(`the memory ${quoted(memoryRef, 80)} cannot be`, 'Use a reference of 1 to 256 characters.');
-    const { now, sha256 } = this.#world;
+    const { now, sha256 } = this.#ports;
     const memoryId = `mem_${sha256([call.runId, call.callId, number].join('\0'), 'base64url')}`;
     const known = await this.#kept(call, memoryRef, memoryId);
     if (known !== null) return known;
@@ -114,7 +114,7 @@ export class Memory {
   /** What the run has written, expired, dropped by others or not: a write is not made twice because nobody sees it. */
   async #kept({ tenant, runId }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
     const sight = { runId, beforeSeq: Number.MAX_SAFE_INTEGER };
-    const found = await this.#world.records.rememberedEntry({ tenant, memoryRef, now: 0, sight }, id);
+    const found = await this.#ports.records.rememberedEntry({ tenant, memoryRef, now: 0, sight }, id);
     return found === null ? null : shown(found);
   }
 
@@ -124,7 +124,7 @@ export class Memory {
     return {
       tenant,
       memoryRef,
-      now: this.#world.now(),
+      now: this.#ports.now(),
       limit: limit > 0 ? Math.min(Math.ceil(limit), MAX_LIMIT) : DEFAULT_LIMIT,
       tag,
       sight: { runId, beforeSeq: requestedSeq, turn: turnOf(call) },
@@ -149,7 +149,7 @@ const row = (type: string, audience: Emission['audience'], payload: JsonObject):
   payload,
 });
 
-function contentOf({ content }: NewMemory): string {
+function contentOf({ content }: NewMemoryEntry): string {
   const text = content.toWellFormed();
   if (text.trim() === '') throw refused('the content is empty', 'Say what is to be remembered.');
   const bytes = new TextEncoder().encode(text).length;
@@ -157,7 +157,7 @@ function contentOf({ content }: NewMemory): string {
   throw refused(`the content has ${bytes} bytes, and ${MAX_ENTRY_BYTES} are the most`, 'Keep the gist of it.');
 }
 
-function tagsOf({ tags = [] }: NewMemory): readonly string[] {
+function tagsOf({ tags = [] }: NewMemoryEntry): readonly string[] {
   const wanted = [...new Set(tags.map((tag) => tag.toWellFormed()).filter((tag) => tag !== ''))];
   if (wanted.length > MAX_TAGS)
     throw refused(`it has ${wanted.length} tags, and ${MAX_TAGS} are the most`, 'Use fewer.');
@@ -166,7 +166,7 @@ function tagsOf({ tags = [] }: NewMemory): readonly string[] {
   throw refused(`the tag ${quoted(long, 40)} has ${long.length} characters`, `Use at most ${MAX_TAG_LENGTH}.`);
 }
 
-function expiryOf(entry: NewMemory, now: number): { readonly expiresAt?: string } {
+function expiryOf(entry: NewMemoryEntry, now: number): { readonly expiresAt?: string } {
   const { ttlMs, expiresAt = ttlMs === undefined ? undefined : now + ttlMs } = entry;
   if (expiresAt === undefined) return {};
   if (Number.isFinite(expiresAt) && expiresAt > now) return { expiresAt: isoTime(Math.ceil(expiresAt)) };

@@ -5,10 +5,10 @@ import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import type { CallContext, Emission } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { Credentials } from './credentials.ts';
-import { ModelBook } from './model-book.ts';
 import { ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelPart } from './model-port.ts';
-import { createModelPerformer, type ModelWorld } from './model-turn.ts';
+import { ModelRegistry } from './model-registry.ts';
+import { createModelPerformer, type ModelPerformerPorts } from './model-turn.ts';
 import type { ModelOutcome, ModelRequest, Turn } from './turn.ts';
 
 const clock = new VirtualClock();
@@ -67,7 +67,7 @@ const context = (): CallContext => ({
   recorded: () => Promise.resolve(),
 });
 
-const world = (of: Model, over: Partial<ModelWorld> = {}): ModelWorld => ({
+const ports = (of: Model, over: Partial<ModelPerformerPorts> = {}): ModelPerformerPorts => ({
   models: { find: () => of },
   conversations: { before: () => Promise.resolve([]) },
   credentials: new Credentials(new Map()),
@@ -77,17 +77,17 @@ const world = (of: Model, over: Partial<ModelWorld> = {}): ModelWorld => ({
   ...over,
 });
 
-async function performed(of: ModelWorld, asked: JsonObject = request()): Promise<ModelOutcome> {
+async function performed(of: ModelPerformerPorts, asked: JsonObject = request()): Promise<ModelOutcome> {
   return (await createModelPerformer(of).run(asked, context())) as unknown as ModelOutcome;
 }
 
-async function turnOf(of: ModelWorld, asked?: JsonObject): Promise<Turn> {
+async function turnOf(of: ModelPerformerPorts, asked?: JsonObject): Promise<Turn> {
   const outcome = await performed(of, asked);
   if ('turn' in outcome) return outcome.turn;
   throw new Error(outcome.error.message);
 }
 
-async function errorOf(of: ModelWorld, asked?: JsonObject) {
+async function errorOf(of: ModelPerformerPorts, asked?: JsonObject) {
   const outcome = await performed(of, asked);
   if ('error' in outcome) return outcome.error;
   throw new Error('it succeeded');
@@ -102,7 +102,7 @@ test('half characters are mended before they are part of what goes back to a mod
     { type: 'tool-call', call },
     finish,
   );
-  const turn = await turnOf(world(model(said)));
+  const turn = await turnOf(ports(model(said)));
   expect([turn.text, turn.reasoning]).toEqual(['smile 😀\ufffd', 'h\ufffd']);
   expect(turn.toolCalls).toEqual([{ ...call, input: { zone: 'U\ufffd' } }]);
 });
@@ -110,7 +110,7 @@ test('half characters are mended before they are part of what goes back to a mod
 test('gives the whole turn, and its rows while it came', async () => {
   const call = { id: 'a', name: 'openwop_time', input: {} };
   const turn = await turnOf(
-    world(
+    ports(
       model(
         saying(
           { type: 'reasoning-delta', text: 'hm' },
@@ -146,16 +146,16 @@ test('the conversation comes before the messages of the invocation, and changes 
     seen.push(call);
     return saying(finish)(call);
   });
-  const alone = await turnOf(world(listening));
+  const alone = await turnOf(ports(listening));
   const before = [{ role: 'user', text: 'earlier' }] as const;
   const asked: unknown[] = [];
-  const conversations: ModelWorld['conversations'] = {
+  const conversations: ModelPerformerPorts['conversations'] = {
     before: (query) => {
       asked.push(query);
       return Promise.resolve(before);
     },
   };
-  const together = await turnOf(world(listening, { conversations }));
+  const together = await turnOf(ports(listening, { conversations }));
   expect(seen[1]?.messages).toEqual([...before, { role: 'user', text: 'hello' }]);
   expect(seen[1]?.task).toBe('hello');
   expect(asked).toEqual([
@@ -167,7 +167,7 @@ test('the conversation comes before the messages of the invocation, and changes 
 test('neither tenant nor credential nor attempt changes the cache key', async () => {
   const credential = { provider: 'local', tenants: null, key: { reveal: () => 'sk-of-the-caller' } };
   const credentials = new Credentials(new Map([['mine', credential]]));
-  const of = world(model(saying(finish)), { credentials });
+  const of = ports(model(saying(finish)), { credentials });
   const plain = await turnOf(of);
   const own = await turnOf(of, request({ selection: { modelClass: 'chat', credentialRef: 'mine' } }));
   expect(own.cacheKey).toBe(plain.cacheKey);
@@ -188,8 +188,8 @@ test('a credential is revealed to the call of its provider, and to no other', as
   const credential = { provider: 'local', tenants: ['acme'], key: { reveal: () => 'sk-of-the-caller' } };
   const credentials = new Credentials(new Map([['mine', credential]]));
   const asked = request({ selection: { modelClass: 'chat', credentialRef: 'mine' } });
-  await turnOf(world(listening('local'), { credentials }), asked);
-  const error = await errorOf(world(listening('other'), { credentials }), asked);
+  await turnOf(ports(listening('local'), { credentials }), asked);
+  const error = await errorOf(ports(listening('other'), { credentials }), asked);
   expect(error).toMatchObject({ class: 'auth', code: 'credential_forbidden', retryable: false });
   expect(keys).toEqual(['sk-of-the-caller']);
 });
@@ -202,7 +202,7 @@ test('a model that lacks what is needed is not called, and the log says so', asy
     { capabilities: new Set() },
   );
   const tools = [{ toolId: 'openwop:time', name: 'openwop_time', description: '', inputSchema: {} }];
-  const error = await errorOf(world(incapable), request({ tools, responseSchema: {} }));
+  const error = await errorOf(ports(incapable), request({ tools, responseSchema: {} }));
   expect(error).toMatchObject({ class: 'capability', code: 'capability_not_provided', retryable: false });
   expect(rows).toEqual([
     {
@@ -262,7 +262,7 @@ test.each<[string, Model['stream'], JsonObject]>([
     { class: 'bad_stream', retryable: false },
   ],
 ])('a model that %s is an error of its class', async (_, stream, expected) => {
-  expect(await errorOf(world(model(stream)))).toMatchObject(expected);
+  expect(await errorOf(ports(model(stream)))).toMatchObject(expected);
 });
 
 test('a stream that is left before its end is told to end', async () => {
@@ -271,13 +271,13 @@ test('a stream that is left before its end is told to end', async () => {
     signals.push(signal);
     for (;;) yield [{ type: 'text-delta', text: 'x'.repeat(10_000) }];
   });
-  await errorOf(world(endless));
+  await errorOf(ports(endless));
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
 });
 
 test('what comes after the finish is not taken', async () => {
   const turn = await turnOf(
-    world(
+    ports(
       model(async function* () {
         yield [finish, { type: 'text-delta', text: 'late' }];
         yield [{ type: 'text-delta', text: 'later' }];
@@ -300,7 +300,7 @@ test('a silent model is given up, its stream aborted, and late words do no harm'
     });
     throw new Error('too late');
   });
-  const outcome = performed(world({ ...silent, maxSilenceMs: 1000 }));
+  const outcome = performed(ports({ ...silent, maxSilenceMs: 1000 }));
   await new Promise((resolve) => setImmediate(resolve));
   clock.advanceTo(clock.now() + 999);
   expect(aborted).toBeUndefined();
@@ -321,7 +321,7 @@ test('a slow model that keeps talking is heard out', async () => {
     yield [finish];
   });
   const limits = { idleMs: 1000, maxCharacters: 100, maxToolCalls: 1 };
-  const outcome = performed(world(slow, { limits }));
+  const outcome = performed(ports(slow, { limits }));
   for (let i = 0; i < 5; i++) {
     await new Promise((resolve) => setImmediate(resolve));
     clock.advanceTo(clock.now() + 900);
@@ -335,7 +335,7 @@ test('an abort ends the turn at once, also of a model that does not listen', asy
     yield [{ type: 'text-delta', text: 'Hel' }];
     await new Promise(() => undefined);
   });
-  const outcome = performed(world(deaf));
+  const outcome = performed(ports(deaf));
   await new Promise((resolve) => setImmediate(resolve));
   stop.abort(new Error('cancelled'));
   expect(await outcome).toMatchObject({ error: { class: 'unknown' } });
@@ -346,15 +346,15 @@ test('a secret that a model says in pieces is in neither rows nor turn', async (
   const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
   const pieces = ['the key is sk-01', '23456789', 'abcdef, keep it'];
   const stream = saying(...pieces.map((text): ModelPart => ({ type: 'text-delta', text })), finish);
-  const turn = await turnOf(world(model(stream), { redactor }));
+  const turn = await turnOf(ports(model(stream), { redactor }));
   expect(turn.text).toBe('the key is [REDACTED:k], keep it');
   expect(rows.map(({ payload }) => payload.chunk).join('') + turn.tail).toBe(turn.text);
 });
 
 test('tokens of a mock come one by one, also where one could begin a secret, unless they are one together', async () => {
   const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
-  const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
-  const of = world(model(saying()), { models: book, redactor });
+  const book = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
+  const of = ports(model(saying()), { models: book, redactor });
   const mock = (...tokens: string[]) => request({ mock: { id: 'stream-text', config: { tokens } } });
   const turn = await turnOf(of, mock('s', 'sk', '-01', 'end'));
   expect([...rows.map(({ payload }) => payload.chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);
@@ -364,8 +364,8 @@ test('tokens of a mock come one by one, also where one could begin a secret, unl
 });
 
 test('a script is performed delta by delta, and its mistakes are told', async () => {
-  const book = new ModelBook({ providers: new Map(), classes: {} }, clock);
-  const of = world(model(saying()), { models: book });
+  const book = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
+  const of = ports(model(saying()), { models: book });
   const rehearsal: Json = { turns: [[{ think: 'hm so' }, { say: ['a', 'b', 'c'] }]] };
   const turn = await turnOf(of, request({ rehearsal }));
   expect(turn).toMatchObject({ provider: 'scripted', text: 'abc', chunks: 3, costUsd: 0 });

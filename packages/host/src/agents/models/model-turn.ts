@@ -7,19 +7,19 @@ import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts'
 import type { Conversations } from './conversation-reader.ts';
 import type { Credentials } from './credentials.ts';
 import { DeltaWriter } from './delta-writer.ts';
-import type { WantedModel } from './model-book.ts';
 import { failureOf, ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
+import type { WantedModel } from './model-registry.ts';
 import { estimatedTokens, messagesTokens } from './tokens.ts';
 import type { ModelErrorClass, ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
 
-/** Where models are found; see `model-book.ts`. */
+/** Where models are found; see `model-registry.ts`. */
 export interface ModelFinder {
   /** Throws a `ModelError` or a `CairnError` when there is none for the request. */
   find(wanted: WantedModel): Model;
 }
 
-export interface ModelWorld {
+export interface ModelPerformerPorts {
   readonly models: ModelFinder;
   readonly conversations: Conversations;
   readonly credentials: Credentials;
@@ -31,25 +31,25 @@ export interface ModelWorld {
   readonly limits?: StreamLimits;
 }
 
-export function createModelPerformer(world: ModelWorld): Performer {
+export function createModelPerformer(ports: ModelPerformerPorts): Performer {
   return {
     typeId: 'cairn.model',
     async run(input, context) {
-      const outcome = await perform(input as unknown as ModelRequest, context, world);
+      const outcome = await perform(input as unknown as ModelRequest, context, ports);
       return outcome as unknown as Json;
     },
   };
 }
 
-async function perform(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<ModelOutcome> {
+async function perform(request: ModelRequest, context: CallContext, ports: ModelPerformerPorts): Promise<ModelOutcome> {
   try {
-    return { turn: await turnOf(request, context, world) };
+    return { turn: await turnOf(request, context, ports) };
   } catch (error) {
     if (isCairnError(error)) {
       const { code, message, retryable } = error;
       return { error: { class: refusals[code] ?? 'unknown', code, message, retryable } };
     }
-    const { redactor } = world;
+    const { redactor } = ports;
     return { error: failureOf(error, redactor === null ? undefined : (text) => redactor.text(text)) };
   }
 }
@@ -61,11 +61,11 @@ const refusals: Readonly<Partial<Record<ErrorCode, ModelErrorClass>>> = {
   unsupported_mock_provider: 'invalid_request',
 };
 
-async function turnOf(request: ModelRequest, context: CallContext, world: ModelWorld): Promise<Turn> {
-  const { limits = streamLimits, clock, redactor } = world;
-  const model = world.models.find(request);
+async function turnOf(request: ModelRequest, context: CallContext, ports: ModelPerformerPorts): Promise<Turn> {
+  const { limits = streamLimits, clock, redactor } = ports;
+  const model = ports.models.find(request);
   refuseIncapable(model, request, context);
-  const call = await callOf(model, request, context, world);
+  const call = await callOf(model, request, context, ports);
   const writer = new DeltaWriter(context, {
     agentId: request.agentId,
     verbosity: request.verbosity,
@@ -84,7 +84,7 @@ async function turnOf(request: ModelRequest, context: CallContext, world: ModelW
     usage,
     provider: model.provider,
     model: model.model,
-    cacheKey: llmCacheKey(semanticRequest(model, call), world.sha256),
+    cacheKey: llmCacheKey(semanticRequest(model, call), ports.sha256),
     ...(costUsd === undefined ? {} : { costUsd }),
     chunks: writer.chunks,
     tail,
@@ -119,7 +119,7 @@ async function callOf(
   model: Model,
   request: ModelRequest,
   context: CallContext,
-  world: ModelWorld,
+  ports: ModelPerformerPorts,
 ): Promise<ModelCall> {
   const { system, messages, tools, responseSchema, selection } = request;
   const { temperature, maxTokens, credentialRef } = selection;
@@ -128,7 +128,7 @@ async function callOf(
     estimatedTokens(system.length + JSON.stringify(tools).length) +
     messagesTokens(messages) +
     (maxTokens ?? DEFAULT_ANSWER_TOKENS);
-  const before = await world.conversations.before({
+  const before = await ports.conversations.before({
     contextId: context.contextId,
     runId: context.runId,
     cutSeq: request.cutSeq,
@@ -148,7 +148,7 @@ async function callOf(
     turnIndex: request.turnIndex,
     attempt: context.attempt,
     credential:
-      credentialRef === undefined ? undefined : world.credentials.reveal(credentialRef, context.tenant, model.provider),
+      credentialRef === undefined ? undefined : ports.credentials.reveal(credentialRef, context.tenant, model.provider),
     signal: context.signal,
   };
 }

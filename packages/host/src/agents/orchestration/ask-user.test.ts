@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { RunScript } from '../../../test/kit/run-script.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
-import { benchWorld } from '../loop/agent-bench.kit.ts';
-import { crew, over } from './crew-bench.kit.ts';
+import { testLoopOptions } from '../loop/agent-script.kit.ts';
+import { over, supervised } from './supervised-run.kit.ts';
 import { createSupervisor } from './supervisor.ts';
 
-const nodeTypes = createNodeTypeRegistry([], [createSupervisor(benchWorld()), dispatch]);
+const nodeTypes = createNodeTypeRegistry([], [createSupervisor(testLoopOptions()), dispatch]);
 const question: OrchestratorDecision = { kind: 'ask-user', prompt: 'Which city?' };
 const asking = (config: JsonObject = {}, plan: readonly OrchestratorDecision[] = [question, over]) =>
-  new RunScript(crew(plan, config), { nodeTypes });
+  new RunScript(supervised(plan, config), { nodeTypes });
 const says = (content: string): JsonObject => ({ operation: 'exchange', turn: { content } });
 const rowsOf = (run: RunScript, type: string) => run.events.filter((event) => event.type === type);
 const answerOf = (run: RunScript) => run.all('node.completed').find(({ nodeId }) => nodeId === 'dispatch')?.outputs;
@@ -109,8 +109,8 @@ test.each(['clarification', 'conversation'] as const)(
 
 test('a workflow that could not keep the conversation is not registered', () => {
   const variables = [{ name: 'conversation', type: 'string' as const }];
-  const refused = () => new RunScript({ ...crew([question]), variables }, { nodeTypes });
+  const refused = () => new RunScript({ ...supervised([question]), variables }, { nodeTypes });
   expect(refused).toThrow(/conversation is a variable/);
-  const other = { ...crew([question, over], { askUserRouting: 'clarification' }), variables };
+  const other = { ...supervised([question, over], { askUserRouting: 'clarification' }), variables };
   expect(new RunScript(other, { nodeTypes }).status).toBe('waiting-input');
 });

@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
-import { child, crew, noop, over, send, worker, world } from './crew-bench.kit.ts';
+import { child, noop, over, send, startEngine, supervised, worker } from './supervised-run.kit.ts';
 
 test('a supervisor decides, a dispatch carries it out, and the chain of its events is caused one by the other', async () => {
-  const { start, until, rows, of } = await world(
-    crew(
+  const { start, until, rows, of } = await startEngine(
+    supervised(
       [send('kid'), over],
       { outputMapping: { result: 'made' } },
       { variables: [{ name: 'result', type: 'string' }] },
@@ -38,15 +38,15 @@ test('a supervisor decides, a dispatch carries it out, and the chain of its even
 });
 
 test('with nothing scripted a supervisor of a conformance workflow sends one worker and ends', async () => {
-  const { start, until, of } = await world(crew([], {}), [noop('conformance-noop')]);
+  const { start, until, of } = await startEngine(supervised([], {}), [noop('conformance-noop')]);
   const runId = await start();
   await until(runId, 'run.completed');
   expect((await of(runId, 'runOrchestrator.decided')).map(({ decision }) => (decision as JsonObject).kind)).toEqual([
     'terminate',
   ]);
-  const bare = crew([]);
+  const bare = supervised([]);
   const boss = { ...bare.nodes[0], config: {} } as (typeof bare.nodes)[number];
-  const again = await world({ ...bare, nodes: [boss, ...bare.nodes.slice(1)] }, [noop('conformance-noop')]);
+  const again = await startEngine({ ...bare, nodes: [boss, ...bare.nodes.slice(1)] }, [noop('conformance-noop')]);
   const other = await again.start();
   await again.until(other, 'run.completed');
   expect(
@@ -56,8 +56,8 @@ test('with nothing scripted a supervisor of a conformance workflow sends one wor
 
 describe('workers one after the other', () => {
   test('give on what the one before has made', async () => {
-    const { engine, start, until } = await world(
-      crew(
+    const { engine, start, until } = await startEngine(
+      supervised(
         [send('first', 'second'), over],
         {
           perWorkerOutputMappings: { first: { shared: 'made' } },
@@ -74,8 +74,8 @@ describe('workers one after the other', () => {
 
   test('stop at the one that fails, and nothing is harvested of it', async () => {
     const failing = worker('first', { a: { type: 'core.fail' } }, 'x');
-    const { start, until, of } = await world(
-      crew([send('first', 'second'), over], { outputMapping: { out: 'made' } }),
+    const { start, until, of } = await startEngine(
+      supervised([send('first', 'second'), over], { outputMapping: { out: 'made' } }),
       [failing, noop('second')],
     );
     const runId = await start();
@@ -87,10 +87,10 @@ describe('workers one after the other', () => {
 
   test('go on past one that fails where the node absorbs that', async () => {
     const failing = worker('first', { a: { type: 'core.fail' } });
-    const { start, until, of } = await world(crew([send('first', 'second'), over], { onChildFailure: 'absorb' }), [
-      failing,
-      noop('second'),
-    ]);
+    const { start, until, of } = await startEngine(
+      supervised([send('first', 'second'), over], { onChildFailure: 'absorb' }),
+      [failing, noop('second')],
+    );
     const runId = await start();
     await until(runId, 'run.completed');
     const ends = (await of(runId, 'core.workflowChain.event'))
@@ -100,7 +100,7 @@ describe('workers one after the other', () => {
   });
 
   test('that are not there fail the dispatch, with one row that says so', async () => {
-    const { start, until, of } = await world(crew([send('nobody'), over]), []);
+    const { start, until, of } = await startEngine(supervised([send('nobody'), over]), []);
     const runId = await start();
     await until(runId, 'run.failed');
     const chain = await of(runId, 'core.workflowChain.event');
@@ -116,8 +116,8 @@ describe('workers side by side', () => {
   test('are merged in the order in which they were named, whoever is quicker', async () => {
     const [one, two] = [heldStep('one'), heldStep('two')];
     const plan = [send('one', 'two'), over];
-    const { start, until, of, engine } = await world(
-      crew(plan, merging),
+    const { start, until, of, engine } = await startEngine(
+      supervised(plan, merging),
       [slow('one'), slow('two')],
       [one.step, two.step],
     );
@@ -137,7 +137,7 @@ describe('workers side by side', () => {
   });
 
   test('give back because they completed, each for itself', async () => {
-    const { start, until, rows } = await world(crew([send('one', 'two'), over], merging), [
+    const { start, until, rows } = await startEngine(supervised([send('one', 'two'), over], merging), [
       noop('one', 'first'),
       noop('two', 'second'),
     ]);
@@ -157,8 +157,8 @@ describe('workers side by side', () => {
   test('of which one is enough end with it, and the others are cancelled', async () => {
     const [one, two] = [heldStep('one'), heldStep('two')];
     const config = { ...merging, joinPolicy: 'any' };
-    const { start, until, of } = await world(
-      crew([send('one', 'two'), over], config),
+    const { start, until, of } = await startEngine(
+      supervised([send('one', 'two'), over], config),
       [slow('one'), slow('two')],
       [one.step, two.step],
     );
@@ -174,8 +174,8 @@ describe('workers side by side', () => {
 
   test('that must all complete fail with the first that does not, and the others are cancelled', async () => {
     const [one, two] = [heldStep('one'), heldStep('two')];
-    const { start, until } = await world(
-      crew([send('one', 'two'), over], merging),
+    const { start, until } = await startEngine(
+      supervised([send('one', 'two'), over], merging),
       [slow('one'), slow('two')],
       [one.step, two.step],
     );
@@ -189,8 +189,8 @@ describe('workers side by side', () => {
   test('that are only waited for give back what there is', async () => {
     const [one, two] = [heldStep('one'), heldStep('two')];
     const config = { ...merging, joinPolicy: 'settled' };
-    const { start, until, of } = await world(
-      crew([send('one', 'two'), over], config),
+    const { start, until, of } = await startEngine(
+      supervised([send('one', 'two'), over], config),
       [slow('one'), slow('two')],
       [one.step, two.step],
     );
@@ -203,7 +203,7 @@ describe('workers side by side', () => {
   });
 
   test('are refused where the node takes one at a time', async () => {
-    const { start, until, of } = await world(crew([send('one', 'two')], { fanOutPolicy: 'reject' }), []);
+    const { start, until, of } = await startEngine(supervised([send('one', 'two')], { fanOutPolicy: 'reject' }), []);
     const runId = await start();
     await until(runId, 'run.failed');
     expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'fan_out_unsupported' });
@@ -212,9 +212,10 @@ describe('workers side by side', () => {
 
 describe('limits', () => {
   test('on dispatches end a loop that goes on', async () => {
-    const { start, until, of } = await world(crew([send('kid'), send('kid'), send('kid')], { iterationCap: 2 }), [
-      noop('kid'),
-    ]);
+    const { start, until, of } = await startEngine(
+      supervised([send('kid'), send('kid'), send('kid')], { iterationCap: 2 }),
+      [noop('kid')],
+    );
     const runId = await start();
     await until(runId, 'run.failed');
     expect(await of(runId, 'cap.breached')).toMatchObject([{ kind: 'dispatch-iterations', limit: 2, observed: 3 }]);
@@ -222,7 +223,7 @@ describe('limits', () => {
   });
 
   test('on decisions end it before the next one', async () => {
-    const { start, until, of } = await world(crew([send('kid'), send('kid'), send('kid')]), [noop('kid')]);
+    const { start, until, of } = await startEngine(supervised([send('kid'), send('kid'), send('kid')]), [noop('kid')]);
     const runId = await start({ maxLoopIterations: 2 });
     await until(runId, 'run.failed');
     expect(await of(runId, 'runOrchestrator.decided')).toHaveLength(2);
@@ -250,7 +251,11 @@ test('a decision is carried out by the first dispatch that takes it up, and anot
       { from: 'right', to: 'after', rule: 'any_failed' },
     ],
   });
-  const { start, until, of } = await world(twice, [worker('one', { a: { type: 'local.step.one' } })], [held.step]);
+  const { start, until, of } = await startEngine(
+    twice,
+    [worker('one', { a: { type: 'local.step.one' } })],
+    [held.step],
+  );
   const runId = await start();
   (await held.called(1)).resolve(null);
   await until(runId, 'run.completed');
@@ -260,7 +265,7 @@ test('a decision is carried out by the first dispatch that takes it up, and anot
 
 test('a dispatch without a decision fails by its own name', async () => {
   const lone = defineWorkflow({ id: 'conformance-lone', version: '1', nodes: { d: { type: 'core.dispatch' } } });
-  const { start, until, of } = await world(lone, []);
+  const { start, until, of } = await startEngine(lone, []);
   const runId = await start();
   await until(runId, 'run.failed');
   expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'no_pending_decision' });
@@ -273,5 +278,5 @@ test.each([
   [{ colour: 1 }, 'colour is not known'],
   [{ perWorkerInputMappings: { kid: { a: 1 } } }, 'perWorkerInputMappings.kid must map'],
 ])('a dispatch configured with %j is refused at registration', async (config, why) => {
-  await expect(world(crew([], config as JsonObject), [])).rejects.toThrow(why);
+  await expect(startEngine(supervised([], config as JsonObject), [])).rejects.toThrow(why);
 });

@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { child, crew, noop, over, send, worker, world } from './crew-bench.kit.ts';
+import { child, noop, over, send, startEngine, supervised, worker } from './supervised-run.kit.ts';
 
 const nested = worker('mid', { sub: { type: 'core.subWorkflow', config: { workflowId: 'kid' } } });
 
@@ -8,7 +8,7 @@ test.each([
   ['together', {}],
   ['apart', { memoryScopeIsolation: 'isolated' }],
 ] as const)('workers, and the runs they start, remember %s as their dispatch node says', async (how, config) => {
-  const { start, until, of } = await world(crew([send('mid'), over], config), [nested, noop('kid')]);
+  const { start, until, of } = await startEngine(supervised([send('mid'), over], config), [nested, noop('kid')]);
   const top = await start();
   await until(top, 'run.completed');
   const scopeOf = async (runId: RunId) => (await of(runId, 'run.started'))[0]?.memoryScope;

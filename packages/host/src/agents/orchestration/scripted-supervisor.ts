@@ -3,9 +3,9 @@ import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } f
 import { z } from 'zod';
 import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
 import { escalation } from '../loop/escalation.ts';
+import type { LoopOptions } from '../loop/loop-options.ts';
 import { decidedRow } from '../loop/rows.ts';
 import { type Verdict, verdictOf } from '../loop/verdict.ts';
-import type { LoopWorld } from '../loop/world.ts';
 
 const script = z.strictObject({
   mockDispatchPlan: z.array(orchestratorDecision).optional(),
@@ -47,7 +47,7 @@ interface Scripted {
   held: { readonly interruptId: string; readonly verdict: Verdict | null } | null;
 }
 
-export function scriptedDriver(world: LoopWorld): NodeDriver<Scripted> {
+export function scriptedDriver(options: LoopOptions): NodeDriver<Scripted> {
   return {
     fresh: () => ({ held: null }),
     evolve(inner, { type, payload }) {
@@ -58,14 +58,14 @@ export function scriptedDriver(world: LoopWorld): NodeDriver<Scripted> {
         inner.held = { ...inner.held, verdict: verdictOf(null, value, payload.reason === 'timeout') };
       }
     },
-    next: (context) => decide(context, scriptOf(context.node), world),
+    next: (context) => decide(context, scriptOf(context.node), options),
     callInput: () => ({}),
     returned: () => [],
     again: () => [],
   };
 }
 
-function decide(context: DrivenContext<Scripted>, config: Script, world: LoopWorld): NodeAction | null {
+function decide(context: DrivenContext<Scripted>, config: Script, options: LoopOptions): NodeAction | null {
   const { inner, node, state } = context;
   const decision = decisionOf(config, state.orchestration?.turns ?? 0);
   if (inner.held !== null) {
@@ -90,7 +90,7 @@ function decide(context: DrivenContext<Scripted>, config: Script, world: LoopWor
     returnSchema: undefined,
   };
   const row = decidedRow(node.id, agentId, stated);
-  const held = escalation(context, stated, world);
+  const held = escalation(context, stated, options);
   if (held.action === 'ask') return { kind: 'wait', drafts: [row, ...held.drafts] };
   const drafts = held.action === 'none' ? [row] : [row, ...held.drafts];
   return { kind: 'complete', outputs: { result: decision }, drafts };

@@ -2,13 +2,13 @@ import type { Json, JsonObject, OrchestratorDecision } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
-import { crew, noop, over, send, world } from './crew-bench.kit.ts';
+import { noop, over, send, startEngine, supervised } from './supervised-run.kit.ts';
 
 describe('a decision that is too unsure', () => {
   const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;
 
   test('is held before anything is done about it, and carried out once a person accepts', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
+    const { start, until, of, engine } = await startEngine(supervised([unsure, over]), [noop('kid')]);
     const runId = await start();
     await until(runId, 'node.suspended');
     expect((await engine.snapshot('t', runId)).status).toBe('waiting-approval');
@@ -22,7 +22,7 @@ describe('a decision that is too unsure', () => {
   });
 
   test('may be edited by the person who looks at it', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('other')]);
+    const { start, until, of, engine } = await startEngine(supervised([unsure, over]), [noop('other')]);
     const runId = await start();
     await until(runId, 'node.suspended');
     const value = { action: 'edit-accept', editedArtifactData: send('other') as unknown as JsonObject };
@@ -32,7 +32,7 @@ describe('a decision that is too unsure', () => {
   });
 
   test('fails the run when it is rejected', async () => {
-    const { start, until, of, engine } = await world(crew([unsure, over]), [noop('kid')]);
+    const { start, until, of, engine } = await startEngine(supervised([unsure, over]), [noop('kid')]);
     const runId = await start();
     await until(runId, 'node.suspended');
     await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value: { action: 'reject' } });
@@ -41,8 +41,8 @@ describe('a decision that is too unsure', () => {
   });
 
   test('is carried out at the floor itself', async () => {
-    const { start, until, of } = await world(
-      crew([{ ...send('kid'), confidence: 0.5 } as OrchestratorDecision, over]),
+    const { start, until, of } = await startEngine(
+      supervised([{ ...send('kid'), confidence: 0.5 } as OrchestratorDecision, over]),
       [noop('kid')],
     );
     const runId = await start();
@@ -52,10 +52,13 @@ describe('a decision that is too unsure', () => {
 });
 
 test('a supervisor whose agent is not sure enough decides nothing until a person has looked', async () => {
-  const definition = crew([]);
+  const definition = supervised([]);
   const config = { mockConfidence: 0.5, mockPendingDecision: over as unknown as Json };
   const boss = { ...definition.nodes[0], config } as (typeof definition.nodes)[number];
-  const { start, until, of, engine } = await world({ ...definition, nodes: [boss, ...definition.nodes.slice(1)] }, []);
+  const { start, until, of, engine } = await startEngine(
+    { ...definition, nodes: [boss, ...definition.nodes.slice(1)] },
+    [],
+  );
   const runId = await start();
   await until(runId, 'node.suspended');
   expect(await of(runId, 'runOrchestrator.decided')).toEqual([]);
@@ -70,7 +73,10 @@ test('a supervisor whose agent is not sure enough decides nothing until a person
 });
 
 test('a question of the supervisor is asked, and its answer is what the dispatch puts out', async () => {
-  const { start, until, of, engine } = await world(crew([{ kind: 'ask-user', prompt: 'Which colour?' }, over]), []);
+  const { start, until, of, engine } = await startEngine(
+    supervised([{ kind: 'ask-user', prompt: 'Which colour?' }, over]),
+    [],
+  );
   const runId = await start();
   await until(runId, 'node.suspended');
   expect((await of(runId, 'interrupt.requested'))[0]).toMatchObject({ data: { prompt: 'Which colour?' } });
@@ -90,7 +96,7 @@ test('a decision of another supervisor than the first is refused', async () => {
       second: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
     },
   });
-  const { start, until, of } = await world(two, []);
+  const { start, until, of } = await startEngine(two, []);
   const runId = await start();
   await until(runId, 'run.failed');
   expect((await of(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'validation_error' });
@@ -109,14 +115,14 @@ test('a termination ends what goes on elsewhere', async () => {
     },
     edges: [{ from: 'boss', to: 'dispatch' }],
   });
-  const { start, until, of } = await world(definition, [], [held.step]);
+  const { start, until, of } = await startEngine(definition, [], [held.step]);
   const runId = await start();
   await until(runId, 'run.completed');
   expect(await of(runId, 'node.cancelled')).toMatchObject([{ nodeId: 'aside', reason: 'run-terminated' }]);
 });
 
 test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
-  await expect(world({ ...crew([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
+  await expect(startEngine({ ...supervised([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
 });
 
 test.each([
@@ -131,5 +137,5 @@ test.each([
       boss: { type: 'core.orchestrator.supervisor', agent: { agentId: 'host:boss' }, config: config as JsonObject },
     },
   });
-  await expect(world(definition, [])).rejects.toThrow(why);
+  await expect(startEngine(definition, [])).rejects.toThrow(why);
 });

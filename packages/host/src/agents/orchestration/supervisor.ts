@@ -5,10 +5,10 @@ import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/workflow/node-type.ts';
 import { type Check, configProblems, settings } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
+import type { LoopOptions } from '../loop/loop-options.ts';
 import type { LoopState } from '../loop/loop-state.ts';
 import { clientRow } from '../loop/rows.ts';
 import { costProblems } from '../loop/run-costs.ts';
-import type { LoopWorld } from '../loop/world.ts';
 import { promptRefProblems } from '../prompts/prompt-chain.ts';
 import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
 import { briefed, workerProblems } from './workers.ts';
@@ -20,9 +20,9 @@ const TYPE_ID = 'core.orchestrator.supervisor';
 /** Who supervises when the node names nobody. */
 const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
-export function createSupervisor(world: LoopWorld): NodeType {
-  const agent = createAgentDriver(world) as NodeDriver;
-  const scripted = scriptedDriver(world) as NodeDriver;
+export function createSupervisor(options: LoopOptions): NodeType {
+  const agent = createAgentDriver(options) as NodeDriver;
+  const scripted = scriptedDriver(options) as NodeDriver;
   const driverOf = (context: DrivenContext): NodeDriver => (isScripted(context.node) ? scripted : agent);
   const driver: NodeDriver<Inner> = {
     // Which of the two it is follows from the node, which is not known here: each reads only what is its own.
@@ -47,8 +47,9 @@ export function createSupervisor(world: LoopWorld): NodeType {
     typeId: TYPE_ID,
     driver: driver as NodeDriver,
     actsAsAgent: (node) => !isScripted(node),
-    checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, world)),
-    check: (node, definition) => problemsOf(node, world.isConformanceHost || definition.id.startsWith('conformance-')),
+    checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
+    check: (node, definition) =>
+      problemsOf(node, options.isConformanceHost || definition.id.startsWith('conformance-')),
     begin: () => ({ kind: 'wait', drafts: [] }),
   };
 }

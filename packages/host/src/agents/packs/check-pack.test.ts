@@ -1,7 +1,7 @@
 import type { Discovery } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack, withAgent } from '../../../test/kit/sample-pack.ts';
-import { checkPack, lintPack, type PackWorld } from './check-pack.ts';
+import { checkPack, lintPack, type PackCheckOptions } from './check-pack.ts';
 import type { PackFiles } from './pack-files.ts';
 import { newSigningKey, signatureFiles } from './signature.ts';
 
@@ -11,15 +11,15 @@ const discovery = {
   webhooks: { supported: true, signatureAlgorithms: ['v1'] },
 } as unknown as Discovery;
 
-const world: PackWorld = { policy: { trust: [], allowUnsigned: true }, discovery, installed: [] };
+const options: PackCheckOptions = { policy: { trust: [], allowUnsigned: true }, discovery, installed: [] };
 
-const refused = (files: PackFiles, code: string, more: object = {}, here: PackWorld = world) =>
+const refused = (files: PackFiles, code: string, more: object = {}, here: PackCheckOptions = options) =>
   expect(() => checkPack(files, here)).toThrow(
     expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String), ...more }),
   );
 
 test('a pack that is right is given with its agents, and their prompts and schemas in them', () => {
-  const { manifest, agents, signedBy, hash } = checkPack(samplePack(), world);
+  const { manifest, agents, signedBy, hash } = checkPack(samplePack(), options);
   expect([manifest.name, signedBy, hash.length]).toEqual(['vendor.acme.desk', null, 64]);
   const [agent] = agents;
   expect(agent?.agentId).toBe(sampleAgentId);
@@ -33,7 +33,7 @@ test('a pack that is right is given with its agents, and their prompts and schem
 });
 
 test('what an agent is changes its hash: the prompt, a schema, the version', () => {
-  const hashOf = (files: PackFiles) => checkPack(files, world).agents[0]?.hash;
+  const hashOf = (files: PackFiles) => checkPack(files, options).agents[0]?.hash;
   const hashes = [
     samplePack(),
     samplePack({ version: '1.0.1' }),
@@ -70,7 +70,7 @@ describe('pack.json is refused', () => {
     ],
   ];
   test.each(cases)('%s', (_, code, files) => {
-    const here = { ...world, installed: [{ name: 'vendor.acme.base', version: '1.0.0' }] };
+    const here = { ...options, installed: [{ name: 'vendor.acme.base', version: '1.0.0' }] };
     refused(files, code, {}, here);
   });
 });
@@ -90,10 +90,10 @@ describe('what a pack needs', () => {
   const base = { name: 'vendor.acme.base', version: '1.4.0' };
   const needing = (range: string) => samplePack({ dependencies: { 'vendor.acme.base': range } });
   test('is another pack in a range of versions', () => {
-    expect(checkPack(needing('^1.2.0'), { ...world, installed: [base] }).manifest.name).toBe('vendor.acme.desk');
+    expect(checkPack(needing('^1.2.0'), { ...options, installed: [base] }).manifest.name).toBe('vendor.acme.desk');
     refused(needing('^1.2.0'), 'pack_version_not_found', { details: { packName: base.name, range: '^1.2.0' } });
     const details = { packName: base.name, conflictingRanges: ['^2.0.0'] };
-    refused(needing('^2.0.0'), 'pack_dependency_conflict', { details }, { ...world, installed: [base] });
+    refused(needing('^2.0.0'), 'pack_dependency_conflict', { details }, { ...options, installed: [base] });
   });
 
   test('is never itself', () => {
@@ -104,7 +104,7 @@ describe('what a pack needs', () => {
   test('and what others need of it must go together', () => {
     const dependent = { name: 'vendor.acme.app', version: '1.0.0', dependencies: { 'vendor.acme.desk': '<1.0.0' } };
     const details = { packName: 'vendor.acme.desk', conflictingRanges: ['<1.0.0'] };
-    refused(samplePack(), 'pack_dependency_conflict', { details }, { ...world, installed: [dependent] });
+    refused(samplePack(), 'pack_dependency_conflict', { details }, { ...options, installed: [dependent] });
   });
 
   const peers = (peerDependencies: object, peerDependenciesMeta: object = {}) =>
@@ -114,7 +114,7 @@ describe('what a pack needs', () => {
     const missing = ['agents.manifestRuntime', 'mcp.serverMount'];
     refused(peers(runtime), 'pack_peer_dependency_missing', { details: { missing, requiredCapability: missing[0] } });
     const optional = { 'agents.manifestRuntime': { optional: true }, 'mcp.serverMount': { optional: true } };
-    expect(checkPack(peers(runtime, optional), world).agents).toHaveLength(1);
+    expect(checkPack(peers(runtime, optional), options).agents).toHaveLength(1);
     const half = { ...optional, 'mcp.serverMount': { optional: false } };
     refused(peers(runtime, half), 'pack_peer_dependency_missing');
     refused(peers({ constructor: 'supported' }), 'pack_peer_dependency_missing');
@@ -131,7 +131,7 @@ describe('what a pack needs', () => {
   test('is a model of a class that the host offers, by the name that AgentRefs have for it', () => {
     const details = { agentId: sampleAgentId, modelClass: 'coding' };
     refused(withAgent({ modelClass: 'coding' }), 'unsupported_model_class', { details });
-    expect(checkPack(withAgent({ modelClass: 'reasoning' }), world).agents).toHaveLength(1);
+    expect(checkPack(withAgent({ modelClass: 'reasoning' }), options).agents).toHaveLength(1);
   });
 });
 
@@ -172,13 +172,13 @@ describe('an agent is refused', () => {
 
   test('but not for a prompt that stands in the manifest', () => {
     const files = samplePack({ agents: [{ ...promptless, systemPrompt: 'Inline.' }] });
-    expect(checkPack(files, world).agents[0]?.body).toContain('"systemPrompt":"Inline."');
+    expect(checkPack(files, options).agents[0]?.body).toContain('"systemPrompt":"Inline."');
   });
 });
 
 test('checks come in their order: of everything that is wrong, the first is told', () => {
   const key = newSigningKey();
-  const strict = { ...world, policy: { trust: [{ keyId: 'a', publicKey: key.publicKey }], allowUnsigned: false } };
+  const strict = { ...options, policy: { trust: [{ keyId: 'a', publicKey: key.publicKey }], allowUnsigned: false } };
   const wrong: Record<string, unknown> = {
     version: 'one',
     runtime: { language: 'go', entry: '', requires: ['clock'] },
@@ -224,7 +224,7 @@ describe('a rehearsal', () => {
   const withFile = (content: string) => samplePack({}, { 'rehearsals/triage.json': content });
 
   test('is part of the agent after whose last word it is called', () => {
-    const bodyOf = (files: PackFiles) => JSON.parse(checkPack(files, world).agents[0]?.body ?? '') as object;
+    const bodyOf = (files: PackFiles) => JSON.parse(checkPack(files, options).agents[0]?.body ?? '') as object;
     expect(bodyOf(withFile(JSON.stringify(script)))).toMatchObject({ rehearsal: script });
     const ofNobody = samplePack({}, { 'rehearsals/writer.json': JSON.stringify(script) });
     expect(bodyOf(ofNobody)).not.toHaveProperty('rehearsal');
@@ -264,7 +264,7 @@ describe('workflows of a pack', () => {
       'workflows/old/a.json': '{',
       'desk.json': '{',
     };
-    expect(checkPack(samplePack({}, files), world).workflows).toEqual([{ path: 'workflows/desk.json', definition }]);
+    expect(checkPack(samplePack({}, files), options).workflows).toEqual([{ path: 'workflows/desk.json', definition }]);
   });
 
   test.each([

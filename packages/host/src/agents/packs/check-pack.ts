@@ -1,7 +1,7 @@
 /** All that is checked of a pack before it is installed, in one order: the first failure is the answer. */
 import { type Discovery, type PackManifest, PROTOCOL_VERSION } from '@cairn/protocol';
 import { readManifest } from './manifest.ts';
-import { type AgentDefinition, resolveAgents } from './pack-agents.ts';
+import { resolveAgents, type StoredAgent } from './pack-agents.ts';
 import type { PackFiles } from './pack-files.ts';
 import { type PackWorkflow, packWorkflows } from './pack-workflows.ts';
 import { checkDependencies, checkModelClasses, checkPeers, checkRuntime, type PackName } from './requirements.ts';
@@ -13,12 +13,12 @@ export interface CheckedPack {
   /** What it is by content. */
   readonly hash: string;
   readonly signedBy: string | null;
-  readonly agents: readonly AgentDefinition[];
+  readonly agents: readonly StoredAgent[];
   readonly workflows: readonly PackWorkflow[];
 }
 
 /** What a pack is held against. */
-export interface PackWorld {
+export interface PackCheckOptions {
   readonly policy: TrustPolicy;
   readonly discovery: Discovery;
   /** Those that whoever installs it can see. */
@@ -26,7 +26,7 @@ export interface PackWorld {
 }
 
 /** The files have been unpacked within their bounds; from here on they are believed step by step. */
-export function checkPack(files: PackFiles, { policy, discovery, installed }: PackWorld): CheckedPack {
+export function checkPack(files: PackFiles, { policy, discovery, installed }: PackCheckOptions): CheckedPack {
   const signedBy = signerOf(files, policy);
   const manifest = readManifest(files);
   checkRuntime(manifest, discovery.protocolVersion);

@@ -16,14 +16,14 @@ import { type PackFiles, packPath } from './pack-files.ts';
 import { packJson } from './pack-json.ts';
 
 /** An agent as a run is pinned to it: the canonical JSON of all that it is, under its hash. */
-export interface AgentDefinition {
+export interface StoredAgent {
   readonly agentId: string;
   readonly hash: string;
   readonly body: string;
 }
 
 /** All that an agent is, wherever it comes from. */
-export interface AgentParts {
+export interface AgentDefinition {
   readonly packName: string;
   readonly packVersion: string;
   readonly manifest: AgentManifest;
@@ -35,19 +35,19 @@ export interface AgentParts {
 }
 
 /** Equal agents have equal hashes, whatever the order of their fields. */
-export function agentDefinition(parts: AgentParts): AgentDefinition {
-  const body = canonicalize(parts) ?? '';
-  return { agentId: parts.manifest.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
+export function storedAgent(definition: AgentDefinition): StoredAgent {
+  const body = canonicalize(definition) ?? '';
+  return { agentId: definition.manifest.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
 }
 
-export function resolveAgents(manifest: PackManifest, files: PackFiles): readonly AgentDefinition[] {
+export function resolveAgents(manifest: PackManifest, files: PackFiles): readonly StoredAgent[] {
   const { name, version, agents = [] } = manifest;
   for (const agent of agents) checkNamespace(agent, name);
   return agents.map((agent) => {
     const { taskSchemaRef, returnSchemaRef } = agent.handoff ?? {};
     const prompt = agent.systemPrompt ?? textAt(files, agent, 'systemPromptRef', agent.systemPromptRef ?? '');
     if (agent.evalSuiteRef !== undefined) jsonAt(files, agent, 'evalSuiteRef', agent.evalSuiteRef);
-    return agentDefinition({
+    return storedAgent({
       packName: name,
       packVersion: version,
       manifest: agent,
@@ -64,7 +64,7 @@ export function resolveAgents(manifest: PackManifest, files: PackFiles): readonl
 }
 
 /** Found by its name, since a manifest is closed: `rehearsals/<last word of the agentId>.json`, where the pack has it. */
-function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentParts, 'rehearsal'> {
+function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentDefinition, 'rehearsal'> {
   const path = `rehearsals/${agent.agentId.slice(agent.agentId.lastIndexOf('.') + 1)}.json`;
   if (!files.has(path)) return {};
   const rehearsal = objectAt(files, agent, 'rehearsal', path);

@@ -11,11 +11,11 @@ import {
   referredPrompts,
   resolvePrompt,
 } from './prompt-chain.ts';
-import type { PromptLibrary } from './prompt-library.ts';
+import type { PromptRegistry } from './prompt-registry.ts';
 import { type PromptKind, promptKinds } from './prompt-template.ts';
 
-export interface PromptWorld {
-  readonly prompts: PromptLibrary;
+export interface PromptOptions {
+  readonly prompts: PromptRegistry;
   readonly sha256: Sha256;
 }
 
@@ -40,7 +40,7 @@ export interface NodePrompts {
 }
 
 /** Throws for a template that is not there, or a slot that stays empty; that fails the node. */
-export function nodePrompts(context: NodeContext, own: OwnPrompt, world: PromptWorld): NodePrompts {
+export function nodePrompts(context: NodeContext, own: OwnPrompt, options: PromptOptions): NodePrompts {
   const rows: Draft[] = [];
   const texts = (kind: PromptKind): string[] =>
     referredPrompts(context, kind).flatMap((sources) => {
@@ -51,7 +51,12 @@ export function nodePrompts(context: NodeContext, own: OwnPrompt, world: PromptW
       rows.push(row(context, 'agent.promptResolved', payload));
       if (source === null) return [];
       if (!('ref' in source)) return [source.text];
-      const { text, payload: said } = composePrompt(world.prompts.find(source.ref), source.ref, context, world.sha256);
+      const { text, payload: said } = composePrompt(
+        options.prompts.find(source.ref),
+        source.ref,
+        context,
+        options.sha256,
+      );
       rows.push(row(context, 'prompt.composed', said));
       return [text];
     });

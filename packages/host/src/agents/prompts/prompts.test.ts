@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { composePrompt } from './compose-prompt.ts';
 import { nodePrompts } from './node-prompts.ts';
 import { type PromptSource, promptRefProblems, referredPrompts, resolvePrompt } from './prompt-chain.ts';
-import { PromptLibrary } from './prompt-library.ts';
+import { PromptRegistry } from './prompt-registry.ts';
 import { type PromptTemplate, parsePromptRef, refText } from './prompt-template.ts';
 
 const sha256 = (text: string, encoding: 'hex' | 'base64url'): string =>
@@ -41,19 +41,19 @@ test.each(['writer', 'prompt:', 'prompt:Writer', 'prompt:w@1', 7, null, [], { te
 
 test('without a version the newest counts, releases before what led to them', () => {
   const versions = ['1.2.0', '1.10.0', '2.0.0-rc.1', '1.9.9'].map((version) => template(version, { version }));
-  const library = new PromptLibrary(versions);
-  expect(library.find({ templateId: 'writer' }).version).toBe('2.0.0-rc.1');
-  expect(library.find({ templateId: 'writer', version: '1.2.0' }).text).toBe('1.2.0');
-  const released = new PromptLibrary([...versions, template('', { version: '2.0.0' })]);
+  const registry = new PromptRegistry(versions);
+  expect(registry.find({ templateId: 'writer' }).version).toBe('2.0.0-rc.1');
+  expect(registry.find({ templateId: 'writer', version: '1.2.0' }).text).toBe('1.2.0');
+  const released = new PromptRegistry([...versions, template('', { version: '2.0.0' })]);
   expect(released.find({ templateId: 'writer' }).version).toBe('2.0.0');
 });
 
 test('a template that is not there is named with what is', () => {
-  const library = new PromptLibrary([template('x')]);
-  expect(() => library.find({ templateId: 'writer', version: '3.0.0' })).toThrow(
+  const registry = new PromptRegistry([template('x')]);
+  expect(() => registry.find({ templateId: 'writer', version: '3.0.0' })).toThrow(
     'There is no prompt template prompt:writer@3.0.0; there are the versions 1.0.0.',
   );
-  expect(() => library.find({ templateId: 'constructor' })).toThrow('There is no prompt template prompt:constructor.');
+  expect(() => registry.find({ templateId: 'constructor' })).toThrow('There is no prompt template prompt:constructor.');
 });
 
 test.each([
@@ -66,12 +66,12 @@ test.each([
   ],
   ['text that is too long', template('x'.repeat(65_537)), 'text'],
   ['no template', null, 'its root'],
-])('a library refuses %s, and says where', (_, value, at) => {
-  expect(() => new PromptLibrary([value])).toThrow(`is wrong at ${at}`);
+])('a registry refuses %s, and says where', (_, value, at) => {
+  expect(() => new PromptRegistry([value])).toThrow(`is wrong at ${at}`);
 });
 
-test('a library refuses the same version twice', () => {
-  expect(() => new PromptLibrary([template('x'), template('y')])).toThrow(
+test('a registry refuses the same version twice', () => {
+  expect(() => new PromptRegistry([template('x'), template('y')])).toThrow(
     /two prompt templates writer of version 1.0.0/,
   );
 });
@@ -167,7 +167,7 @@ test('references that are none are problems of the node', () => {
   expect(promptRefProblems({ fewShotPromptRefs: ['prompt:b', 7] })).toHaveLength(1);
 });
 
-const world = { prompts: new PromptLibrary([]), sha256 };
+const options = { prompts: new PromptRegistry([]), sha256 };
 const own = { layer: 'agent-intrinsic' as const, text: 'You are Ada.', whose: 'prompt:ada', agentId: 'core.a.ada' };
 const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
   ({
@@ -180,13 +180,13 @@ const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
   }) as never;
 
 test('an agent without references has its own words, and only the system prompt is resolved', () => {
-  const { system, user, examples, rows } = nodePrompts(nodeWith({}), own, world);
+  const { system, user, examples, rows } = nodePrompts(nodeWith({}), own, options);
   expect([system, user, examples]).toEqual(['You are Ada.', null, []]);
   expect(rows.map(({ type, payload }) => [type, payload.kind])).toEqual([['agent.promptResolved', 'system']]);
 });
 
 test('what a node refers to comes before the words of its agent; hints and examples come beside', () => {
-  const prompts = new PromptLibrary([
+  const prompts = new PromptRegistry([
     template('Be a writer.'),
     template('Write about {{topic}}.', { templateId: 'ask', kind: 'user' }),
     template('Like this.', { templateId: 'one', kind: 'few-shot' }),
@@ -214,5 +214,5 @@ test('what a node refers to comes before the words of its agent; hints and examp
 });
 
 test('a reference to a template that is not there fails the node', () => {
-  expect(() => nodePrompts(nodeWith({ systemPromptRef: 'prompt:gone' }), own, world)).toThrow(/prompt:gone/);
+  expect(() => nodePrompts(nodeWith({ systemPromptRef: 'prompt:gone' }), own, options)).toThrow(/prompt:gone/);
 });

@@ -1,24 +1,24 @@
 /** The providers of a configuration, ready to be asked for models; nothing is loaded or called before a turn is. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Provider } from '../models/model-book.ts';
 import { type Model, modelCapabilities } from '../models/model-port.ts';
+import type { Provider } from '../models/model-registry.ts';
 import { originFetch } from './origin-fetch.ts';
 import type { KnownModel, ProviderConfig } from './provider-config.ts';
 import { streamOf } from './provider-model.ts';
 import { languageModel, vendorUrls } from './provider-sdks.ts';
 
-export interface ProvidersWorld {
+export interface ProviderPorts {
   readonly fetch: typeof fetch;
 }
 
 export function createProviders(
   configs: Readonly<Record<string, ProviderConfig>>,
-  world: ProvidersWorld,
+  ports: ProviderPorts,
 ): ReadonlyMap<string, Provider> {
-  return new Map(Object.entries(configs).map(([name, config]) => [name, providerOf(name, config, world)]));
+  return new Map(Object.entries(configs).map(([name, config]) => [name, providerOf(name, config, ports)]));
 }
 
-function providerOf(name: string, config: ProviderConfig, { fetch }: ProvidersWorld): Provider {
+function providerOf(name: string, config: ProviderConfig, { fetch }: ProviderPorts): Provider {
   const baseUrl = config.baseUrl ?? (config.kind === 'openai-compatible' ? '' : vendorUrls[config.kind]);
   const guarded = originFetch(new URL(baseUrl).origin, fetch);
   const load = (modelId: string, apiKey: string | undefined): Promise<LanguageModelV4> => {

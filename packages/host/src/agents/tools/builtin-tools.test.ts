@@ -1,15 +1,15 @@
 import { type Json, type RunId, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { type BuiltinWorld, createBuiltinTools } from './builtin-tools.ts';
+import { type BuiltinToolPorts, createBuiltinTools } from './builtin-tools.ts';
 import type { HttpFetch, HttpFetched } from './http-tool.ts';
 import type { Tool } from './tool.ts';
-import { toolDesk } from './tool-desk.kit.ts';
+import { toolCaller } from './tool-caller.kit.ts';
 
 const untouched = () => {
   throw new Error('this was not to be asked');
 };
 
-const world = (change: Partial<BuiltinWorld> = {}): BuiltinWorld => ({
+const ports = (change: Partial<BuiltinToolPorts> = {}): BuiltinToolPorts => ({
   now: () => Date.UTC(2026, 6, 1, 12),
   files: { read: untouched, write: untouched, list: untouched },
   memory: { remember: untouched, recall: untouched, forget: untouched },
@@ -17,20 +17,20 @@ const world = (change: Partial<BuiltinWorld> = {}): BuiltinWorld => ({
   ...change,
 });
 
-const toolNamed = (id: string, change: Partial<BuiltinWorld> = {}): Tool => {
-  const found = createBuiltinTools(world(change)).find((tool) => tool.id === id);
+const toolNamed = (id: string, change: Partial<BuiltinToolPorts> = {}): Tool => {
+  const found = createBuiltinTools(ports(change)).find((tool) => tool.id === id);
   if (found === undefined) throw new Error(`There is no ${id}.`);
   return found;
 };
 
 const resultOf = async (tool: Tool, input: Json): Promise<Json> => {
-  const outcome = await toolDesk().call(tool, input);
+  const outcome = await toolCaller().call(tool, input);
   if (outcome.kind !== 'result') throw new Error(JSON.stringify(outcome));
   return outcome.value;
 };
 
 test('what each of them may do is said of it', () => {
-  const facts = createBuiltinTools(world()).map(({ id, safety, untrusted, egress }) => [id, safety, untrusted, egress]);
+  const facts = createBuiltinTools(ports()).map(({ id, safety, untrusted, egress }) => [id, safety, untrusted, egress]);
   expect(facts).toEqual([
     ['openwop:time', 'read', false, 'none'],
     ['openwop:ask', 'read', false, 'none'],
@@ -45,7 +45,7 @@ test('what each of them may do is said of it', () => {
 });
 
 test('where nothing may be fetched there is no tool that fetches', () => {
-  const ids = createBuiltinTools(world({ http: null })).map(({ id }) => id);
+  const ids = createBuiltinTools(ports({ http: null })).map(({ id }) => id);
   expect(ids).not.toContain('openwop:http.fetch');
 });
 
@@ -57,7 +57,7 @@ test('the clock tells the time of the host, also as a place shows it', async () 
   expect(await resultOf(toolNamed('openwop:time'), { timeZone: 'Europe/Berlin' })).toMatchObject({
     local: expect.stringContaining('14:00:00'),
   });
-  expect(await toolDesk().call(toolNamed('openwop:time'), { timeZone: 'Mars/Base' })).toMatchObject({
+  expect(await toolCaller().call(toolNamed('openwop:time'), { timeZone: 'Mars/Base' })).toMatchObject({
     kind: 'failed',
     error: { code: 'tool_invalid_arguments' },
   });
@@ -65,26 +65,26 @@ test('the clock tells the time of the host, also as a place shows it', async () 
 
 test('a person is asked, with choices or a schema, and the answer is the result', async () => {
   const ask = toolNamed('openwop:ask');
-  const desk = toolDesk();
-  const asked = await desk.call(ask, { question: 'Which?', choices: ['a', 'b'] });
+  const caller = toolCaller();
+  const asked = await caller.call(ask, { question: 'Which?', choices: ['a', 'b'] });
   expect(asked).toEqual({
     kind: 'suspended',
     ordinal: 0,
     question: { kind: 'ask', name: 'Which?', prompt: 'Which?', schema: { enum: ['a', 'b'] } },
   });
-  desk.answer(asked, 'b');
-  expect(await desk.call(ask, { question: 'Which?', choices: ['a', 'b'] })).toEqual({ kind: 'result', value: 'b' });
+  caller.answer(asked, 'b');
+  expect(await caller.call(ask, { question: 'Which?', choices: ['a', 'b'] })).toEqual({ kind: 'result', value: 'b' });
   const schema = { type: 'object', required: ['n'] };
-  expect(await toolDesk().call(ask, { question: 'n?', schema })).toMatchObject({ question: { schema } });
+  expect(await toolCaller().call(ask, { question: 'n?', schema })).toMatchObject({ question: { schema } });
   for (const input of [
     {},
     { question: '' },
     { question: 'x', choices: ['a'] },
     { question: 'x', choices: ['a', 'b'], schema },
   ]) {
-    expect(await toolDesk().call(ask, input)).toMatchObject({ error: { code: 'tool_invalid_arguments' } });
+    expect(await toolCaller().call(ask, input)).toMatchObject({ error: { code: 'tool_invalid_arguments' } });
   }
-  expect(await toolDesk().call(ask, { question: 'x', schema: { type: 'odd' } })).toMatchObject({ kind: 'failed' });
+  expect(await toolCaller().call(ask, { question: 'x', schema: { type: 'odd' } })).toMatchObject({ kind: 'failed' });
 });
 
 test('files are those of the run that calls', async () => {
@@ -144,7 +144,7 @@ test.each([
   for (const id of ['openwop:fs.read', 'openwop:fs.write', 'openwop:fs.list']) {
     const input =
       id === 'openwop:fs.write' ? { path, text: '' } : id === 'openwop:fs.list' ? { folder: path } : { path };
-    expect(await toolDesk().call(toolNamed(id), input)).toMatchObject({ error: { code: 'tool_invalid_arguments' } });
+    expect(await toolCaller().call(toolNamed(id), input)).toMatchObject({ error: { code: 'tool_invalid_arguments' } });
   }
 });
 
@@ -154,7 +154,7 @@ test.each(['a', 'a/b.md', '.hidden', '..a', 'a..', 'ä/ö 1.txt', '...'])('%j is
 
 test('notes are kept and found in the name of the call', async () => {
   const seen: unknown[] = [];
-  const memory: BuiltinWorld['memory'] = {
+  const memory: BuiltinToolPorts['memory'] = {
     remember: async ({ tenant, agentId, callId, contextId, requestedSeq }, entry) => {
       seen.push({ tenant, agentId, callId, contextId, requestedSeq, entry });
       return { id: 'mem_1', content: 'is not repeated' };
@@ -239,7 +239,7 @@ test.each<[string, Json]>([
   ['an address without end', { url: `https://a.example/${'x'.repeat(2048)}` }],
 ])('does not take %s', async (_what, change) => {
   const input = { url: 'https://a.example/', ...(change as object) } as Json;
-  expect(await toolDesk().call(toolNamed('openwop:http.fetch'), input)).toMatchObject({
+  expect(await toolCaller().call(toolNamed('openwop:http.fetch'), input)).toMatchObject({
     error: { code: 'tool_invalid_arguments' },
   });
 });
@@ -274,7 +274,7 @@ test('an address that is refused is an error with its code', async () => {
       throw new TerminalError('http_url_rejected', { message: '"https://b.example" may not be called.' });
     },
   };
-  expect(await toolDesk().call(toolNamed('openwop:http.fetch', { http }), { url: 'https://b.example' })).toEqual({
+  expect(await toolCaller().call(toolNamed('openwop:http.fetch', { http }), { url: 'https://b.example' })).toEqual({
     kind: 'failed',
     error: { code: 'http_url_rejected', message: '"https://b.example" may not be called.', retryable: false },
   });

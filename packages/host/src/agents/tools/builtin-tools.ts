@@ -7,8 +7,8 @@ import { type HttpPort, httpTool } from './http-tool.ts';
 import { type MemoryPort, memoryTools } from './memory-tools.ts';
 import type { Tool } from './tool.ts';
 
-/** How they reach the world. */
-export interface BuiltinWorld {
+/** How they reach the ports. */
+export interface BuiltinToolPorts {
   readonly now: () => number;
   readonly files: FilePort;
   readonly memory: MemoryPort;
@@ -16,12 +16,12 @@ export interface BuiltinWorld {
   readonly http: HttpPort | null;
 }
 
-export const createBuiltinTools = (world: BuiltinWorld): readonly Tool[] => [
-  timeTool(world.now),
+export const createBuiltinTools = (ports: BuiltinToolPorts): readonly Tool[] => [
+  timeTool(ports.now),
   askTool,
-  ...fileTools(world.files),
-  ...memoryTools(world.memory),
-  ...(world.http === null ? [] : [httpTool(world.http)]),
+  ...fileTools(ports.files),
+  ...memoryTools(ports.memory),
+  ...(ports.http === null ? [] : [httpTool(ports.http)]),
 ];
 
 const timeTool = (now: () => number): Tool =>

@@ -5,7 +5,7 @@ import type { StepSafety } from '../../engine/ports.ts';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import { hostileArguments } from './hostile-arguments.ts';
 import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
-import { MAX_TOOL_ID, toolIdPattern } from './tool-book.ts';
+import { MAX_TOOL_ID, toolIdPattern } from './tool-registry.ts';
 
 export interface ToolOptions<Input> {
   /** `<scope>:<tool>`, up to 64 characters; the scope is yours, such as `acme.crm`. */

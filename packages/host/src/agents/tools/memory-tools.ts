@@ -9,7 +9,7 @@ export type MemoryName = z.infer<typeof memory>;
 
 const oneOf = 'Of those you have: scratchpad (for this run), conversation, or long-term (for good)';
 
-export interface NewMemory {
+export interface RememberRequest {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
   /** From the moment it is written; left out: for as long as its memory lasts. */
@@ -30,7 +30,7 @@ export interface MemoryQuery {
 /** The call says whose memory it is and what of it can be seen, and its rows record what is written. */
 export interface MemoryPort {
   /** The same call writes the same entry, however often it is made. */
-  remember(call: HostToolContext, entry: NewMemory): Promise<{ readonly id: string }>;
+  remember(call: HostToolContext, entry: RememberRequest): Promise<{ readonly id: string }>;
   recall(call: HostToolContext, query: MemoryQuery): Promise<readonly object[]>;
   /** Whether there was such an entry, in the memory that is named or in any of the agent's. */
   forget(call: HostToolContext, entry: { readonly id: string; readonly in?: MemoryName | undefined }): Promise<boolean>;

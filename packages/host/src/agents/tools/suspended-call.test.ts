@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
-import { toolDesk } from './tool-desk.kit.ts';
+import { toolCaller } from './tool-caller.kit.ts';
 
 type Run = ToolOptions<object>['run'];
 
@@ -21,7 +21,7 @@ const failure = (code: string, message = '') => ({
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a question without an answer ends the call at once; on the answer the function is entered again and goes on', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const done: string[] = [];
   const tool = toolOf(async (_input, { ask, signIn, step }) => {
     done.push('enter');
@@ -33,7 +33,7 @@ test('a question without an answer ends the call at once; on the answer the func
     const session = await signIn({ prompt: 'Sign in', authType: 'oauth2', provider: 'bank', scopes: ['pay'] });
     return { who, yes, session };
   });
-  const first = await desk.call(tool);
+  const first = await caller.call(tool);
   expect(first).toEqual({
     kind: 'suspended',
     ordinal: 1,
@@ -45,9 +45,9 @@ test('a question without an answer ends the call at once; on the answer the func
       timeoutMs: 1_000,
     },
   });
-  expect(desk.waiting).toBe(0);
-  desk.answer(first, true);
-  const second = await desk.call(tool);
+  expect(caller.waiting).toBe(0);
+  caller.answer(first, true);
+  const second = await caller.call(tool);
   expect(second).toEqual({
     kind: 'suspended',
     ordinal: 2,
@@ -60,14 +60,14 @@ test('a question without an answer ends the call at once; on the answer the func
       scopes: ['pay'],
     },
   });
-  desk.answer(second, { credentialRef: 'cred_1' });
-  expect(await desk.call(tool)).toEqual({
+  caller.answer(second, { credentialRef: 'cred_1' });
+  expect(await caller.call(tool)).toEqual({
     kind: 'result',
     value: { who: 'Ann', yes: true, session: { credentialRef: 'cred_1' } },
   });
   expect(done).toEqual(['enter', 'look up', 'enter', 'enter']);
   // Only the step wrote a row, and only once.
-  expect(desk.rows).toEqual([
+  expect(caller.rows).toEqual([
     {
       type: 'cairn.step.returned',
       audience: 'operator',
@@ -85,7 +85,7 @@ test('a question without an answer ends the call at once; on the answer the func
 });
 
 test('what the function does after a question that ended its call changes nothing', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const tool = toolOf(async (_input, { ask, step, progress, signal }) => {
     void ask({ prompt: 'A?' });
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -94,15 +94,15 @@ test('what the function does after a question that ended its call changes nothin
     void ask({ prompt: 'B?' });
     return 'late';
   });
-  expect(await desk.call(tool)).toMatchObject({ kind: 'suspended', ordinal: 0, question: { prompt: 'A?' } });
+  expect(await caller.call(tool)).toMatchObject({ kind: 'suspended', ordinal: 0, question: { prompt: 'A?' } });
   await settled();
-  expect([desk.rows, desk.waiting]).toEqual([[], 0]);
+  expect([caller.rows, caller.waiting]).toEqual([[], 0]);
 });
 
 test('nothing of a suspended call stays in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const desk = toolDesk();
+  const caller = toolCaller();
   let kept: WeakRef<object> | undefined;
   const tool = toolOf(async (_input, { ask }) => {
     const big = { bytes: new Uint8Array(1_000_000) };
@@ -110,7 +110,7 @@ test('nothing of a suspended call stays in memory', async () => {
     await ask({ prompt: 'Go on?' });
     return big.bytes.length;
   });
-  await desk.call(tool);
+  await caller.call(tool);
   for (let i = 0; i < 10 && kept?.deref() !== undefined; i++) {
     await settled();
     collect();
@@ -119,7 +119,7 @@ test('nothing of a suspended call stays in memory', async () => {
 });
 
 test('the error of a step is the same on every entry, and its function is not called again', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   let tried = 0;
   const seen: unknown[] = [];
   const tool = toolOf(async (_input, { ask, step }) => {
@@ -130,15 +130,15 @@ test('the error of a step is the same on every entry, and its function is not ca
     seen.push(await pay.catch(({ name, code, message }) => ({ name, code, message })));
     return ask({ prompt: 'Another card?' });
   });
-  desk.answer(await desk.call(tool), 'no');
-  expect(await desk.call(tool)).toEqual({ kind: 'result', value: 'no' });
+  caller.answer(await caller.call(tool), 'no');
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: 'no' });
   expect(tried).toBe(1);
   expect(seen).toEqual([seen[0], seen[0]]);
   expect(seen[0]).toEqual({ name: 'TerminalError', code: 'tool_failed', message: 'The tool threw "declined".' });
 });
 
 test('steps side by side are recorded before a question ends the call, so that none happens twice', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const done: string[] = [];
   let release: () => void = () => undefined;
   const tool = toolOf(async (_input, { ask, step }) => {
@@ -159,7 +159,7 @@ test('steps side by side are recorded before a question ends the call, so that n
     });
     return Promise.all([after, ask({ prompt: 'And?' }), quick]);
   });
-  const called = desk.call(tool);
+  const called = caller.call(tool);
   let isOver = false;
   void called.then(() => {
     isOver = true;
@@ -167,18 +167,18 @@ test('steps side by side are recorded before a question ends the call, so that n
   await settled();
   expect([done, isOver]).toEqual([['quick'], false]);
   release();
-  desk.answer(await called, 'yes');
+  caller.answer(await called, 'yes');
   await settled();
   // Nothing that follows the step is done by an entry that has ended.
   expect(done).toEqual(['quick', 'slow']);
-  expect(await desk.call(tool)).toEqual({ kind: 'result', value: [1, 'yes', 2] });
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: [1, 'yes', 2] });
   expect(done).toEqual(['quick', 'slow', 'after slow']);
 });
 
 test('a step whose row will never be durable gives nothing to its function', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   let isPast = false;
-  const called = desk.call(
+  const called = caller.call(
     toolOf(async (_input, { step }) => {
       await step('write', () => 1);
       isPast = true;
@@ -187,7 +187,7 @@ test('a step whose row will never be durable gives nothing to its function', asy
     { isLost: true },
   );
   await settled();
-  desk.pass(100);
+  caller.pass(100);
   expect([await called, isPast]).toEqual([
     { kind: 'failed', error: expect.objectContaining({ code: 'tool_timeout' }) },
     false,
@@ -217,36 +217,36 @@ test.each<[string, readonly string[], string]>([
   ['a sign-in for a question', ['step a', 'step b', 'signIn c'], 'and now it called ctx.signIn "c"'],
   ['an early return', ['step a'], 'ctx call 1 was ctx.step "b", and now it returned before it'],
 ])('a function that is entered again and does %s has diverged', async (_what, calls, message) => {
-  const desk = toolDesk();
-  desk.answer(await desk.call(toolOf(steps('step a', 'step b', 'ask c'))), 'yes');
-  const before = desk.rows.length;
-  expect(await desk.call(toolOf(steps(...calls)))).toEqual(failure('tool_diverged', message));
-  expect([desk.rows.length, desk.waiting]).toEqual([before, 0]);
+  const caller = toolCaller();
+  caller.answer(await caller.call(toolOf(steps('step a', 'step b', 'ask c'))), 'yes');
+  const before = caller.rows.length;
+  expect(await caller.call(toolOf(steps(...calls)))).toEqual(failure('tool_diverged', message));
+  expect([caller.rows.length, caller.waiting]).toEqual([before, 0]);
 });
 
 test('progress of a part that is only gone through again is not told again', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const tool = toolOf(async (_input, { ask, progress, step }) => {
     progress(0.1, 'begin');
     await step('look', () => 1);
-    desk.pass(1_000);
+    caller.pass(1_000);
     progress(0.5, 'asking');
     await ask({ prompt: 'Go on?' });
-    desk.pass(1_000);
+    caller.pass(1_000);
     progress(0.9, 'going on');
   });
-  desk.answer(await desk.call(tool), 'yes');
-  await desk.call(tool);
-  const told = desk.rows.filter(({ type }) => type === 'cairn.tool.progress').map(({ payload }) => payload.message);
+  caller.answer(await caller.call(tool), 'yes');
+  await caller.call(tool);
+  const told = caller.rows.filter(({ type }) => type === 'cairn.tool.progress').map(({ payload }) => payload.message);
   expect(told).toEqual(['begin', 'asking', 'going on']);
 });
 
 test('a question with a name may change its words', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   let count = 0;
   const tool = toolOf((_input, { ask }) => ask({ name: 'sure', prompt: `Sure? (${count++})` }));
-  desk.answer(await desk.call(tool), 'yes');
-  expect(await desk.call(tool)).toEqual({ kind: 'result', value: 'yes' });
+  caller.answer(await caller.call(tool), 'yes');
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: 'yes' });
 });
 
 test.each<[string, Run, string]>([
@@ -260,28 +260,28 @@ test.each<[string, Run, string]>([
     'no http address',
   ],
 ])('a question %s fails the call instead of asking anybody', async (_what, run, message) => {
-  expect(await toolDesk().call(toolOf(run))).toEqual(failure('tool_failed', message));
+  expect(await toolCaller().call(toolOf(run))).toEqual(failure('tool_failed', message));
 });
 
 test('a step needs a name, and a call may not make steps without end', async () => {
   const unnamed = toolOf((_input, { step }) => step('', () => 1));
-  expect(await toolDesk().call(unnamed)).toEqual(failure('tool_failed', 'needs a name'));
+  expect(await toolCaller().call(unnamed)).toEqual(failure('tool_failed', 'needs a name'));
   const endless = toolOf(async (_input, { step }) => {
     for (;;) await step('again', () => 1);
   });
-  const desk = toolDesk();
-  expect(await desk.call(endless)).toEqual(failure('tool_failed', '1000 ctx calls'));
-  expect(desk.rows).toHaveLength(1000);
+  const caller = toolCaller();
+  expect(await caller.call(endless)).toEqual(failure('tool_failed', '1000 ctx calls'));
+  expect(caller.rows).toHaveLength(1000);
 });
 
 test('a step that gives what cannot be recorded throws that, now and on every entry', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const tool = toolOf(async (_input, { ask, step }) => {
     const message = await step('count', () => 1n as never).catch((error: Error) => error.message);
     return [message, await ask({ prompt: 'Well?' })];
   });
-  desk.answer(await desk.call(tool), 'yes');
-  expect(await desk.call(tool)).toEqual({
+  caller.answer(await caller.call(tool), 'yes');
+  expect(await caller.call(tool)).toEqual({
     kind: 'result',
     value: ['The result of the step "count" cannot be recorded: it is a bigint, which is not JSON.', 'yes'],
   });
@@ -294,7 +294,7 @@ test('however often it is cut short, a call ends as if it had run through, and e
       fc.array(call, { maxLength: 12 }),
       fc.array(fc.boolean(), { maxLength: 30 }),
       async (calls, cuts) => {
-        const desk = toolDesk();
+        const caller = toolCaller();
         const happened: number[] = [];
         const tool = toolOf(async (_input, { ask, signIn, step }) => {
           const got: Json[] = [];
@@ -311,12 +311,12 @@ test('however often it is cut short, a call ends as if it had run through, and e
           }
           return got;
         });
-        let outcome: ToolOutcome = await desk.call(tool);
+        let outcome: ToolOutcome = await caller.call(tool);
         for (let entry = 0; outcome.kind === 'suspended'; entry++) {
           // A crash before the answer: the same question comes again.
-          if (cuts[entry] === true) expect(await desk.call(tool, {}, { attempt: 2 })).toEqual(outcome);
-          desk.answer(outcome, outcome.ordinal);
-          outcome = await desk.call(tool);
+          if (cuts[entry] === true) expect(await caller.call(tool, {}, { attempt: 2 })).toEqual(outcome);
+          caller.answer(outcome, outcome.ordinal);
+          outcome = await caller.call(tool);
         }
         expect(outcome).toEqual({ kind: 'result', value: calls.map((_kind, i) => i) });
         expect(happened).toEqual(calls.flatMap((kind, i) => (kind === 'step' ? [i] : [])));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { toolDesk } from './tool-desk.kit.ts';
+import { toolCaller } from './tool-caller.kit.ts';
 
 type Run = ToolOptions<Record<string, Json>>['run'];
 
@@ -29,7 +29,7 @@ test('a call gives what the function returns, and the function knows whose call 
   const tool = toolOf((input, { runId, nodeId, agentId, callId, idempotencyKey, attempt, signal }) => {
     return { input, runId, nodeId, agentId, callId, idempotencyKey, attempt, isAborted: signal.aborted };
   });
-  expect(await toolDesk().call(tool, { a: 1 }, { attempt: 3 })).toEqual({
+  expect(await toolCaller().call(tool, { a: 1 }, { attempt: 3 })).toEqual({
     kind: 'result',
     value: {
       input: { a: 1 },
@@ -52,9 +52,9 @@ test('arguments off schema fail the call before the function is entered', async 
     },
     { input: z.strictObject({ n: z.int() }) as never },
   );
-  const desk = toolDesk();
+  const caller = toolCaller();
   for (const input of [{}, { n: 'x' }, { n: 1, m: 2 }, 'n', JSON.parse('{"n":1,"__proto__":{"m":1}}') as Json]) {
-    expect(await desk.call(tool, input)).toEqual(failure('tool_invalid_arguments', 'acme:do'));
+    expect(await caller.call(tool, input)).toEqual(failure('tool_invalid_arguments', 'acme:do'));
   }
   expect(entered).toBe(0);
 });
@@ -64,7 +64,7 @@ test('a tool that the host does not have is not found', async () => {
   const tool = toolOf(() => {
     entered = true;
   });
-  expect(await toolDesk().call(tool, {}, { isOffered: false })).toEqual(failure('tool_not_found', 'acme:do'));
+  expect(await toolCaller().call(tool, {}, { isOffered: false })).toEqual(failure('tool_not_found', 'acme:do'));
   expect(entered).toBe(false);
 });
 
@@ -94,7 +94,7 @@ test.each<[string, () => unknown, string, string]>([
     await settled();
     throw thrown();
   });
-  for (const tool of [sync, later]) expect(await toolDesk().call(tool)).toEqual(failure(code, message));
+  for (const tool of [sync, later]) expect(await toolCaller().call(tool)).toEqual(failure(code, message));
 });
 
 test('ctx calls that fail and that nobody waits for end neither the call nor the process', async () => {
@@ -109,7 +109,7 @@ test('ctx calls that fail and that nobody waits for end neither the call nor the
     void step('fails', () => Promise.reject(new Error('no')));
     return 'done';
   });
-  expect(await toolDesk().call(tool)).toEqual({ kind: 'result', value: 'done' });
+  expect(await toolCaller().call(tool)).toEqual({ kind: 'result', value: 'done' });
   await settled();
   process.off('unhandledRejection', note);
   expect(unheard).toEqual([]);
@@ -119,7 +119,7 @@ test('an error message is not cut within a character', async () => {
   const tool = toolOf(() => {
     throw new TerminalError('not_found', { message: `x${'😀'.repeat(2_000)}` });
   });
-  const outcome = await toolDesk().call(tool);
+  const outcome = await toolCaller().call(tool);
   expect(outcome.kind === 'failed' && outcome.error.message.isWellFormed()).toBe(true);
 });
 
@@ -127,7 +127,7 @@ test('an error message of a megabyte is cut', async () => {
   const tool = toolOf(() => {
     throw new Error('x'.repeat(1_000_000));
   });
-  const outcome = await toolDesk().call(tool);
+  const outcome = await toolCaller().call(tool);
   expect(JSON.stringify(outcome).length).toBeLessThan(3_000);
 });
 
@@ -139,7 +139,7 @@ test.each<[string, unknown, string]>([
   ['a proxy that is closed', closed(), 'cannot be shown'],
   ['a member that throws what has no text', badMember(), 'cannot be read'],
 ])('a result of %s fails the call', async (_what, result, message) => {
-  expect(await toolDesk().call(toolOf(() => result))).toEqual(failure('tool_failed', message));
+  expect(await toolCaller().call(toolOf(() => result))).toEqual(failure('tool_failed', message));
 });
 
 function badMember(): object {
@@ -166,16 +166,16 @@ test.each<[string, z.ZodType]>([
   ],
   ['has to wait', z.looseObject({}).refine(async () => true)],
 ])('a result whose schema %s fails the call, and nothing else', async (_what, output) => {
-  expect(await toolDesk().call(toolOf(() => ({}), { output }))).toEqual(failure('tool_failed', 'cannot check it'));
+  expect(await toolCaller().call(toolOf(() => ({}), { output }))).toEqual(failure('tool_failed', 'cannot check it'));
 });
 
 test('a result that breaks the schema of the tool fails the call', async () => {
   const tool = toolOf(() => ({ n: 'x' }), { output: z.object({ n: z.number() }) });
-  expect(await toolDesk().call(tool)).toEqual(failure('tool_failed', 'breaks its own schema: n:'));
+  expect(await toolCaller().call(tool)).toEqual(failure('tool_failed', 'breaks its own schema: n:'));
 });
 
 test('a function that hangs is given up in time, told so, and ignored from then on', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   let told: unknown;
   let finish: (value: string) => void = () => undefined;
   const tool = toolOf(
@@ -192,11 +192,11 @@ test('a function that hangs is given up in time, told so, and ignored from then 
     },
     { timeoutMs: 5_000 },
   );
-  const called = desk.call(tool);
-  desk.pass(4_999);
+  const called = caller.call(tool);
+  caller.pass(4_999);
   await settled();
   expect(told).toBeUndefined();
-  desk.pass(1);
+  caller.pass(1);
   expect(await called).toEqual({
     kind: 'failed',
     error: { code: 'tool_timeout', message: 'The tool acme:do did not finish within 5000 ms.', retryable: true },
@@ -204,13 +204,13 @@ test('a function that hangs is given up in time, told so, and ignored from then 
   expect(told).toBeInstanceOf(Error);
   finish('late');
   await settled();
-  expect([desk.rows, desk.waiting]).toEqual([[], 0]);
+  expect([caller.rows, caller.waiting]).toEqual([[], 0]);
 });
 
 test('a cancelled call ends at once, whether or not the function listens', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   let isTold = false;
-  const called = desk.call(
+  const called = caller.call(
     toolOf((_input, { signal }) => {
       signal.addEventListener('abort', () => {
         isTold = true;
@@ -219,11 +219,11 @@ test('a cancelled call ends at once, whether or not the function listens', async
     }),
   );
   await settled();
-  desk.cancel.abort();
+  caller.cancel.abort();
   expect(await called).toEqual(failure('tool_canceled'));
-  expect([isTold, desk.waiting]).toEqual([true, 0]);
+  expect([isTold, caller.waiting]).toEqual([true, 0]);
   let entered = false;
-  const again = desk.call(
+  const again = caller.call(
     toolOf(() => {
       entered = true;
     }),
@@ -236,24 +236,24 @@ test('what a function left running is told when the call is over', async () => {
   const tool = toolOf((_input, context) => {
     signal = context.signal;
   });
-  await toolDesk().call(tool);
+  await toolCaller().call(tool);
   expect(signal?.aborted).toBe(true);
 });
 
 test('progress is written a few times a second, never goes back, and the last word is never lost', async () => {
-  const desk = toolDesk();
+  const caller = toolCaller();
   const tool = toolOf(async (_input, { progress }) => {
     for (let i = 0; i <= 10_000; i++) progress(i / 20_000, `part ${i}`);
-    desk.pass(250);
+    caller.pass(250);
     progress(0.2, 'back');
-    desk.pass(250);
+    caller.pass(250);
     for (const odd of [Number.NaN, -1, '0.9' as never, undefined as never]) progress(odd);
-    desk.pass(250);
+    caller.pass(250);
     progress(7, 'all');
     progress(1, 'done');
   });
-  await desk.call(tool);
-  const told = desk.rows.map(({ payload }) => [payload.progress, payload.message]);
+  await caller.call(tool);
+  const told = caller.rows.map(({ payload }) => [payload.progress, payload.message]);
   expect(told).toEqual([
     [0, 'part 0'],
     [0.5, 'part 10000'],
@@ -261,7 +261,7 @@ test('progress is written a few times a second, never goes back, and the last wo
     [0.5, undefined],
     [1, 'done'],
   ]);
-  expect(desk.rows[0]).toEqual({
+  expect(caller.rows[0]).toEqual({
     type: 'cairn.tool.progress',
     audience: 'client',
     payload: {
@@ -272,24 +272,24 @@ test('progress is written a few times a second, never goes back, and the last wo
       message: 'part 0',
     },
   });
-  expect(desk.waiting).toBe(0);
+  expect(caller.waiting).toBe(0);
 });
 
 test('calls of one principal may run out; a call that goes on or is made again was let in before', async () => {
   const taken: unknown[] = [];
-  const desk = toolDesk({
+  const caller = toolCaller({
     takeCall: (...who) => {
       taken.push(who);
       return taken.length > 1 ? 1500 : 0;
     },
   });
   const tool = toolOf((_input, { ask }) => ask({ prompt: 'Really?' }));
-  const first = await desk.call(tool);
-  desk.answer(first, 'yes');
-  expect(await desk.call(tool)).toEqual({ kind: 'result', value: 'yes' });
-  expect(await desk.call(tool, {}, { attempt: 2 })).toEqual({ kind: 'result', value: 'yes' });
-  desk.records.length = 0;
-  expect(await desk.call(tool, {}, { principal: null })).toEqual({
+  const first = await caller.call(tool);
+  caller.answer(first, 'yes');
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: 'yes' });
+  expect(await caller.call(tool, {}, { attempt: 2 })).toEqual({ kind: 'result', value: 'yes' });
+  caller.records.length = 0;
+  expect(await caller.call(tool, {}, { principal: null })).toEqual({
     kind: 'failed',
     error: { code: 'rate_limited', message: 'The tool acme:do may be called again in 1500 ms.', retryable: true },
   });
@@ -300,20 +300,20 @@ test('calls of one principal may run out; a call that goes on or is made again w
 });
 
 test('a secret is given to a tool that declares it, and to no other', async () => {
-  const desk = toolDesk({ secrets: { crm: 'c0ffee-c0ffee' } });
+  const caller = toolCaller({ secrets: { crm: 'c0ffee-c0ffee' } });
   const reads =
     (name: string) =>
     (_input: unknown, { secret }: ToolContext) =>
       secret(name).length;
-  expect(await desk.call(toolOf(reads('crm'), { secrets: ['crm'] }))).toEqual({ kind: 'result', value: 13 });
-  expect(await desk.call(toolOf(reads('crm')))).toEqual(failure('credential_forbidden', 'does not declare it'));
+  expect(await caller.call(toolOf(reads('crm'), { secrets: ['crm'] }))).toEqual({ kind: 'result', value: 13 });
+  expect(await caller.call(toolOf(reads('crm')))).toEqual(failure('credential_forbidden', 'does not declare it'));
   const absent = toolOf(reads('erp'), { secrets: ['erp'] });
-  expect(await desk.call(absent)).toEqual(failure('credential_forbidden', 'no such secret'));
+  expect(await caller.call(absent)).toEqual(failure('credential_forbidden', 'no such secret'));
 });
 
 test('a secret is in no result, error, progress, step or question', async () => {
   const secret = 'c0ffee-c0ffee';
-  const desk = toolDesk({ redactor: createRedactor([{ name: 'crm', value: secret }]) });
+  const caller = toolCaller({ redactor: createRedactor([{ name: 'crm', value: secret }]) });
   const seen: unknown[] = [];
   const tool = toolOf(async (_input, { step, progress, ask }) => {
     progress(0.5, `with ${secret}`);
@@ -322,21 +322,21 @@ test('a secret is in no result, error, progress, step or question', async () => 
     await ask({ prompt: `Is ${secret} right?` });
     return { [secret]: secret };
   });
-  const first = await desk.call(tool);
+  const first = await caller.call(tool);
   // The engine redacts what a performer gives, before it is recorded.
   const question = { kind: 'ask', name: 'Is [REDACTED:crm] right?', prompt: 'Is [REDACTED:crm] right?' } as const;
   expect(first).toMatchObject({ kind: 'suspended', ordinal: 2 });
-  desk.answer({ kind: 'suspended', ordinal: 2, question }, 'yes');
-  const second = await desk.call(tool);
+  caller.answer({ kind: 'suspended', ordinal: 2, question }, 'yes');
+  const second = await caller.call(tool);
   expect(second).toEqual({ kind: 'result', value: { '[REDACTED:crm]': '[REDACTED:crm]' } });
   expect(seen[0]).toBe('it is [REDACTED:crm]');
   // The function goes on with the same as on the entry before.
   expect(seen.slice(0, 2)).toEqual(seen.slice(2));
-  expect(JSON.stringify([desk.rows, seen])).not.toContain(secret);
+  expect(JSON.stringify([caller.rows, seen])).not.toContain(secret);
 });
 
 test('a result that grows too large by what stands for its secrets fails the call', async () => {
-  const desk = toolDesk({ redactor: createRedactor([{ name: 'a-rather-long-name', value: 'c0ffee-c0' }]) });
+  const caller = toolCaller({ redactor: createRedactor([{ name: 'a-rather-long-name', value: 'c0ffee-c0' }]) });
   const tool = toolOf(() => 'c0ffee-c0 '.repeat(20_000));
-  expect(await desk.call(tool)).toEqual(failure('tool_failed', 'larger than 240 KB'));
+  expect(await caller.call(tool)).toEqual(failure('tool_failed', 'larger than 240 KB'));
 });

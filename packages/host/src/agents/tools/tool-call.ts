@@ -2,24 +2,28 @@
 import type { Json } from '@cairn/protocol';
 import type { CallContext, Performer } from '../../engine/ports.ts';
 import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome } from './tool.ts';
-import type { ToolBook } from './tool-book.ts';
-import { type EntryWorld, ToolEntry } from './tool-entry.ts';
+import { ToolEntry, type ToolEntryPorts } from './tool-entry.ts';
 import { failed } from './tool-error.ts';
+import type { ToolRegistry } from './tool-registry.ts';
 
-export interface ToolWorld extends EntryWorld {
-  readonly book: ToolBook;
+export interface ToolPerformerPorts extends ToolEntryPorts {
+  readonly registry: ToolRegistry;
   /** Takes one of the calls that a principal may make of a tool; how many milliseconds to wait when there is none left. */
   readonly takeCall: (tenant: string, principal: string | null, toolId: string) => number;
 }
 
-export const createToolPerformer = (world: ToolWorld): Performer => ({
+export const createToolPerformer = (ports: ToolPerformerPorts): Performer => ({
   typeId: TOOL_PERFORMER,
-  run: async (input, context) => (await perform(input as unknown as ToolCallInput, context, world)) as unknown as Json,
+  run: async (input, context) => (await perform(input as unknown as ToolCallInput, context, ports)) as unknown as Json,
 });
 
-function perform(asked: ToolCallInput, call: CallContext, world: ToolWorld): ToolOutcome | Promise<ToolOutcome> {
+function perform(
+  asked: ToolCallInput,
+  call: CallContext,
+  ports: ToolPerformerPorts,
+): ToolOutcome | Promise<ToolOutcome> {
   const { toolId, agentId, records, principal } = asked;
-  const tool = world.book.get(toolId);
+  const tool = ports.registry.get(toolId);
   if (tool === undefined) return failed('tool_not_found', `This host has no tool ${JSON.stringify(toolId)}.`);
   const checked = tool.check(asked.input);
   if (!checked.ok) {
@@ -28,9 +32,9 @@ function perform(asked: ToolCallInput, call: CallContext, world: ToolWorld): Too
   }
   // A call that was let in is not asked again when it is made once more or goes on after an answer.
   const isFirst = call.attempt === 1 && records.length === 0;
-  const waitMs = isFirst ? world.takeCall(call.tenant, principal, toolId) : 0;
+  const waitMs = isFirst ? ports.takeCall(call.tenant, principal, toolId) : 0;
   if (waitMs > 0) {
     return failed('rate_limited', `The tool ${toolId} may be called again in ${waitMs} ms.`, true);
   }
-  return new ToolEntry({ tool, agentId, records, call }, world).enter(checked.input);
+  return new ToolEntry({ tool, agentId, records, call }, ports).enter(checked.input);
 }

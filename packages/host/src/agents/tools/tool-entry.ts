@@ -19,7 +19,7 @@ import type {
 } from './tool.ts';
 import { failed, thrownAgain, toolError } from './tool-error.ts';
 
-export interface EntryWorld {
+export interface ToolEntryPorts {
   readonly now: () => number;
   /** Calls back once, after a span; gives the way to call it off. */
   readonly after: (ms: number, wake: () => void) => () => void;
@@ -57,7 +57,7 @@ export class ToolEntry implements HostToolContext {
   readonly tenant: string;
   readonly contextId: string;
   readonly requestedSeq: number;
-  readonly #world: EntryWorld;
+  readonly #ports: ToolEntryPorts;
   readonly #tool: Tool;
   readonly #call: CallContext;
   readonly #records: ReadonlyMap<number, ToolRecord>;
@@ -72,7 +72,7 @@ export class ToolEntry implements HostToolContext {
   #phase: 'running' | 'asking' | 'over' = 'running';
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
-  constructor({ tool, agentId, records, call }: Entry, world: EntryWorld) {
+  constructor({ tool, agentId, records, call }: Entry, ports: ToolEntryPorts) {
     this.runId = call.runId;
     this.nodeId = call.nodeId;
     this.agentId = agentId;
@@ -81,12 +81,12 @@ export class ToolEntry implements HostToolContext {
     this.tenant = call.tenant;
     this.contextId = call.contextId;
     this.requestedSeq = call.requestedSeq;
-    this.#world = world;
+    this.#ports = ports;
     this.#tool = tool;
     this.#call = call;
     this.#records = new Map(records.map((record) => [record.ordinal, record]));
     this.#known = records.reduce((known, { ordinal }) => Math.max(known, ordinal + 1), 0);
-    this.#progress = new Progress({ ...world, write: (share, message) => this.#writeProgress(share, message) });
+    this.#progress = new Progress({ ...ports, write: (share, message) => this.#writeProgress(share, message) });
   }
 
   /** Made when asked for: most tools do not. */
@@ -107,7 +107,7 @@ export class ToolEntry implements HostToolContext {
     return new Promise((resolve) => {
       const giveUp = () => this.#end(failed('tool_canceled', `The call of ${id} was given up.`));
       const tooLate = failed('tool_timeout', `The tool ${id} did not finish within ${timeoutMs} ms.`, true);
-      const callOff = this.#world.after(timeoutMs, () => this.#end(tooLate));
+      const callOff = this.#ports.after(timeoutMs, () => this.#end(tooLate));
       this.#end = (outcome) => {
         this.#phase = 'over';
         this.#end = () => undefined;
@@ -126,7 +126,7 @@ export class ToolEntry implements HostToolContext {
 
   #run(input: unknown): void {
     const threw = (error: unknown) => {
-      const { redactor } = this.#world;
+      const { redactor } = this.#ports;
       if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
     };
     try {
@@ -231,13 +231,13 @@ export class ToolEntry implements HostToolContext {
       const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
       return { error: { code: 'tool_failed', message, retryable: false } };
     } catch (error) {
-      return { error: toolError(error, this.#world.redactor) };
+      return { error: toolError(error, this.#ports.redactor) };
     }
   }
 
   /** Without secrets. A marker may be longer than what it stands for, so the size is measured again. */
   #recordable(value: unknown, maxBytes: number): JsonResult {
-    const { redactor } = this.#world;
+    const { redactor } = this.#ports;
     const result = jsonResult(value, maxBytes);
     if ('problem' in result) return { problem: this.#clean(result.problem) };
     const clean = redactor === null ? result.json : redactor.value(result.json);
@@ -246,7 +246,7 @@ export class ToolEntry implements HostToolContext {
 
   readonly secret = (name: string): string => {
     const { id, secrets } = this.#tool;
-    const value = secrets.includes(name) ? this.#world.secret(this.tenant, name) : undefined;
+    const value = secrets.includes(name) ? this.#ports.secret(this.tenant, name) : undefined;
     if (value !== undefined) return value;
     const why = secrets.includes(name) ? 'the configuration has no such secret' : 'the tool does not declare it';
     throw new TerminalError('credential_forbidden', {
@@ -287,7 +287,7 @@ export class ToolEntry implements HostToolContext {
   }
 
   #clean(text: string): string {
-    return this.#world.redactor?.text(text) ?? text;
+    return this.#ports.redactor?.text(text) ?? text;
   }
 }
 

@@ -33,7 +33,7 @@ import type {
 import { type ChildStart, childPerformer } from '../family/child-performer.ts';
 import { childEnded, parentEnded, unwantedBy } from '../family/child-runs.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
-import type { AgentShelf, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from '../ports.ts';
+import type { AgentSource, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from '../ports.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import type { NodeType } from '../workflow/node-type.ts';
@@ -59,7 +59,7 @@ export interface EngineOptions {
   readonly nodeTypes?: readonly NodeType[];
   readonly performers?: readonly Performer[];
   /** Where agents are found. Default: this host has none. */
-  readonly agents?: AgentShelf | null;
+  readonly agents?: AgentSource | null;
   readonly limits: HostLimits;
   readonly report: Report;
   /** Takes known secrets out of what comes from outside. Default: there are none. */

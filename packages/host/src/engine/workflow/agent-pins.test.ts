@@ -4,8 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { actingNode } from '../../../test/kit/acting-node.ts';
 import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../../test/kit/sample-pack.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
+import { createAgentSource } from '../../agents/agent-source.ts';
 import { AgentRegistry } from '../../agents/registry.ts';
-import { createAgentShelf } from '../../agents/shelf.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { Engine } from '../engine.ts';
@@ -36,7 +36,7 @@ function started(): Engine {
     owner: `process ${ids}`,
     steps: [],
     nodeTypes: [actingNode],
-    agents: createAgentShelf(catalogue, store.records),
+    agents: createAgentSource(catalogue, store.records),
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: () => undefined,
   });

@@ -1,6 +1,6 @@
 /** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
 import { isCairnError, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentPin, AgentShelf } from '../ports.ts';
+import type { AgentPin, AgentSource } from '../ports.ts';
 import type { Workflow } from './workflow.ts';
 
 export type Pins = Readonly<Record<string, AgentPin>>;
@@ -12,15 +12,15 @@ export interface AgentPins {
   give(workflow: Workflow, pins: Pins): Promise<Workflow>;
 }
 
-export function createAgentPins(shelf: AgentShelf | null): AgentPins {
+export function createAgentPins(agentSource: AgentSource | null): AgentPins {
   return {
     async find(tenant, workflow) {
       const acting = actingAgents(workflow);
       const [first] = acting.keys();
       if (first === undefined) return null;
-      if (shelf === null) throw noAgents(workflow, first);
+      if (agentSource === null) throw noAgents(workflow, first);
       try {
-        const pins = await shelf.pin(tenant, [...acting.keys()]);
+        const pins = await agentSource.pin(tenant, [...acting.keys()]);
         refuseOtherVersions(workflow, pins);
         return pins;
       } catch (error) {
@@ -30,8 +30,8 @@ export function createAgentPins(shelf: AgentShelf | null): AgentPins {
     async give(workflow, pins) {
       const agents = new Map<string, JsonObject>();
       for (const [agentId, { hash }] of Object.entries(pins)) {
-        if (shelf === null) throw noAgents(workflow, agentId);
-        agents.set(agentId, await shelf.definition(hash));
+        if (agentSource === null) throw noAgents(workflow, agentId);
+        agents.set(agentId, await agentSource.definition(hash));
       }
       return agents.size === 0 ? workflow : { ...workflow, agents };
     },
@@ -63,7 +63,7 @@ function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
   }
 }
 
-/** The shelf knows whom it did not find, and only the workflow where that was asked for. */
+/** The source of agents knows whom it did not find, and only the workflow where that was asked for. */
 function namingNode(error: unknown, { definition }: Workflow, acting: ReadonlyMap<string, string>): unknown {
   if (!isCairnError(error, 'not_found')) return error;
   const nodeId = error.details?.nodeId ?? acting.get(String(error.details?.agentId));

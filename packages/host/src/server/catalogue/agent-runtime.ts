@@ -1,7 +1,7 @@
 /** What runs the agents of a host, put together: their kinds of node, models, tools, memory and prompts. */
 
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
-import type { LoopWorld } from '../../agents/loop/world.ts';
+import type { LoopOptions } from '../../agents/loop/loop-options.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
 import { MAX_ENTRY_BYTES } from '../../agents/memory/memory.ts';
 import { createConversations } from '../../agents/models/conversation-reader.ts';
@@ -9,13 +9,13 @@ import { createModelPerformer } from '../../agents/models/model-turn.ts';
 import { mockProviderIds } from '../../agents/models/scripted/mock-providers.ts';
 import { SCRIPTED } from '../../agents/models/scripted/scripted-model.ts';
 import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
-import { PromptLibrary } from '../../agents/prompts/prompt-library.ts';
+import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { conformanceNodes } from '../../conformance/conformance-nodes.ts';
 import { conformancePrompts } from '../../conformance/conformance-prompts.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentShelf, Redactor } from '../../engine/ports.ts';
+import type { AgentSource, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/runtime.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
@@ -31,7 +31,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 
 export interface AgentParts {
   readonly store: Store;
-  readonly shelf: AgentShelf;
+  readonly agentSource: AgentSource;
   readonly redactor: Redactor | null;
   /** Those of `defineTool`. */
   readonly tools?: readonly Tool[];
@@ -40,19 +40,19 @@ export interface AgentParts {
 }
 
 export function createAgentRuntime(config: HostConfig, parts: AgentParts): AgentRuntime {
-  const { store, shelf, redactor, tools = [], prompts: given = [] } = parts;
+  const { store, agentSource, redactor, tools = [], prompts: given = [] } = parts;
   const { now } = systemClock;
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
-  const memory = hostMemory({ store, shelf, now, sha256, probes: config.conformance ? { secret } : null });
+  const memory = hostMemory({ store, agentSource, now, sha256, probes: config.conformance ? { secret } : null });
   const toolbox = createToolbox(config, { tools, memory: memory.port, redactor });
   const models = hostModels(config, systemClock);
-  const prompts = new PromptLibrary([...given, ...(config.conformance ? conformancePrompts : [])]);
-  const { credentials, book } = models;
-  const loop: LoopWorld = {
+  const prompts = new PromptRegistry([...given, ...(config.conformance ? conformancePrompts : [])]);
+  const { credentials, registry } = models;
+  const loop: LoopOptions = {
     sha256,
     prompts,
-    models: book,
-    toolLaw: toolbox.law,
+    models: registry,
+    toolAccess: toolbox.access,
     reasoningVerbosity: config.agents.reasoning.verbosity,
     reasoningTokenLimit: config.agents.reasoning.tokenLimit,
     lowConfidence: config.agents.lowConfidence,
@@ -60,7 +60,7 @@ export function createAgentRuntime(config: HostConfig, parts: AgentParts): Agent
   };
   const conversations = createConversations(store.log);
   const turns = createModelPerformer({
-    models: book,
+    models: registry,
     conversations,
     credentials,
     redactor,
@@ -71,7 +71,7 @@ export function createAgentRuntime(config: HostConfig, parts: AgentParts): Agent
   return {
     nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...probes, ...memory.nodeTypes],
     performers: [turns, toolbox.performer, ...memory.performers],
-    agents: memory.shelf,
+    agents: memory.agentSource,
     tools: toolbox,
     models,
   };
@@ -79,10 +79,10 @@ export function createAgentRuntime(config: HostConfig, parts: AgentParts): Agent
 
 /** The model of a node that wishes for none. */
 const usualModel =
-  ({ book }: HostModels) =>
+  ({ registry }: HostModels) =>
   () => {
     try {
-      return book.choose({ selection: { modelClass: 'general' } });
+      return registry.choose({ selection: { modelClass: 'general' } });
     } catch {
       return { provider: SCRIPTED, model: SCRIPTED };
     }

@@ -55,9 +55,9 @@ const call = (toolId: string, input: object, principal = 'ann') =>
   ({ toolId, input, agentId: 'core.a.b.c', records: [], principal }) as never;
 
 test('without a word in the configuration every tool but fetching is offered and permitted', () => {
-  const { book, law } = toolbox();
+  const { registry, access } = toolbox();
   const everything = ['openwop:*', 'acme.crm:*'];
-  expect(book.all.map(({ id }) => id)).toEqual([
+  expect(registry.all.map(({ id }) => id)).toEqual([
     'acme.crm:look',
     'openwop:ask',
     'openwop:forget',
@@ -68,23 +68,23 @@ test('without a word in the configuration every tool but fetching is offered and
     'openwop:remember',
     'openwop:time',
   ]);
-  expect(toolSurface(law(run({ toolScopes: ['tool:crm'] }), everything))).toHaveLength(9);
-  expect(toolSurface(law(run(), everything))).toHaveLength(8);
-  expect(toolSurface(law(run(), undefined))).toEqual([]);
+  expect(toolSurface(access(run({ toolScopes: ['tool:crm'] }), everything))).toHaveLength(9);
+  expect(toolSurface(access(run(), everything))).toHaveLength(8);
+  expect(toolSurface(access(run(), undefined))).toEqual([]);
 });
 
 test('an origin that may be fetched from brings the tool that does', () => {
-  const { book } = toolbox({ tools: { http: { allow: ['https://api.example.org'] } } });
-  expect(book.get('openwop:http.fetch')).toBeDefined();
+  const { registry } = toolbox({ tools: { http: { allow: ['https://api.example.org'] } } });
+  expect(registry.get('openwop:http.fetch')).toBeDefined();
 });
 
 test('tenant, starter and options of the run decide together', () => {
-  const { law } = toolbox({ tools: { allow: ['openwop:*'], tenants: { acme: ['openwop:fs.*'] } } });
-  const shown = (view: RunView) => toolSurface(law(view, ['openwop:*', 'acme.crm:look'])).map(({ tool }) => tool.id);
+  const { access } = toolbox({ tools: { allow: ['openwop:*'], tenants: { acme: ['openwop:fs.*'] } } });
+  const shown = (view: RunView) => toolSurface(access(view, ['openwop:*', 'acme.crm:look'])).map(({ tool }) => tool.id);
   expect(shown(run())).toEqual(['openwop:fs.list', 'openwop:fs.read', 'openwop:fs.write']);
   expect(shown(run({ configurable: { 'cairn.tools': ['openwop:fs.read'] } }))).toEqual(['openwop:fs.read']);
   expect(shown(run({ owner: { tenant: 'other' } }))).toHaveLength(8);
-  const denied = authorize(law(run({ toolScopes: ['tool:crm'] }), ['acme.crm:look']), 'acme.crm:look');
+  const denied = authorize(access(run({ toolScopes: ['tool:crm'] }), ['acme.crm:look']), 'acme.crm:look');
   expect(denied).toMatchObject({ allowed: false, rule: 'tools.tenants.acme has no line for acme.crm:look' });
 });
 

@@ -1,12 +1,12 @@
 /** The tools of a host put together: what it offers, what the configuration permits, and who performs the calls. */
 import { join } from 'node:path';
 import { type RunView, TerminalError } from '@cairn/protocol';
-import { ceilingOf, permitted, type ToolLaw } from '../../agents/allowlist.ts';
+import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import { ToolBook } from '../../agents/tools/tool-book.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
+import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer, Redactor } from '../../engine/ports.ts';
 import { TokenBuckets } from '../access/token-buckets.ts';
 import { systemClock, systemTimers, uniqueId } from '../compose.ts';
@@ -19,7 +19,7 @@ import type { OfferedTools } from './tools.ts';
 export interface Toolbox extends OfferedTools {
   readonly performer: Performer;
   /** What decides about the tools of an agent with this allowlist in a run. */
-  readonly law: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolLaw;
+  readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
 }
 
 export interface ToolboxParts {
@@ -35,25 +35,28 @@ export function createToolbox(config: Pick<HostConfig, 'tools' | 'data' | 'secre
   refuseMissingSecrets(parts.tools, secrets);
   const files = createRunFiles({ folder: join(config.data, 'runs'), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
-  const book = new ToolBook([...createBuiltinTools({ now, files, memory: parts.memory, http }), ...parts.tools]);
+  const registry = new ToolRegistry([
+    ...createBuiltinTools({ now, files, memory: parts.memory, http }),
+    ...parts.tools,
+  ]);
   const policy = { allow: settings.allow, tenants: settings.tenants };
   const performer = createToolPerformer({
-    book,
+    registry,
     now,
     after: systemTimers.after,
     redactor: parts.redactor,
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
-  return { book, policy, performer, law: lawOf({ book, policy }) };
+  return { registry, policy, performer, access: accessOf({ registry, policy }) };
 }
 
 /** Of the tenant that owns the run: a run of which nothing is known has no tools that need anything. */
-const lawOf =
-  ({ book, policy }: OfferedTools): Toolbox['law'] =>
+const accessOf =
+  ({ registry, policy }: OfferedTools): Toolbox['access'] =>
   ({ owner, configurable, toolScopes }, allowlist) => ({
-    book,
-    policy: permitted(policy, book, owner?.tenant ?? ''),
+    registry,
+    policy: permitted(policy, registry, owner?.tenant ?? ''),
     allowlist,
     ceiling: ceilingOf(configurable),
     scopes: toolScopes ?? undefined,

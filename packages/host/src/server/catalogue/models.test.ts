@@ -28,8 +28,8 @@ function configured(baseUrl: string) {
 
 test('a configured model is called with its key and headers, and with a credential in the place of the key', async () => {
   await using server = await fakeOpenAi(() => ({ chunks: [chunk({ content: 'hi' }), chunk({}, 'stop')] }));
-  const { book, credentials } = hostModels(parseConfig(configured(server.url), 'test'), systemClock);
-  const model = book.find({ selection: { modelClass: 'chat' } });
+  const { registry, credentials } = hostModels(parseConfig(configured(server.url), 'test'), systemClock);
+  const model = registry.find({ selection: { modelClass: 'chat' } });
   const { signal } = new AbortController();
   const turn = { system: '', messages: [], task: '', tools: [], turnIndex: 0, attempt: 1, signal };
   for await (const _ of model.stream(turn));

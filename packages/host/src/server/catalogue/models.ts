@@ -1,6 +1,6 @@
 /** The models of a host out of its configuration: providers, which is used for what, and the credentials that callers may bring. */
 import { Credentials } from '../../agents/models/credentials.ts';
-import { ModelBook } from '../../agents/models/model-book.ts';
+import { ModelRegistry } from '../../agents/models/model-registry.ts';
 import { createProviders } from '../../agents/providers/create-providers.ts';
 import type { ProviderConfig } from '../../agents/providers/provider-config.ts';
 import type { Clock } from '../../engine/ports.ts';
@@ -9,7 +9,7 @@ import { resolveHeaders, type Secrets } from '../config/secrets.ts';
 import { SecretText } from '../secrets/secret-text.ts';
 
 export interface HostModels {
-  readonly book: ModelBook;
+  readonly registry: ModelRegistry;
   readonly credentials: Credentials;
 }
 
@@ -30,7 +30,7 @@ export function hostModels(
       [ref, { provider, key: secretOf(key.secret, secrets), tenants: tenants ?? null }] as const,
   );
   return {
-    book: new ModelBook({ providers, classes: models.classes, default: models.default }, clock),
+    registry: new ModelRegistry({ providers, classes: models.classes, default: models.default }, clock),
     credentials: new Credentials(new Map(credentials)),
   };
 }

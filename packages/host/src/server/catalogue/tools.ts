@@ -11,12 +11,12 @@ import {
 import { z } from 'zod';
 import { invocable, permitted, type ToolPolicy } from '../../agents/allowlist.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import type { ToolBook } from '../../agents/tools/tool-book.ts';
+import type { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 
 export interface OfferedTools {
-  readonly book: ToolBook;
+  readonly registry: ToolRegistry;
   readonly policy: ToolPolicy;
 }
 
@@ -72,8 +72,8 @@ function one(call: Call, offered: OfferedTools): string {
 }
 
 /** A tool that the caller's runs could not call looks like one that is not there. */
-const callable = ({ tenant, toolScopes }: Caller, { book, policy }: OfferedTools): readonly Tool[] =>
-  invocable({ book, policy: permitted(policy, book, tenant), scopes: toolScopes });
+const callable = ({ tenant, toolScopes }: Caller, { registry, policy }: OfferedTools): readonly Tool[] =>
+  invocable({ registry, policy: permitted(policy, registry, tenant), scopes: toolScopes });
 
 function descriptor(tool: Tool): ToolDescriptor {
   const { id, title, description, inputSchema, outputSchema, needs, secrets, egress, safety } = tool;

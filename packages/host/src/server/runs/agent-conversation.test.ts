@@ -7,8 +7,8 @@ import { createConversations } from '../../agents/models/conversation-reader.ts'
 import { Credentials } from '../../agents/models/credentials.ts';
 import type { Model, ModelCall } from '../../agents/models/model-port.ts';
 import { createModelPerformer } from '../../agents/models/model-turn.ts';
-import { PromptLibrary } from '../../agents/prompts/prompt-library.ts';
-import { ToolBook } from '../../agents/tools/tool-book.ts';
+import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
+import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { defineWorkflow, fixed, variable } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
@@ -48,10 +48,10 @@ beforeEach(async () => {
   const models = { find: () => model };
   const loop = createAgentNodes({
     sha256,
-    prompts: new PromptLibrary([]),
+    prompts: new PromptRegistry([]),
     models,
-    toolLaw: (_, allowlist) => ({
-      book: new ToolBook([]),
+    toolAccess: (_, allowlist) => ({
+      registry: new ToolRegistry([]),
       policy: { name: 'none', lines: [] },
       allowlist,
       ceiling: undefined,

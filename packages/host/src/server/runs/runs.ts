@@ -20,7 +20,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { agentRun } from '../../agents/agent-run.ts';
-import { checkModelWishes, type WishWorld } from '../../agents/models/run-wishes.ts';
+import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
 import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
@@ -44,7 +44,7 @@ export interface RunSurface {
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
   readonly cursors: PageCursors;
   /** What a run may ask for of models. */
-  readonly models: WishWorld;
+  readonly models: ModelAccess;
   /** Whether this host runs agents. */
   readonly runsAgents: boolean;
 }
@@ -121,7 +121,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   const body = parseShape(createRun, call.request.body, 'The run');
   refuseUnkept(body, surface);
   refuseTestWishes(call);
-  checkModelWishes(body.configurable ?? {}, call.caller.tenant, surface.models);
+  checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, surface.models);
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);

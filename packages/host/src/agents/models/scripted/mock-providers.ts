@@ -55,17 +55,17 @@ type ConfigOf<Id extends MockId> = z.infer<(typeof configs)[Id]>;
 /** What the discovery document lists. */
 export const mockProviderIds = Object.keys(configs) as readonly MockId[];
 
-export interface MockWish {
+export interface MockChoice {
   readonly id: string;
   readonly config?: JsonObject | undefined;
 }
 
 /** The model of a wish. Throws `unsupported_mock_provider`. */
-export const mockModel = (wish: MockWish, clock: Clock): Model =>
+export const mockModel = (wish: MockChoice, clock: Clock): Model =>
   scriptedModel({ ...mockPart(wish), clock, provider: 'mock', isVerbatim: true });
 
 /** What a mock plays. Throws `unsupported_mock_provider`, naming the place. */
-export function mockPart(wish: MockWish): MockPart {
+export function mockPart(wish: MockChoice): MockPart {
   const playing = (...turns: Script['turns']): MockPart => ({ script: { turns }, model: `mock-${wish.id}-v1` });
   switch (wish.id as MockId) {
     case 'stream-text':
@@ -116,7 +116,7 @@ function errorTurn({ code, message, retryable, failAfterMs }: ConfigOf<'error'>)
 
 const paced = (ms: number): Action[] => (ms === 0 ? [] : [{ delay: ms }]);
 
-function parsed<Id extends MockId>(id: Id, { config = {} }: MockWish): ConfigOf<Id> {
+function parsed<Id extends MockId>(id: Id, { config = {} }: MockChoice): ConfigOf<Id> {
   const result = configs[id].safeParse(config);
   if (result.success) return result.data as ConfigOf<Id>;
   const problems = result.error.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`);

@@ -44,7 +44,7 @@ interface ResolvedModel {
   readonly model: string;
 }
 
-export class ModelBook {
+export class ModelRegistry {
   readonly #choices: ModelChoices;
   readonly #clock: Clock;
   readonly #scripted = new WeakMap<object, Model>();

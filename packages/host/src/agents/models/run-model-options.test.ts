@@ -2,8 +2,8 @@ import type { Configurable } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { Credentials } from './credentials.ts';
-import { ModelBook } from './model-book.ts';
-import { checkModelWishes } from './run-wishes.ts';
+import { ModelRegistry } from './model-registry.ts';
+import { checkRunModelOptions } from './run-model-options.ts';
 
 const key = { reveal: () => 'sk-secret-of-acme' };
 const credentials = new Credentials(
@@ -12,10 +12,10 @@ const credentials = new Credentials(
     ['any-key', { provider: 'openai', tenants: null, key }],
   ]),
 );
-const book = new ModelBook({ providers: new Map(), classes: {} }, new VirtualClock());
+const registry = new ModelRegistry({ providers: new Map(), classes: {} }, new VirtualClock());
 
 const check = (configurable: Configurable, { tenant = 'acme', allowsMocks = false } = {}) =>
-  checkModelWishes(configurable, tenant, { book, credentials, allowsMocks });
+  checkRunModelOptions(configurable, tenant, { registry, credentials, allowsMocks });
 
 test('what can be had passes', () => {
   check({});

@@ -10,12 +10,12 @@ import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { ceilingOf } from '../allowlist.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { ModelFailure, ModelRequest, Turn } from '../models/turn.ts';
-import { PromptLibrary } from '../prompts/prompt-library.ts';
+import { PromptRegistry } from '../prompts/prompt-registry.ts';
 import { hostTool } from '../tools/define-tool.ts';
 import type { ToolCallInput, ToolOutcome } from '../tools/tool.ts';
-import { ToolBook } from '../tools/tool-book.ts';
+import { ToolRegistry } from '../tools/tool-registry.ts';
 import { createAgentNodes } from './agent-node.ts';
-import type { LoopWorld } from './world.ts';
+import type { LoopOptions } from './loop-options.ts';
 
 export const sha256: Sha256 = (text, encoding) => createHash('sha256').update(text).digest(encoding);
 
@@ -34,14 +34,14 @@ const tool = (id: string, safety: StepSafety, untrusted = false) =>
     run: () => null,
   });
 
-const book = new ToolBook([
+const registry = new ToolRegistry([
   tool('openwop:look', 'read'),
   tool('openwop:web', 'read', true),
   tool('openwop:save', 'write'),
   tool('openwop:secret', 'read'),
 ]);
 
-export const benchWorld = (more: Partial<LoopWorld> = {}): LoopWorld => ({
+export const testLoopOptions = (more: Partial<LoopOptions> = {}): LoopOptions => ({
   sha256,
   models: {
     find({ selection }) {
@@ -60,14 +60,14 @@ export const benchWorld = (more: Partial<LoopWorld> = {}): LoopWorld => ({
       };
     },
   },
-  toolLaw: (run, allowlist) => ({
-    book,
+  toolAccess: (run, allowlist) => ({
+    registry,
     policy: { name: 'tools.allow', lines: ['openwop:*'] },
     allowlist,
     ceiling: ceilingOf(run.configurable),
     scopes: undefined,
   }),
-  prompts: new PromptLibrary([]),
+  prompts: new PromptRegistry([]),
   reasoningVerbosity: 'summary',
   reasoningTokenLimit: 512,
   lowConfidence: 'ask',
@@ -85,32 +85,32 @@ const manifest = (name: string, more: object) => ({
   ...more,
 });
 
-export interface Cast {
+export interface TestAgent {
   readonly manifest?: object;
   readonly taskSchema?: JsonObject;
   readonly returnSchema?: JsonObject;
 }
 
-export interface BenchOptions {
+export interface AgentScriptOptions {
   /** By name; the first is the node's. */
-  readonly cast?: Readonly<Record<string, Cast>>;
+  readonly agents?: Readonly<Record<string, TestAgent>>;
   readonly config?: JsonObject;
   /** Names, for nodes `b`, `c` and so on that come after it. */
   readonly next?: readonly string[];
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly settings?: JsonObject;
-  readonly world?: Partial<LoopWorld>;
+  readonly loopOptions?: Partial<LoopOptions>;
 }
 
 /** One run of an agent node called `a`, and of those that come after it. */
-export class AgentRun extends RunScript {
-  constructor(options: BenchOptions = {}) {
-    const { cast = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
-    const names = Object.keys(cast);
+export class AgentScript extends RunScript {
+  constructor(options: AgentScriptOptions = {}) {
+    const { agents = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
+    const names = Object.keys(agents);
     const definitions = new Map<string, JsonObject>();
     const pins: Record<string, { hash: string; ref: { agentId: string; name: string; version: string } }> = {};
-    for (const [name, { manifest: more = {}, ...schemas }] of Object.entries(cast)) {
+    for (const [name, { manifest: more = {}, ...schemas }] of Object.entries(agents)) {
       const id = agentId(name);
       const systemPrompt = `You are ${name}.`;
       definitions.set(id, {
@@ -134,7 +134,7 @@ export class AgentRun extends RunScript {
       { type: 'cairn.agent', agent: { agentId: agentId(name) } },
     ]);
     super(workflowOf({ a: node as never, ...Object.fromEntries(later) }), {
-      nodeTypes: createNodeTypeRegistry([], createAgentNodes(benchWorld(options.world))),
+      nodeTypes: createNodeTypeRegistry([], createAgentNodes(testLoopOptions(options.loopOptions))),
       agents: { definitions, pins },
       ...(configurable === undefined ? {} : { configurable }),
     });

@@ -3,7 +3,7 @@ import { TerminalError } from '@cairn/protocol';
 import semver from 'semver';
 import { type PromptRef, type PromptTemplate, parseTemplate, refText } from './prompt-template.ts';
 
-export class PromptLibrary {
+export class PromptRegistry {
   /** Of each name the versions, the newest first. */
   readonly #templates = new Map<string, readonly PromptTemplate[]>();
 

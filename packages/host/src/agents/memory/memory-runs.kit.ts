@@ -17,7 +17,7 @@ interface Beginning {
   readonly memoryScope?: JsonObject;
 }
 
-export class MemoryBench {
+export class MemoryRuns {
   readonly store: Store;
   readonly memory: Memory;
   now = 1_000_000;

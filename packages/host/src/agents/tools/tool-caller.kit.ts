@@ -1,12 +1,12 @@
-/** A desk at which tests call tools: a clock that is set by hand, rows that are kept, and records as the agent loop would keep them. */
+/** A caller at which tests call tools: a clock that is set by hand, rows that are kept, and records as the agent loop would keep them. */
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
-import { ToolBook } from './tool-book.ts';
 import { createToolPerformer } from './tool-call.ts';
+import { ToolRegistry } from './tool-registry.ts';
 
-export interface Desk {
-  /** Calls a tool once; records are those of the desk, and grow by the steps of the call. */
+export interface ToolCaller {
+  /** Calls a tool once; records are those of the caller, and grow by the steps of the call. */
   call(tool: Tool, input?: Json, options?: CallOptions): Promise<ToolOutcome>;
   /** Records an answer at the place where the last call was suspended. */
   answer(suspended: ToolOutcome, outcome: Json): void;
@@ -28,13 +28,13 @@ interface CallOptions {
   readonly isLost?: boolean;
 }
 
-interface DeskWorld {
+interface ToolCallerOptions {
   readonly redactor?: Redactor;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly takeCall?: (tenant: string, principal: string | null, toolId: string) => number;
 }
 
-export function toolDesk(world: DeskWorld = {}): Desk {
+export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
   let now = 1_000;
   const timers = new Set<{ at: number; wake: () => void }>();
   const rows: Emission[] = [];
@@ -58,12 +58,12 @@ export function toolDesk(world: DeskWorld = {}): Desk {
     },
     async call(tool, input = {}, { attempt = 1, principal = 'ann', isLost = false, isOffered = true } = {}) {
       const { run } = createToolPerformer({
-        book: new ToolBook(isOffered ? [tool] : []),
+        registry: new ToolRegistry(isOffered ? [tool] : []),
         now: () => now,
         after,
-        redactor: world.redactor ?? null,
-        secret: (_tenant, name) => world.secrets?.[name],
-        takeCall: world.takeCall ?? (() => 0),
+        redactor: options.redactor ?? null,
+        secret: (_tenant, name) => options.secrets?.[name],
+        takeCall: options.takeCall ?? (() => 0),
       });
       const context: CallContext = {
         runId: 'run_1' as RunId,

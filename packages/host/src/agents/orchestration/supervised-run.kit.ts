@@ -7,7 +7,7 @@ import type { Step } from '../../engine/ports.ts';
 import { createEngine } from '../../engine/stepping/runtime.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { benchWorld } from '../loop/agent-bench.kit.ts';
+import { testLoopOptions } from '../loop/agent-script.kit.ts';
 import { createSupervisor } from './supervisor.ts';
 
 export const worker = (id: string, nodes: Parameters<typeof defineWorkflow>[0]['nodes'], made?: string) =>
@@ -21,7 +21,7 @@ export const worker = (id: string, nodes: Parameters<typeof defineWorkflow>[0]['
 export const noop = (id: string, made?: string) => worker(id, { a: { type: 'core.noop' } }, made);
 
 /** A supervisor with this plan, and a dispatch node that leads back to it. */
-export const crew = (
+export const supervised = (
   plan: readonly OrchestratorDecision[],
   config: JsonObject = {},
   more: Partial<WorkflowDefinition> = {},
@@ -44,7 +44,7 @@ export const crew = (
 export const send = (...nextWorkerIds: string[]): OrchestratorDecision => ({ kind: 'next-worker', nextWorkerIds });
 export const over: OrchestratorDecision = { kind: 'terminate', reason: 'goal-reached' };
 
-export async function world(
+export async function startEngine(
   definition: WorkflowDefinition,
   workers: readonly WorkflowDefinition[],
   steps: readonly Step[] = [],
@@ -59,7 +59,7 @@ export async function world(
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: 'a',
     steps,
-    nodeTypes: [createSupervisor(benchWorld()), dispatch],
+    nodeTypes: [createSupervisor(testLoopOptions()), dispatch],
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: () => undefined,
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
-import { ModelBook, type ModelChoices, type Provider } from './model-book.ts';
+import { type ModelChoices, ModelRegistry, type Provider } from './model-registry.ts';
 import type { ModelSelection } from './turn.ts';
 
 const provider = (name: string, ...listed: readonly string[]): [string, Provider] => [
@@ -25,7 +25,7 @@ const provider = (name: string, ...listed: readonly string[]): [string, Provider
 const rehearsal = { turns: [[{ say: 'hi' }]] };
 
 function chosen(selection: Partial<ModelSelection>, choices: Partial<ModelChoices> = {}, script?: object): string {
-  const book = new ModelBook(
+  const registry = new ModelRegistry(
     {
       providers: new Map([provider('one', 'small', 'priced'), provider('two', 'big')]),
       classes: { chat: 'one/small' },
@@ -34,7 +34,7 @@ function chosen(selection: Partial<ModelSelection>, choices: Partial<ModelChoice
     },
     new VirtualClock(),
   );
-  const { provider: name, model } = book.choose({
+  const { provider: name, model } = registry.choose({
     selection: { modelClass: 'chat', ...selection },
     ...(script === undefined ? {} : { rehearsal: script as typeof rehearsal }),
   });
@@ -76,10 +76,13 @@ test.each<[Partial<ModelSelection>, Partial<ModelChoices>, string]>([
 });
 
 test('says whether what a model uses has a price', () => {
-  const book = new ModelBook({ providers: new Map([provider('one', 'priced')]), classes: {} }, new VirtualClock());
-  expect(book.choose({ selection: { modelClass: 'chat', model: 'priced' } }).isPriced).toBe(true);
-  expect(book.choose({ selection: { modelClass: 'chat', model: 'other' } }).isPriced).toBe(false);
-  expect(book.choose({ selection: { modelClass: 'chat' }, mock: { id: 'stream-text' } })).toEqual({
+  const registry = new ModelRegistry(
+    { providers: new Map([provider('one', 'priced')]), classes: {} },
+    new VirtualClock(),
+  );
+  expect(registry.choose({ selection: { modelClass: 'chat', model: 'priced' } }).isPriced).toBe(true);
+  expect(registry.choose({ selection: { modelClass: 'chat', model: 'other' } }).isPriced).toBe(false);
+  expect(registry.choose({ selection: { modelClass: 'chat' }, mock: { id: 'stream-text' } })).toEqual({
     provider: 'mock',
     model: 'mock-stream-text-v1',
     isPriced: true,

@@ -1,18 +1,18 @@
 import type { Discovery } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../test/kit/sample-pack.ts';
-import type { AgentShelf } from '../engine/ports.ts';
+import type { AgentSource } from '../engine/ports.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
+import { createAgentSource } from './agent-source.ts';
 import { defineAgent } from './define-agent.ts';
 import { AgentRegistry } from './registry.ts';
-import { createAgentShelf } from './shelf.ts';
 
 const discovery = { protocolVersion: '1.0', agents: { modelClasses: ['classification', 'chat'] } };
 
 let store: Store;
 let catalogue: AgentRegistry;
-let shelf: AgentShelf;
+let agentSource: AgentSource;
 
 beforeEach(() => {
   store = inMemoryStore();
@@ -22,7 +22,7 @@ beforeEach(() => {
     policy: { trust: [], allowUnsigned: true },
     discovery: discovery as unknown as Discovery,
   });
-  shelf = createAgentShelf(catalogue, store.records);
+  agentSource = createAgentSource(catalogue, store.records);
 });
 
 const other = { ...sampleAgent, agentId: 'vendor.acme.desk.writer', persona: 'Writer', modelClass: 'writing' };
@@ -33,13 +33,13 @@ test('an agent is pinned with everybody of its pack, and nobody else', async () 
     't',
     samplePack({ name: 'vendor.acme.app', agents: [{ ...other, agentId: 'vendor.acme.app.a' }] }),
   );
-  const pins = await shelf.pin('t', [sampleAgentId]);
+  const pins = await agentSource.pin('t', [sampleAgentId]);
   expect(Object.keys(pins).sort()).toEqual([sampleAgentId, other.agentId]);
 });
 
 test('a pin says who the agent is on the wire: a closed AgentRef, with the class as references name it', async () => {
   await catalogue.install('t', samplePack({ version: '1.2.0', agents: [other] }));
-  const pins = await shelf.pin('t', [other.agentId]);
+  const pins = await agentSource.pin('t', [other.agentId]);
   expect(pins[other.agentId]?.ref).toEqual({
     agentId: other.agentId,
     name: 'Writer',
@@ -52,13 +52,13 @@ test('a pin says who the agent is on the wire: a closed AgentRef, with the class
 test('an agent of code is pinned like one of a pack, and names no manifest', async () => {
   const agents = ['host:desk', 'host:desk.writer'].map((id) => defineAgent({ id, persona: 'Desk', instructions: id }));
   await catalogue.defineOwn(agents, '9.8.7');
-  const pins = await shelf.pin('t', ['host:desk']);
+  const pins = await agentSource.pin('t', ['host:desk']);
   expect(Object.keys(pins)).toEqual(['host:desk', 'host:desk.writer']);
   expect(pins['host:desk']?.ref).toEqual({ agentId: 'host:desk', name: 'Desk', modelClass: 'chat', version: '9.8.7' });
-  expect(await shelf.definition(pins['host:desk']?.hash ?? '')).toEqual({
+  expect(await agentSource.definition(pins['host:desk']?.hash ?? '')).toEqual({
     packName: 'host',
     packVersion: '9.8.7',
-    manifest: agents[0]?.parts.manifest,
+    manifest: agents[0]?.definition.manifest,
     systemPrompt: 'host:desk',
   });
 });
@@ -66,13 +66,13 @@ test('an agent of code is pinned like one of a pack, and names no manifest', asy
 test('an agent of another tenant looks like one that nobody has', async () => {
   await catalogue.install('other', samplePack());
   const refusal = async (agentId: string) => {
-    const error = await shelf.pin('t', [agentId]).catch((thrown: unknown) => thrown);
+    const error = await agentSource.pin('t', [agentId]).catch((thrown: unknown) => thrown);
     return JSON.parse(
       JSON.stringify({ ...(error as object), message: (error as Error).message }).replaceAll(agentId, 'X'),
     );
   };
   expect(await refusal(sampleAgentId)).toEqual(await refusal('vendor.acme.none.agent'));
-  await expect(shelf.pin('t', [sampleAgentId])).rejects.toMatchObject({
+  await expect(agentSource.pin('t', [sampleAgentId])).rejects.toMatchObject({
     code: 'not_found',
     details: { agentId: sampleAgentId },
   });
@@ -80,12 +80,12 @@ test('an agent of another tenant looks like one that nobody has', async () => {
 
 test('a definition is what it was when it was pinned, whatever becomes of its pack', async () => {
   await catalogue.install('t', samplePack());
-  const [first] = Object.values(await shelf.pin('t', [sampleAgentId]));
+  const [first] = Object.values(await agentSource.pin('t', [sampleAgentId]));
   await catalogue.install('t', samplePack({ version: '2.0.0' }, { 'prompts/triage.md': 'Other words.' }));
-  const [second] = Object.values(await shelf.pin('t', [sampleAgentId]));
+  const [second] = Object.values(await agentSource.pin('t', [sampleAgentId]));
   await catalogue.remove('t', 'vendor.acme.desk');
-  await expect(shelf.pin('t', [sampleAgentId])).rejects.toMatchObject({ code: 'not_found' });
-  const fresh = createAgentShelf(catalogue, store.records);
+  await expect(agentSource.pin('t', [sampleAgentId])).rejects.toMatchObject({ code: 'not_found' });
+  const fresh = createAgentSource(catalogue, store.records);
   expect(await fresh.definition(first?.hash ?? '')).toMatchObject({ packVersion: '1.0.0', systemPrompt: promptWords });
   expect(await fresh.definition(second?.hash ?? '')).toMatchObject({
     packVersion: '2.0.0',
@@ -99,16 +99,16 @@ test('a definition is read from the store once, as long as few others are asked 
     read.push(hash);
     return JSON.stringify({ hash });
   };
-  shelf = createAgentShelf(catalogue, { definition });
-  for (let i = 0; i < 3; i += 1) await shelf.definition('first');
+  agentSource = createAgentSource(catalogue, { definition });
+  for (let i = 0; i < 3; i += 1) await agentSource.definition('first');
   expect(read).toEqual(['first']);
-  for (let i = 0; i < 200; i += 1) await shelf.definition(`other ${i}`);
-  await shelf.definition('first');
+  for (let i = 0; i < 200; i += 1) await agentSource.definition(`other ${i}`);
+  await agentSource.definition('first');
   expect(read.filter((hash) => hash === 'first')).toHaveLength(2);
 });
 
 test('a definition that is not in the store is told as that', async () => {
-  await expect(shelf.definition('gone')).rejects.toMatchObject({
+  await expect(agentSource.definition('gone')).rejects.toMatchObject({
     code: 'not_found',
     details: { definitionHash: 'gone' },
   });

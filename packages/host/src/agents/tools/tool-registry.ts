@@ -14,7 +14,7 @@ const loopToolIds: readonly string[] = Object.values(loopTools);
 /** Most providers take letters, digits, `_` and `-`, and no more than 64 of them. */
 export const modelName = (toolId: string): string => toolId.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_TOOL_ID);
 
-export class ToolBook {
+export class ToolRegistry {
   /** By id. */
   readonly all: readonly Tool[];
   readonly #byId: ReadonlyMap<string, Tool>;

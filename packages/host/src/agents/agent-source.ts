@@ -1,6 +1,6 @@
 /** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentPin, AgentShelf } from '../engine/ports.ts';
+import type { AgentPin, AgentSource } from '../engine/ports.ts';
 import type { Records } from '../log/ports/store.ts';
 import { LruMap } from '../lru-map.ts';
 import type { AgentRegistry } from './registry.ts';
@@ -8,19 +8,19 @@ import type { AgentRegistry } from './registry.ts';
 /** Definitions kept in memory. */
 const KEPT = 200;
 
-export function createAgentShelf(
-  registry: Pick<AgentRegistry, 'crews'>,
+export function createAgentSource(
+  registry: Pick<AgentRegistry, 'handoffGroups'>,
   records: Pick<Records, 'definition'>,
-): AgentShelf {
+): AgentSource {
   const kept = new LruMap<string, JsonObject>(KEPT);
   return {
     async pin(tenant, agentIds) {
-      const crews = await registry.crews(tenant);
+      const handoffGroups = await registry.handoffGroups(tenant);
       const pins: Record<string, AgentPin> = {};
       for (const wanted of agentIds) {
-        const crew = crews.find((agents) => agents.some(({ agentId }) => agentId === wanted));
-        if (crew === undefined) throw unknownAgent(wanted);
-        for (const { agentId, hash, ref } of crew) pins[agentId] = { hash, ref };
+        const group = handoffGroups.find((agents) => agents.some(({ agentId }) => agentId === wanted));
+        if (group === undefined) throw unknownAgent(wanted);
+        for (const { agentId, hash, ref } of group) pins[agentId] = { hash, ref };
       }
       return pins;
     },
