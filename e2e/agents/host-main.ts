@@ -43,9 +43,9 @@ try {
     },
     allowUnsignedPacks: true,
     tools: countedTools(openJournal(journal)),
-    report: ({ level, message, error }) => {
+    report: ({ level, event, error }) => {
       if (level === 'info') return;
-      tell({ kind: 'noticed', level, message: `${message} ${error === undefined ? '' : String(error)}` });
+      tell({ kind: 'noticed', level, message: `${event} ${error === undefined ? '' : String(error)}` });
     },
   });
   tell({ kind: 'ready', url: host.url ?? '' });

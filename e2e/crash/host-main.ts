@@ -49,9 +49,9 @@ try {
   const host: Host = await createHost({
     config: { port: 0, data: settings.folder, keys: [keyOf(settings)] },
     steps: crashSteps(openJournal(settings.journal)),
-    report: ({ level, message, error }) => {
+    report: ({ level, event, error }) => {
       if (level !== 'info')
-        tell({ kind: 'noticed', level, message: `${message} ${error === undefined ? '' : String(error)}` });
+        tell({ kind: 'noticed', level, message: `${event} ${error === undefined ? '' : String(error)}` });
     },
   });
   tell({ kind: 'ready', url: host.url ?? '' });

@@ -63,8 +63,8 @@ export async function cancelCampaign(options: CancelCampaign): Promise<CancelRep
     store: held.store,
     steps: treeSteps(closing.signal),
     workflows: treeWorkflows,
-    report: ({ level, message, error }) => {
-      if (level !== 'info') faults.push(`${level}: ${message} ${String(error ?? '')}`);
+    report: ({ level, event, error }) => {
+      if (level !== 'info') faults.push(`${level}: ${event} ${String(error ?? '')}`);
     },
   });
   const grove = new Grove(host, held);

@@ -96,12 +96,12 @@ export class SimNode {
       performers: [ledger.performer(name)],
       limits,
       leaseMs: LEASE_MS,
-      report: ({ level, message, facts, error }) => {
+      report: ({ level, event, facts, error }) => {
         note(
-          `${name} reports ${level}: ${message} ${JSON.stringify(facts ?? {})} ${error instanceof Error ? error.message : ''}`,
+          `${name} reports ${level}: ${event} ${JSON.stringify(facts ?? {})} ${error instanceof Error ? error.message : ''}`,
         );
         if (level === 'error')
-          complain('no run is stopped by a fault of the engine', { node: name, message, facts, error });
+          complain('no run is stopped by a fault of the engine', { node: name, event, facts, error });
       },
     });
     this.life = { name, engine, line, clock, feed: new LiveFeed(line.log, feedLimits), stopping: false };

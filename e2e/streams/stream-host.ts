@@ -46,7 +46,7 @@ export class StreamHost implements AsyncDisposable {
       store,
       workflows: [waiting],
       config: { port: 0, keys: [{ key: KEY, tenant: 't' }] },
-      report: ({ level, message, error }) => level === 'error' && fault(error ?? new Error(message)),
+      report: ({ level, event, error }) => level === 'error' && fault(error ?? new Error(event)),
     });
     const { runId } = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
     return new StreamHost(host, store, folder, { runId, last: (await store.log.head(runId))!.seq });

@@ -1,5 +1,6 @@
 /** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
 import type { AgentRef, Audience, ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { OperatorEvent } from './operator-events.ts';
 
 export interface Clock {
   /** Milliseconds since the epoch; may jump in either direction. */
@@ -82,13 +83,18 @@ export interface AgentSource {
   definition(hash: string): Promise<JsonObject>;
 }
 
-/** Things worth telling an operator; never part of a run's history. */
-export type Report = (notice: {
+/** A message for the operator; never part of a run's history. */
+export interface Notice {
   readonly level: 'info' | 'warn' | 'error';
-  readonly message: string;
+  /** A stable name to search and alert on. */
+  readonly event: OperatorEvent;
+  /** For people. Default: the sentence of `operatorEvents`. */
+  readonly message?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
   readonly error?: unknown;
-}) => void;
+}
+
+export type Report = (notice: Notice) => void;
 
 /** Knows the secrets of the host, in the usual encodings, and takes them out of what comes from outside. */
 export interface Redactor {

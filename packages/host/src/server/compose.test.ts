@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { systemClock } from './compose.ts';
+import { reportTo, systemClock } from './compose.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_000_000 });
@@ -37,4 +37,23 @@ test('an instant that has passed wakes at the next turn', () => {
   expect(wake).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);
   expect(wake).toHaveBeenCalledOnce();
+});
+
+test('a notice is one line of JSON: the event to search for, its facts, the error, and a sentence for people', () => {
+  const lines: string[] = [];
+  const report = reportTo({ write: (line) => void lines.push(line) });
+  const error = new Error('disk', { cause: new Error('full') });
+  report({ level: 'warn', event: 'store.append_failed', facts: { runId: 'run_1' }, error });
+  report({ level: 'info', event: 'jwks.recovered', message: 'All is well.' });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      level: 40,
+      time: 1_000_000,
+      event: 'store.append_failed',
+      runId: 'run_1',
+      err: { type: 'Object', message: 'disk: full', stack: expect.any(String) },
+      msg: 'An append failed. The host tries again.',
+    },
+    { level: 30, time: 1_000_000, event: 'jwks.recovered', msg: 'All is well.' },
+  ]);
 });

@@ -2,7 +2,8 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
-import { destination, type Logger, pino } from 'pino';
+import { type DestinationStream, destination, pino } from 'pino';
+import { operatorEvents } from '../engine/operator-events.ts';
 import type { Clock, Report, Sha256, UniqueId } from '../engine/ports.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 import type { Timers } from './timers.ts';
@@ -43,14 +44,14 @@ export const uniqueId: UniqueId = () => randomUUIDv7();
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
 /** Lines of JSON on stderr; stdout belongs to the one line that says the host is ready. */
-export function stderrReport(level: 'info' | 'warn' | 'error' = 'info'): Report {
-  return reportTo(pino({ level, base: null }, destination({ fd: 2, sync: true })));
-}
+export const stderrReport = (): Report => reportTo(destination({ fd: 2, sync: true }));
 
-function reportTo(logger: Logger): Report {
-  return ({ level, message, facts, error }) => {
+/** One line a notice: `event` is what to search for, `msg` is for people. */
+export function reportTo(output: DestinationStream): Report {
+  const logger = pino({ base: null }, output);
+  return ({ level, event, message = operatorEvents[event], facts, error }) => {
     const err = error === undefined ? {} : { err: errorFacts(error) };
-    logger[level]({ ...facts, ...err }, message);
+    logger[level]({ event, ...facts, ...err }, message);
   };
 }
 

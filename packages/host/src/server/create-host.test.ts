@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createClient } from '@cairn/client';
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Report } from '../engine/ports.ts';
+import type { Notice, Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
@@ -50,20 +50,19 @@ test('exports exactly its public names', () => {
 });
 
 test('says once, by name, which keys of the configuration nothing uses', async () => {
-  const notices: Parameters<Report>[0][] = [];
+  const notices: Notice[] = [];
   const report: Report = (notice) => void notices.push(notice);
   const unused = { defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
   await host({ store: inMemoryStore(), config: unused, report });
-  expect(notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-    'The configuration has keys that nothing in this version uses: defaultAgent.',
-  ]);
+  const facts = { unused: ['defaultAgent'] };
+  expect(notices.filter(({ level }) => level === 'warn')).toMatchObject([{ event: 'config.unused_keys', facts }]);
 });
 
 test('tells operators nothing secret, whoever takes its notices', async () => {
   const secret = 'sk-0123456789abcdef';
   const store = inMemoryStore();
   const append = () => Promise.reject(new Error(`cannot write ${secret}`));
-  const notices: Parameters<Report>[0][] = [];
+  const notices: Notice[] = [];
   const { url } = await host({
     store: { ...store, log: { ...store.log, append } },
     config: { secrets: { disk: { value: secret } } },

@@ -81,7 +81,7 @@ export async function startHost(config: HostConfig, options: Omit<HostOptions, '
     ...(await readWorkflowFolders(config.workflows)),
     ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
   ];
-  const onFault = (error: unknown) => said({ level: 'error', message: 'the store met trouble of its own', error });
+  const onFault = (error: unknown) => said({ level: 'error', event: 'store.fault', error });
   const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault, elapsedMs }));
   const telemetry = await watched(opened, config, said);
   const { store } = telemetry;
@@ -202,8 +202,7 @@ function refuseWithoutCallers({ keys, jwt }: HostConfig): void {
 
 function tellUnused({ unused }: HostConfig, report: Report): void {
   if (unused.length === 0) return;
-  const message = `The configuration has keys that nothing in this version uses: ${unused.join(', ')}.`;
-  report({ level: 'warn', message, facts: { unused } });
+  report({ level: 'warn', event: 'config.unused_keys', facts: { unused } });
 }
 
 const tenantsOf = (config: HostConfig): readonly string[] =>
@@ -221,7 +220,7 @@ function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void
 function expireRecords(store: Store, report: Report): () => void {
   const expire = () => {
     store.records.expireIdempotency(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
-      report({ level: 'warn', message: 'Old idempotency records could not be removed.', error });
+      report({ level: 'warn', event: 'idempotency.expire_failed', error });
     });
   };
   const timer = setInterval(expire, EXPIRE_EVERY_MS);

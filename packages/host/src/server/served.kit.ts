@@ -12,7 +12,7 @@ import { defineTool } from '../agents/tools/define-tool.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import { ToolRegistry } from '../agents/tools/tool-registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Performer, Redactor, Report, Step } from '../engine/ports.ts';
+import type { Notice, Performer, Redactor, Report, Step } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
@@ -88,7 +88,7 @@ export interface Served {
   readonly server: Server;
   readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
-  readonly reports: Parameters<Report>[0][];
+  readonly reports: Notice[];
   ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
 }
@@ -126,7 +126,7 @@ export interface ServedOptions {
 export async function served(options: ServedOptions = {}): Promise<Served> {
   const opened = options.store ?? inMemoryStore();
   const timers = new ManualTimers();
-  const reports: Parameters<Report>[0][] = [];
+  const reports: Notice[] = [];
   const report: Report = (notice) => void reports.push(notice);
   const uniqueId = () => randomUUIDv7();
   const host = { hostId: 'test', version: '1.2.3' };

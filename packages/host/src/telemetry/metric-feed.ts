@@ -90,7 +90,9 @@ export class MetricFeed {
         this.#runs.set(runId, run);
         this.#count(runId, run, kept);
       })
-      .catch((error: unknown) => this.#report({ level: 'warn', message: 'a run is missing from the metrics', error }))
+      .catch((error: unknown) =>
+        this.#report({ level: 'warn', event: 'telemetry.run_skipped', facts: { runId }, error }),
+      )
       .finally(() => {
         this.#waiting.delete(runId);
         this.#waitingRows -= kept.length;

@@ -30,17 +30,17 @@ export interface Exporting {
 export async function startExport(otel: OtelConfig, parts: ExportParts): Promise<Exporting> {
   const { store, meter, report, timers, now } = parts;
   const collector = await openCollector(otel, otlpOrigin(parts.host));
-  const { origin } = new URL(otel.endpoint);
+  const { origin: endpoint } = new URL(otel.endpoint);
   const spans = new SpanExport({
     store,
     sink: collector.sendSpans,
     share: otel.sampling,
-    outage: new Outage(`The export of spans to ${origin}`, report),
+    outage: new Outage({ signal: 'spans', endpoint }, report),
     recorder: meter,
     timers,
     now,
   });
-  const outage = new Outage(`The export of metrics to ${origin}`, report);
+  const outage = new Outage({ signal: 'metrics', endpoint }, report);
   const ofProcess = startProcessFigures();
   const since = now();
   let isClosed = false;

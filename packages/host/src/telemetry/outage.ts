@@ -1,14 +1,19 @@
-/** Tells of an outage once when it begins and once when it is over, however often it is met in between. */
+/** Reports an outage of the collector once when it begins and once when it is over, however often a send fails in between. */
 import type { Report } from '../engine/ports.ts';
 
+/** What is exported and to where, as the notices name it. */
+export interface ExportRoute {
+  readonly signal: 'spans' | 'metrics';
+  readonly endpoint: string;
+}
+
 export class Outage {
-  readonly #what: string;
+  readonly #route: ExportRoute;
   readonly #report: Report;
   #on = false;
 
-  /** `what` does not work during it, e.g. "The export of spans to http://127.0.0.1:4318". */
-  constructor(what: string, report: Report) {
-    this.#what = what;
+  constructor(route: ExportRoute, report: Report) {
+    this.#route = route;
     this.#report = report;
   }
 
@@ -19,16 +24,14 @@ export class Outage {
   begin(error: unknown): void {
     if (this.#on) return;
     this.#on = true;
-    const said = error instanceof Error ? error.message || error.name : String(error);
-    this.#report({
-      level: 'warn',
-      message: `${this.#what} fails: ${said}. It is tried again by itself; runs go on.`,
-    });
+    // The text alone: a collector's error may carry its request, and that holds the credentials of the export.
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    this.#report({ level: 'warn', event: 'telemetry.export_failed', facts: { ...this.#route, reason } });
   }
 
   end(): void {
     if (!this.#on) return;
     this.#on = false;
-    this.#report({ level: 'info', message: `${this.#what} works again.` });
+    this.#report({ level: 'info', event: 'telemetry.export_recovered', facts: { ...this.#route } });
   }
 }

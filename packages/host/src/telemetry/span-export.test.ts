@@ -1,6 +1,6 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Report } from '../engine/ports.ts';
+import type { Notice } from '../engine/ports.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import { ManualTimers } from '../server/served.kit.ts';
@@ -34,7 +34,7 @@ interface Exporting {
   readonly export: SpanExport;
   readonly taken: RunSpan[];
   readonly timers: ManualTimers;
-  readonly notices: Parameters<Report>[0][];
+  readonly notices: Notice[];
   readonly meter: Meter;
   /** How many times the collector was asked. */
   readonly asked: () => number;
@@ -49,7 +49,7 @@ interface ExportingOptions {
 function exporting(store: Store, options: ExportingOptions = {}): Exporting {
   const taken: RunSpan[] = [];
   const timers = new ManualTimers();
-  const notices: Parameters<Report>[0][] = [];
+  const notices: Notice[] = [];
   const meter = new Meter();
   let asked = 0;
   const { answer = async () => 'taken' as const } = options;
@@ -63,7 +63,7 @@ function exporting(store: Store, options: ExportingOptions = {}): Exporting {
     store,
     sink,
     share: options.share ?? 1,
-    outage: new Outage('The export', (notice) => void notices.push(notice)),
+    outage: new Outage({ signal: 'spans', endpoint: 'http://collector' }, (notice) => void notices.push(notice)),
     recorder: meter,
     timers,
     now: options.now ?? (() => START_AT + 1_000),
@@ -188,7 +188,11 @@ describe('a collector that is away', () => {
     }
     expect(one.asked()).toBe(8);
     expect(one.notices).toHaveLength(1);
-    expect(one.notices[0]).toMatchObject({ level: 'warn', message: expect.stringContaining('ECONNREFUSED') });
+    expect(one.notices[0]).toMatchObject({
+      level: 'warn',
+      event: 'telemetry.export_failed',
+      facts: { reason: expect.stringContaining('ECONNREFUSED') },
+    });
     expect(one.export.behindMs).toBe(1_000);
     await happens(store, whole, 'run_b');
     isAway = false;

@@ -205,7 +205,7 @@ export class Mailbox {
       takenOver: this.#takenOver,
       hasLooked: this.#hasLooked && this.#fence !== null,
       underWay: (callId) => this.#calls?.isUnderWay(callId) === true,
-      broken: (error) => this.#report('error', 'run stopped', error),
+      broken: (error) => this.#report('error', 'run.stopped', error),
     });
   }
 
@@ -260,7 +260,7 @@ export class Mailbox {
         return 'found';
       }
     } catch (cause) {
-      this.#report('warn', 'store in trouble', cause);
+      this.#report('warn', 'store.read_failed', cause);
     }
     this.#state = null;
     const isTaken = isCairnError(error, 'idempotency_in_flight');
@@ -272,7 +272,7 @@ export class Mailbox {
       this.#drop(isCairnError(error, 'conflict') ? leaseGone(this.runId) : error);
       return 'not';
     }
-    this.#report('warn', 'append failed, trying again', error);
+    this.#report('warn', 'store.append_failed', error);
     await this.#backoff.wait();
     return 'not';
   }
@@ -331,7 +331,7 @@ export class Mailbox {
       else if (!this.#closed) for (const call of forgotten) this.#calls?.start(state, call);
       return true;
     } catch (error) {
-      this.#report('warn', 'store in trouble', error);
+      this.#report('warn', 'store.read_failed', error);
       await this.#backoff.wait();
       return false;
     }
@@ -343,7 +343,7 @@ export class Mailbox {
       if (wakeAt !== null) this.#world.wakeBy(wakeAt);
     } catch (error) {
       // The lease then ends with this node's session; only time is lost.
-      this.#report('warn', 'lease not released', error);
+      this.#report('warn', 'lease.release_failed', error);
     }
   }
 
@@ -354,7 +354,7 @@ export class Mailbox {
     this.#checkpointSeq = state.nextSeq - 1;
     this.#world.loader
       .saveCheckpoint(state)
-      .catch((error: unknown) => this.#report('warn', 'checkpoint not saved', error));
+      .catch((error: unknown) => this.#report('warn', 'checkpoint.save_failed', error));
   }
 
   /** True when this mailbox is done for: the run is unknown, or this host cannot step it. */
@@ -362,14 +362,14 @@ export class Mailbox {
     this.#state = null;
     const fence = this.#fence;
     if (isCairnError(error) && error.retryable && fence !== null) {
-      this.#report('warn', 'run not readable', error);
+      this.#report('warn', 'run.load_failed', error);
       await this.#backoff.wait();
       return false;
     }
     this.#drop(error);
     if (fence !== null) {
       // Its code is gone or its rows are damaged: it must not stop the others, nor be tried without a pause.
-      this.#report('error', 'run set aside', error);
+      this.#report('error', 'run.quarantined', error);
       await this.#release(fence, this.#world.clock.now() + SET_ASIDE_MS);
     }
     return true;
@@ -394,7 +394,7 @@ export class Mailbox {
     this.#world.emptied(this.runId, this);
   }
 
-  #report(level: 'warn' | 'error', message: string, error: unknown): void {
-    this.#world.report({ level, message, facts: { runId: this.runId }, error });
+  #report(level: 'warn' | 'error', event: Parameters<MailboxWorld['report']>[0]['event'], error: unknown): void {
+    this.#world.report({ level, event, facts: { runId: this.runId }, error });
   }
 }

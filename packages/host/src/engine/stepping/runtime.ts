@@ -276,7 +276,7 @@ class Runtime implements Engine {
       (error: unknown) => {
         // Whoever is told looks again when it is woken; and a run that does not exist yet has not missed anything.
         if (isCairnError(error) && (error.retryable || error.code === 'not_found')) return;
-        this.#options.report({ level: 'warn', message: 'a run was not told of an end', facts: { runId: id }, error });
+        this.#options.report({ level: 'warn', event: 'run.notify_failed', facts: { runId: id }, error });
       },
     );
   }
@@ -372,7 +372,7 @@ class Runtime implements Engine {
       const { store, clock } = this.#options;
       const released = store.queue.release({ runId: id, fence, wakeAt: clock.now() });
       this.#commands.add(
-        released.catch((error) => this.#options.report({ level: 'warn', message: 'lease not released', error })),
+        released.catch((error) => this.#options.report({ level: 'warn', event: 'lease.release_failed', error })),
       );
       return;
     }

@@ -89,7 +89,7 @@ export class Scheduler {
         if (claims.length === 0) break;
       }
     } catch (error) {
-      report({ level: 'warn', message: 'claiming failed, trying again', error });
+      report({ level: 'warn', event: 'queue.claim_failed', error });
     }
     if (!this.#closed) this.#arm(Math.min(next, this.#asked));
     this.#asked = Number.POSITIVE_INFINITY;
@@ -113,7 +113,7 @@ export class Scheduler {
       try {
         await store.queue.renew({ owner, until: clock.now() + leaseMs });
       } catch (error) {
-        report({ level: 'warn', message: 'session not renewed', error });
+        report({ level: 'warn', event: 'session.renew_failed', error });
       }
     }
     if (this.#closed) return;

@@ -40,7 +40,7 @@ function world(run: (context: CallContext) => Promise<Json>, type: NodeType = re
     nodeTypes: [type],
     performers: [{ typeId: 'cairn.tool', run: (_, context) => run(context) }],
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
-    report: ({ level, message }) => void reports.push(`${level}: ${message}`),
+    report: ({ level, event }) => void reports.push(`${level}: ${event}`),
   });
   const rows = (runId: RunId) => memory.log.read({ runId, after: -1, limit: 100_000 });
   return {
@@ -132,5 +132,5 @@ test('a driver that breaks on a result stops its run, and says so', async () => 
   const runId = await begin();
   await until(runId, 'run.failed');
   expect((await payloads(runId, 'run.failed'))[0]?.error).toMatchObject({ code: 'internal_error' });
-  expect(reports).toContain('error: run stopped');
+  expect(reports).toContain('error: run.stopped');
 });

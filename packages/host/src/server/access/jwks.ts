@@ -80,12 +80,12 @@ export class IssuerKeys {
     const { url, report } = this.#world;
     try {
       this.#keys = { find: createLocalJWKSet(await fetchKeySet(url)), fetchedAt: now };
-      if (this.#isDown) report({ level: 'info', message: 'The keys of the token issuer are there again.' });
+      if (this.#isDown) report({ level: 'info', event: 'jwks.recovered', facts: { url } });
       this.#isDown = false;
     } catch (error) {
       // Once an outage: requests that need the keys may be many.
       if (!this.#isDown) {
-        report({ level: 'warn', message: 'The keys of the token issuer cannot be fetched.', facts: { url }, error });
+        report({ level: 'warn', event: 'jwks.fetch_failed', facts: { url }, error });
       }
       this.#isDown = true;
     }

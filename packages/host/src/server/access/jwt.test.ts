@@ -186,7 +186,7 @@ test('while the issuer is down its last keys count for a day; then, and before t
   expect((await ask(host, token)).status).toBe(200);
   clock.at += 2 * 3_600_000;
   expect((await ask(host, token)).status).toBe(503);
-  const told = host.reports.filter(({ message }) => message.includes('token issuer')).map(({ level }) => level);
+  const told = host.reports.filter(({ event }) => event.startsWith('jwks.')).map(({ level }) => level);
   expect(told).toEqual(['warn', 'info', 'warn']);
 });
 

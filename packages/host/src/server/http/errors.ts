@@ -61,7 +61,8 @@ function publicError(error: CairnError, reply: FastifyReply, world: ErrorWorld):
   // Under its own name it was said on purpose, for callers to read.
   if ((status !== 500 && status !== 503) || error.code === 'service_unavailable') return error;
   const correlationId = traceIdOf(reply) ?? world.uniqueId();
-  world.report({ level: 'error', message: error.message, facts: { correlationId, code: error.code }, error });
+  const facts = { correlationId, code: error.code };
+  world.report({ level: 'error', event: 'request.failed', message: error.message, facts, error });
   if (status === 503) {
     return new RetryableError('service_unavailable', {
       message: `The host cannot do this at the moment (${error.code}).`,

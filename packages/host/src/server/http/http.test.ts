@@ -77,7 +77,12 @@ test('hides what failed inside and reports it under the id that the answer names
   expect(reply.text).not.toContain('secret detail');
   const { correlationId } = reply.body.details as { correlationId: string };
   expect(correlationId).toBe(traceId);
-  expect(host.reports.at(-1)).toMatchObject({ level: 'error', message: 'secret detail', facts: { correlationId } });
+  expect(host.reports.at(-1)).toMatchObject({
+    level: 'error',
+    event: 'request.failed',
+    message: 'secret detail',
+    facts: { correlationId },
+  });
 });
 
 test('answers 503 with Retry-After when the store cannot be written, without telling where it lies', async () => {

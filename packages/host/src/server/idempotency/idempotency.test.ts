@@ -34,7 +34,7 @@ function bench(records: Records = inMemoryStore().records, redactor: Redactor | 
       records,
       now: () => clock.now,
       uniqueId: () => `owner-${++ids}`,
-      report: ({ message }) => void reports.push(message),
+      report: ({ event }) => void reports.push(event),
       redactor,
     });
   let works = 0;
@@ -172,7 +172,7 @@ test('what was done is answered for although it could not be written down', asyn
   const failing = { ...records, settleIdempotency: () => Promise.reject(new Error('disk')) };
   const { node, work, reports } = bench(failing);
   expect((await node().carryOut(request, work(done('one')))).body).toBe('one');
-  expect(reports).toEqual(['outcome of a request not kept']);
+  expect(reports).toEqual(['idempotency.record_failed']);
 });
 
 test('nothing is carried out when the request cannot be taken in hand', async () => {

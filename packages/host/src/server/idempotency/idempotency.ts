@@ -170,7 +170,7 @@ export class Idempotency {
   /** What was done is done, and is answered for, also when it could not be written down. */
   #quietly(written: Promise<void>): Promise<void> {
     return written.catch((error: unknown) =>
-      this.#world.report({ level: 'warn', message: 'outcome of a request not kept', error }),
+      this.#world.report({ level: 'warn', event: 'idempotency.record_failed', error }),
     );
   }
 }

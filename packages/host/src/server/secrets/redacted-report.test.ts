@@ -1,11 +1,10 @@
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Report } from '../../engine/ports.ts';
+import type { Notice } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { redactedReport } from './redacted-report.ts';
 
 const SECRET = 'sk-0123456789abcdef';
-type Notice = Parameters<Report>[0];
 
 function heard(notice: Notice): Notice {
   const notices: Notice[] = [];
@@ -20,7 +19,7 @@ test('takes secrets out of the message and the facts', () => {
     [SECRET]: 1,
     error: new Error(SECRET),
   };
-  const notice = heard({ level: 'warn', message: `no ${SECRET}`, facts });
+  const notice = heard({ level: 'warn', event: 'request.failed', message: `no ${SECRET}`, facts });
   expect(notice).toMatchObject({ level: 'warn', message: 'no [REDACTED:key]' });
   expect(notice.facts).toMatchObject({
     run: 'x[REDACTED:key]',
@@ -39,7 +38,7 @@ test('an error stays of its kind, without the secrets in its text, trace, partic
     details: { SECRET },
     cause: many,
   });
-  const { error: said } = heard({ level: 'error', message: 'failed', error });
+  const { error: said } = heard({ level: 'error', event: 'request.failed', error });
   if (!isCairnError(said, 'not_found')) throw new Error('not of its kind');
   expect(said).toBeInstanceOf(TerminalError);
   expect(said).toMatchObject({ message: 'no [REDACTED:key]', hint: '[REDACTED:key]', retryable: false });
@@ -54,23 +53,23 @@ test('an error stays of its kind, without the secrets in its text, trace, partic
 test('what holds no secret is passed on as it is', () => {
   const error = new Error('plain', { cause: new Error('as well') });
   const facts = { list: [{ a: 1 }] };
-  const notice = heard({ level: 'info', message: 'm', facts, error });
+  const notice = heard({ level: 'info', event: 'store.fault', facts, error });
   expect(notice.error).toBe(error);
   expect(notice.facts).toBe(facts);
-  expect(heard({ level: 'info', message: 'm' })).toEqual({ level: 'info', message: 'm' });
+  expect(heard({ level: 'info', event: 'store.fault' })).toEqual({ level: 'info', event: 'store.fault' });
 });
 
 test('particulars that cannot be looked through are left out', () => {
   const round: Record<string, unknown> = { text: SECRET };
   round.self = round;
-  const notice = heard({ level: 'error', message: 'm', facts: round, error: new Error(SECRET) });
+  const notice = heard({ level: 'error', event: 'store.fault', facts: round, error: new Error(SECRET) });
   expect(JSON.stringify(notice)).not.toContain(SECRET);
-  expect(notice).toMatchObject({ message: 'm', facts: { unchecked: expect.any(String) } });
+  expect(notice).toMatchObject({ event: 'store.fault', facts: { unchecked: expect.any(String) } });
 });
 
 test('causes that go round in a circle end', () => {
   const error = new Error(SECRET);
   error.cause = error;
-  const { error: said } = heard({ level: 'error', message: 'm', error });
+  const { error: said } = heard({ level: 'error', event: 'store.fault', error });
   expect((said as Error).message).toBe('[REDACTED:key]');
 });

@@ -1,19 +1,24 @@
 /** Notices for operators without secrets in them, whoever takes them: text, facts, and errors with all that hangs on them. */
-import type { Redactor, Report } from '../../engine/ports.ts';
+import type { Notice, Redactor, Report } from '../../engine/ports.ts';
 
 /** Causes of causes are followed so far. */
 const MAX_CAUSES = 16;
 
 export function redactedReport(report: Report, redactor: Redactor): Report {
   return (notice) => {
-    const message = redactor.text(notice.message);
+    const { level, event, message } = notice;
     const { facts, error } = redactedParts(notice, redactor);
-    const { level } = notice;
-    report({ level, message, ...(facts === undefined ? {} : { facts }), ...(error === undefined ? {} : { error }) });
+    report({
+      level,
+      event,
+      ...(message === undefined ? {} : { message: redactor.text(message) }),
+      ...(facts === undefined ? {} : { facts }),
+      ...(error === undefined ? {} : { error }),
+    });
   };
 }
 
-type Facts = Parameters<Report>[0]['facts'];
+type Facts = Notice['facts'];
 
 interface Parts {
   readonly facts?: Facts | undefined;

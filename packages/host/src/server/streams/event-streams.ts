@@ -151,7 +151,7 @@ export class EventStreams {
           if (!response.writableEnded) this.#finish(stream, batches?.take());
           return;
         }
-        this.#world.report({ level: 'error', message: `The stream of ${what} could not be read on.`, error: fault });
+        this.#world.report({ level: 'error', event: 'stream.read_failed', facts: { stream: what }, error: fault });
         // Cut, not ended: the client must not take this for the end of the run.
         response.destroy();
       },

@@ -79,7 +79,7 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
   try {
     await writePages(response, log, range, first);
   } catch (error) {
-    report({ level: 'error', message: `The events of ${record.runId} could not be read on.`, error });
+    report({ level: 'error', event: 'stream.read_failed', facts: { stream: runId }, error });
     // The status is out; only a broken connection can still say that this is not the whole log.
     response.destroy();
   }

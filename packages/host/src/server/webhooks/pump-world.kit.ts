@@ -82,7 +82,7 @@ export class PumpWorld {
         return () => clearImmediate(turn);
       },
     },
-    report: ({ message }) => void this.reports.push(message),
+    report: ({ event }) => void this.reports.push(event),
   });
 
   constructor(options: { readonly policy?: Partial<Policy>; readonly log?: (log: EventLog) => EventLog } = {}) {
@@ -122,7 +122,7 @@ export class PumpWorld {
         keeper: this.#keeper,
         timers: time,
         now: time.now,
-        report: ({ message }) => void this.reports.push(message),
+        report: ({ event }) => void this.reports.push(event),
       },
     );
     this.#pump.nudge();

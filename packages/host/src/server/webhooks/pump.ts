@@ -160,7 +160,7 @@ export class Pump {
         await setImmediate();
       }
     } catch (error) {
-      report({ level: 'warn', message: `The log could not be read for subscription ${id}.`, error });
+      report({ level: 'warn', event: 'webhook.read_failed', facts: { subscription: id }, error });
       this.#isBehind = true;
       this.#inTrouble = true;
       this.#after(TROUBLE_MS, () => {
@@ -214,7 +214,7 @@ export class Pump {
     try {
       attempt = await this.#deliver(lane);
     } catch (error) {
-      report({ level: 'warn', message: `A delivery of subscription ${id} met trouble of the host's own.`, error });
+      report({ level: 'warn', event: 'webhook.delivery_failed', facts: { subscription: id }, error });
     }
     this.#sending -= 1;
     const isTaken = attempt !== null && attempt.kind !== 'failed';
@@ -269,8 +269,8 @@ export class Pump {
     const letter = { runId, sequence, attempts, lastError: reason, at: new Date(now).toISOString() };
     this.#deadLetters = [...this.#deadLetters, letter].slice(-KEPT_DEAD_LETTERS);
     if (policy.isOneReceiver) this.#circuit = afterSetback(this.#circuit, now);
-    const facts = { subscription: id, runId, sequence, attempts };
-    this.#world.report({ level: 'warn', message: `A delivery was given up: ${reason}`, facts });
+    const facts = { subscription: id, runId, sequence, attempts, reason };
+    this.#world.report({ level: 'warn', event: 'webhook.delivery_abandoned', facts });
     this.#lanes.done(lane);
   }
 
@@ -278,9 +278,9 @@ export class Pump {
   #tellChange(before: ReturnType<typeof gateOf>, reason: string): void {
     const after = this.#gate;
     if (after === before || (after !== 'open' && after !== 'failed')) return;
-    const { id } = this.#subscription;
-    const what = after === 'open' ? 'is left alone for an hour' : 'is given up for good';
-    this.#world.report({ level: 'warn', message: `The receiver of subscription ${id} ${what}: ${reason}` });
+    const facts = { subscription: this.#subscription.id, reason };
+    if (after === 'open') this.#world.report({ level: 'warn', event: 'webhook.paused', facts });
+    else this.#world.report({ level: 'warn', event: 'webhook.stopped', facts });
   }
 
   #save(): void {

@@ -14,7 +14,7 @@ function kept() {
       saved.push(`${id}=${state}`);
     },
     timers,
-    report: ({ message }) => void reports.push(message),
+    report: ({ event, facts }) => void reports.push(`${event} ${facts?.subscription}`),
   });
   return { keeper, timers, saved, reports, fault };
 }
@@ -48,7 +48,7 @@ test('what could not be saved is told and saved later, unless it changed meanwhi
   fault.isOn = true;
   keeper.changed('a', () => '1');
   await keeper.flush();
-  expect([saved, reports]).toEqual([[], ['How far a got could not be saved.']]);
+  expect([saved, reports]).toEqual([[], ['webhook.save_failed a']]);
   fault.isOn = false;
   timers.pass(5_000);
   await keeper.flush();

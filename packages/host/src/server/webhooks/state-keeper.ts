@@ -56,7 +56,7 @@ export class StateKeeper {
         try {
           await save(id, render());
         } catch (error) {
-          report({ level: 'warn', message: `How far ${id} got could not be saved.`, error });
+          report({ level: 'warn', event: 'webhook.save_failed', facts: { subscription: id }, error });
           if (!this.#changed.has(id)) this.#changed.set(id, render);
           this.#flushAfter(TROUBLE_MS);
         }

@@ -1,0 +1,34 @@
+/** The notices of a host to its operator: stable names to search and alert on, each with its sentence for people. */
+
+/** A notice may carry a more exact sentence of its own. `docs/reference/observability.md` lists every name. */
+export const operatorEvents = {
+  'run.stopped': 'The engine met a defect in a run and failed that run.',
+  'run.load_failed': 'A run could not be read. The host tries again.',
+  'run.quarantined': 'A run cannot be stepped: its code is missing or its rows are damaged. The host retries it later.',
+  'run.notify_failed': 'A run could not be told that its parent or child run ended.',
+  'store.append_failed': 'An append failed. The host tries again.',
+  'store.read_failed': 'The store could not be read. The host tries again.',
+  'store.fault': 'The store met an internal error.',
+  'checkpoint.save_failed': 'A checkpoint could not be saved. The next load of the run reads a longer tail.',
+  'lease.release_failed': 'A lease could not be released. It ends with the session of this host.',
+  'queue.claim_failed': 'Due runs could not be claimed. The host tries again.',
+  'session.renew_failed': 'The session that holds the leases of this host could not be renewed.',
+  'request.failed': 'A request failed inside the host.',
+  'stream.read_failed': 'A stream could not be read on. The host cut the connection.',
+  'idempotency.record_failed': 'The response of an idempotent request could not be recorded.',
+  'idempotency.expire_failed': 'Old idempotency records could not be removed.',
+  'config.unused_keys': 'The configuration has keys that this version does not use.',
+  'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',
+  'jwks.recovered': 'The key set of the token issuer can be fetched again.',
+  'webhook.read_failed': 'The log could not be read for a subscription. The host tries again.',
+  'webhook.save_failed': 'The position of a subscription could not be saved. The host tries again.',
+  'webhook.delivery_failed': 'A delivery met an internal error. The host tries again.',
+  'webhook.delivery_abandoned': 'A delivery failed too often and became a dead letter.',
+  'webhook.paused': 'A receiver failed too often. The host pauses its deliveries for an hour.',
+  'webhook.stopped': 'A receiver failed too often. The host stopped its deliveries.',
+  'telemetry.export_failed': 'The collector does not take the export. The host tries again; runs go on.',
+  'telemetry.export_recovered': 'The collector takes the export again.',
+  'telemetry.run_skipped': 'A run could not be read and is missing from the metrics.',
+} as const;
+
+export type OperatorEvent = keyof typeof operatorEvents;
