@@ -149,7 +149,6 @@ export const rooms: readonly Room[] = [
       'packages/host/src/log/sqlite/open.ts',
       'packages/host/src/server/http/routes.ts',
       'packages/host/src/server/config/config.ts',
-      'packages/host/src/server/timers.ts',
     ],
     packages: 'any',
     builtins: 'any',

@@ -12,6 +12,12 @@ export interface Clock {
   wakeAt(at: number, wake: () => void): () => void;
 }
 
+/** Spans of time for connections: keepalives, stalls, long polls. A clock that is set does not change them. */
+export interface Timers {
+  /** Calls `wake` once after so many milliseconds; gives the way to call it off. */
+  after(ms: number, wake: () => void): () => void;
+}
+
 /** Fresh unique text for ids; order never comes from it. */
 export type UniqueId = () => string;
 

@@ -4,9 +4,8 @@ import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { type DestinationStream, destination, pino } from 'pino';
 import { operatorEvents } from '../engine/operator-events.ts';
-import type { Clock, Report, Sha256, UniqueId } from '../engine/ports.ts';
+import type { Clock, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
-import type { Timers } from './timers.ts';
 
 /** Longest span a Node timer can wait. */
 const LONGEST_TIMER_MS = 2_147_483_647;

@@ -12,7 +12,7 @@ import { defineTool } from '../agents/tools/define-tool.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import { ToolRegistry } from '../agents/tools/tool-registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Notice, Performer, Redactor, Report, Step } from '../engine/ports.ts';
+import type { Notice, Performer, Redactor, Report, Step, Timers } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
@@ -32,7 +32,6 @@ import { createEgress } from './egress/egress.ts';
 import { createServer, type Server } from './http/http.ts';
 import type { Route } from './http/routes.ts';
 import { hostSecret } from './secrets/host-secret.ts';
-import type { Timers } from './timers.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
 

@@ -1,8 +1,7 @@
 /** The export by OTLP: spans as they end, figures every so often, and no harm to runs when nobody takes them. */
-import type { Report } from '../engine/ports.ts';
+import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { OtelConfig } from '../server/config/config.ts';
-import type { Timers } from '../server/timers.ts';
 import type { Family, Recorder } from './meter.ts';
 import { openCollector } from './otlp.ts';
 import { otlpOrigin } from './otlp-shapes.ts';

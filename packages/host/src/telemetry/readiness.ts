@@ -1,6 +1,6 @@
 /** Whether this host should get requests: the store takes writes, the engine is open, nobody is stopping it. */
+import type { Timers } from '../engine/ports.ts';
 import type { Records } from '../log/ports/store.ts';
-import type { Timers } from '../server/timers.ts';
 import type { MeasuredLog } from './measured-log.ts';
 
 /** Null for a part that is ready, else why it is not. */

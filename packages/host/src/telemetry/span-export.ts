@@ -1,9 +1,10 @@
 /** Exports spans from the log by a durable position: what ended while nobody listened goes out later, and nothing piles up in memory. */
+
 import type { Json, RunId } from '@cairn/protocol';
+import type { Timers } from '../engine/ports.ts';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { LruMap } from '../lru-map.ts';
-import type { Timers } from '../server/timers.ts';
 import { hostInstruments } from './instruments.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';

@@ -1,10 +1,9 @@
 /** All a host measures, put together: the watched store, the figures, readiness, and the export when it is configured. */
-import type { Report } from '../engine/ports.ts';
+import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { SqliteStore } from '../log/sqlite/open.ts';
 import type { OtelConfig } from '../server/config/config.ts';
 import type { Route } from '../server/http/routes.ts';
-import type { Timers } from '../server/timers.ts';
 import { HttpWatch } from './http-watch.ts';
 import { hostInstruments, type Instrument } from './instruments.ts';
 import { measuredLog } from './measured-log.ts';

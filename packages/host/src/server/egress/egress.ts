@@ -1,6 +1,7 @@
 /** The one way out for addresses that come from data (webhooks, callbacks): checked, resolved once, connected to what was checked. */
+
 import { isCairnError, quoted, RetryableError } from '@cairn/protocol';
-import type { Timers } from '../timers.ts';
+import type { Timers } from '../../engine/ports.ts';
 import { refusedRange } from './addresses.ts';
 import { type OutboundResponse, pinnedRequest } from './pinned-request.ts';
 import { parseTarget, rejected, type Target } from './target.ts';

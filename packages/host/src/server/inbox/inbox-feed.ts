@@ -1,8 +1,9 @@
 /** Live inboxes: one for each tenant that somebody follows, told to each follower at its own pace. */
+
 import type { InboxChange } from '@cairn/protocol';
+import type { Timers } from '../../engine/ports.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import type { Timers } from '../timers.ts';
 import { Ancestry } from './ancestry.ts';
 import { FollowedInbox, type FollowedWorld, inboxTypes } from './followed-inbox.ts';
 

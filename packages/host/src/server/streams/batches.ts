@@ -1,7 +1,8 @@
 /** Events held back for a while and sent as one frame: a client that asked for it is woken once instead of often. */
+
 import { streamTypes } from '@cairn/protocol';
+import type { Timers } from '../../engine/ports.ts';
 import type { Shown } from '../../log/feed/frame.ts';
-import type { Timers } from '../timers.ts';
 
 /** Characters after which a batch goes out before its time: what one stream may hold back. */
 const MAX_HELD = 262_144;

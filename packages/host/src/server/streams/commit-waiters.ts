@@ -1,7 +1,8 @@
 /** Lets a long poll sleep until its run moves: one follower of the log for all of them, found by run. */
+
 import { isTerminalType, type RunId } from '@cairn/protocol';
+import type { Timers } from '../../engine/ports.ts';
 import type { Commit, EventLog, RunRows } from '../../log/ports/event-log.ts';
-import type { Timers } from '../timers.ts';
 
 export interface CommitWait {
   /** Resolves when a row the range asks for is there, or the run ends, at the time limit, or when the wait is cancelled. */

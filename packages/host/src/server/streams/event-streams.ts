@@ -1,10 +1,9 @@
 /** Open SSE responses: keepalives for the living, an end for those that stopped reading, all of them ended when the host stops. */
 import type { ServerResponse } from 'node:http';
 import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
-import type { Report } from '../../engine/ports.ts';
+import type { Report, Timers } from '../../engine/ports.ts';
 import type { LiveFeed, Sink, Subscription } from '../../log/feed/feed.ts';
 import { everything, type Lens } from '../../log/feed/lens.ts';
-import type { Timers } from '../timers.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';

@@ -1,10 +1,11 @@
 /** A receiver, a log and a time that a test moves, for the tests of deliveries; not shipped. */
+
 import type { ContextId, RunId } from '@cairn/protocol';
+import type { Timers } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
-import type { Timers } from '../timers.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
 import { StateKeeper } from './state-keeper.ts';

@@ -1,10 +1,9 @@
 /** Tells one subscription what happened: a durable position in the log, several runs at a time, retries, and an end to patience. */
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
-import type { Report } from '../../engine/ports.ts';
+import type { Report, Timers } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import type { Timers } from '../timers.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
 import { type Lane, Lanes } from './lanes.ts';

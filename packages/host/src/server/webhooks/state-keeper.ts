@@ -2,8 +2,7 @@
  * Saves how far subscriptions got. A save is a commit, and a commit is a sync to disk that runs wait for: so what changes
  * within a moment is saved together, for all of them. A host that dies tells what it had not saved yet once more.
  */
-import type { Report } from '../../engine/ports.ts';
-import type { Timers } from '../timers.ts';
+import type { Report, Timers } from '../../engine/ports.ts';
 
 export interface KeeperWorld {
   readonly save: (id: string, state: string) => Promise<void>;

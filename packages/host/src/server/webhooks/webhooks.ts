@@ -8,7 +8,7 @@ import {
   type Webhook,
   type WebhookRegistered,
 } from '@cairn/protocol';
-import type { Report, UniqueId } from '../../engine/ports.ts';
+import type { Report, Timers, UniqueId } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { Commit } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -16,7 +16,6 @@ import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
 import type { OnceMark } from '../idempotency/idempotency.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
-import type { Timers } from '../timers.ts';
 import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
