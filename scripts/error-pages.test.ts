@@ -7,6 +7,9 @@ import { expect, test } from 'vitest';
 const folder = join(import.meta.dirname, '../docs/errors');
 const page = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8');
 
+/** The sections of a page, in this order. */
+const parts = ['What happened.', 'Why.', 'What to do.'];
+
 test('every error code has a page, and every page has a code', () => {
   const pages = readdirSync(folder).filter((name) => name !== 'README.md');
   expect(pages.sort()).toEqual(
@@ -21,7 +24,7 @@ test.each(Object.entries(errorKinds))(
   (code, kind) => {
     const text = page(code);
     expect(text).toMatch(new RegExp(`^# ${code}\n\nHTTP status ${kind.status}, exit code ${kind.exit}\\.\n`));
-    for (const part of ['What it means.', 'When it happens.', 'What to do.']) expect(text).toContain(`**${part}** `);
+    expect([...text.matchAll(/^\*\*(.+?\.)\*\*\s+\S/gm)].map(([, part]) => part)).toEqual(parts);
     expect(page('README')).toContain(`| [${code}](${code}.md) | ${kind.status} | ${kind.exit} |`);
   },
 );
