@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { typed } from '../../packages/host/src/cli/noted-terminal.kit.ts';
+import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
 import { otlpReceiver } from '../../packages/host/src/telemetry/otlp-receiver.kit.ts';
 import { type LeakyHost, leakyHost, OWN_KEY, PROVIDER_KEY } from './leaky-agents.ts';
 import { filesOf } from './planted-host.ts';

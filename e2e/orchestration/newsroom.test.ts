@@ -6,7 +6,7 @@ import { createClient } from '@cairn/client';
 import type { InboxEntry, JsonObject, RunEventDoc, RunSnapshot } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
-import { typed } from '../../packages/host/src/cli/noted-terminal.kit.ts';
+import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
 import type { CrewSettings } from '../agents/host-main.ts';
 import { HostProcess } from '../crash/host-process.ts';
 

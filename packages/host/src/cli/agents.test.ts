@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { inMemoryStore } from '../log/in-memory/store.ts';
-import { typed } from './noted-terminal.kit.ts';
+import { typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 async function withPack() {

@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createHost } from '../server/create-host.ts';
-import { typed } from './noted-terminal.kit.ts';
+import { typed } from './recording-terminal.kit.ts';
 import { key, type ServedCli, servedCli } from './served-cli.kit.ts';
 
 interface Place extends ServedCli {

@@ -118,7 +118,7 @@ test('every verb has help with an example', async () => {
   const cwd = await folder();
   const help = (await cairn(cwd, ['--help']).ended).out;
   const verbs = help.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim()) ?? [];
-  const { typed } = await import('./noted-terminal.kit.ts');
+  const { typed } = await import('./recording-terminal.kit.ts');
   expect(verbs).toContain('verify');
   for (const verb of verbs) {
     if (['cairn'].includes(verb)) continue;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { typed } from './noted-terminal.kit.ts';
+import { typed } from './recording-terminal.kit.ts';
 
 const verbs = (await typed(['--help'])).out.match(/^ {2}[a-z]+(?= )/gm)?.map((name) => name.trim()) ?? [];
 

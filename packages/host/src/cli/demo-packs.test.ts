@@ -10,7 +10,7 @@ import { inMemoryStore } from '../log/in-memory/store.ts';
 import { scopes } from '../server/access/auth.ts';
 import { createHost } from '../server/create-host.ts';
 import { demoPacks } from './demo-packs.ts';
-import { type Ended, type Typed, typed } from './noted-terminal.kit.ts';
+import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
 const key = 'a-key-for-the-demo-packs';
 const packs = readdirSync(demoPacks, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import type { Finding } from './doctor-finding.ts';
-import { typed } from './noted-terminal.kit.ts';
+import { typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 function folder(): string {

@@ -6,15 +6,15 @@ import { exit, exitOfStatus } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { parsePairs, readJsonFile, typesOf } from './inputs.ts';
 import { openQuestions } from './open-questions.ts';
-import { AgentStory } from './render/agent-story.ts';
+import { AgentTranscript } from './render/agent-transcript.ts';
 import { usageText } from './render/agent-usage.ts';
 import { answerCommand, questionLines } from './render/question.ts';
 import { errorLines } from './render/run-error.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, manyLines, safe, styleOf } from './render/style.ts';
 import { span } from './render/time.ts';
-import { stageOf } from './stage.ts';
 import type { Terminal } from './terminal.ts';
+import { outputOf } from './terminal-output.ts';
 import { watchRun } from './watch-run.ts';
 
 export interface RunFlags extends HostFlags {
@@ -42,9 +42,14 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
         terminal.print(isJson ? jsonLine(created) : safe(runId));
         return exit.ok;
       }
-      const story = isJson ? null : new AgentStory(stageOf(terminal, 'err'));
+      const transcript = isJson ? null : new AgentTranscript(outputOf(terminal, 'err'));
       if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${safe(runId)}`);
-      return await report(terminal, client, await watchRun(terminal, client, runId, { signal, story }), story);
+      return await report(
+        terminal,
+        client,
+        await watchRun(terminal, client, runId, { signal, transcript }),
+        transcript,
+      );
     } catch (error) {
       if (!signal.aborted) throw error;
       terminal.tell(runId === null ? '\nInterrupted. cairn runs shows whether the run began.' : goesOn(runId));
@@ -98,14 +103,19 @@ async function definitionOf(client: Client, workflowId: string): Promise<Workflo
   }
 }
 
-async function report(terminal: Terminal, client: Client, run: RunSnapshot, story: AgentStory | null): Promise<number> {
+async function report(
+  terminal: Terminal,
+  client: Client,
+  run: RunSnapshot,
+  transcript: AgentTranscript | null,
+): Promise<number> {
   const code = exitOfStatus(run.status);
-  if (story === null) {
+  if (transcript === null) {
     terminal.print(jsonLine(run));
     return code;
   }
   const style = styleOf(terminal.colours.err);
-  const used = usageText(story.usage);
+  const used = usageText(transcript.usage);
   if (used !== '') terminal.tell(`  ${style.dim(used)}`);
   if (code === exit.waiting) {
     const questions = await openQuestions(client, run);

@@ -6,7 +6,7 @@ import type { Store } from '../log/ports/store.ts';
 import { scopes } from '../server/access/auth.ts';
 import { createHost, type HostOptions } from '../server/create-host.ts';
 import { demoWorkflows } from './demo-workflows.ts';
-import { type Ended, type Typed, typed } from './noted-terminal.kit.ts';
+import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
 export const key = 'a-key-for-the-command-line';
 export const readerKey = 'a-key-that-only-reads';

@@ -13,13 +13,13 @@ import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { openQuestions } from './open-questions.ts';
 import { pastEvents } from './past-events.ts';
-import { AgentStory } from './render/agent-story.ts';
+import { AgentTranscript } from './render/agent-transcript.ts';
 import { usageText } from './render/agent-usage.ts';
 import type { Question } from './render/question.ts';
 import { runPage } from './render/run-page.ts';
 import { jsonLine, styleOf } from './render/style.ts';
-import { stageOf } from './stage.ts';
 import type { Terminal } from './terminal.ts';
+import { outputOf } from './terminal-output.ts';
 import { foldable } from './watch-run.ts';
 
 export interface ShowFlags extends HostFlags {
@@ -49,14 +49,14 @@ export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promi
 /** What the agents of a run did and used, up to an event when one is named. */
 async function tellAgents(terminal: Terminal, client: Client, run: RunSnapshot, at: number | null): Promise<void> {
   const { dim } = styleOf(terminal.colours.out);
-  const story = new AgentStory(stageOf(terminal, 'out'));
+  const transcript = new AgentTranscript(outputOf(terminal, 'out'));
   terminal.print(`\n${dim('agents')}`);
   for await (const event of pastEvents(client, run)) {
     if (at !== null && event.sequence > at) break;
-    story.take(event);
+    transcript.add(event);
   }
-  story.rest();
-  const used = usageText(story.usage);
+  transcript.flush();
+  const used = usageText(transcript.usage);
   if (used !== '') terminal.print(`  ${dim(used)}`);
 }
 

@@ -3,13 +3,13 @@ import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { pastEvents } from './past-events.ts';
-import { AgentStory } from './render/agent-story.ts';
+import { AgentTranscript } from './render/agent-transcript.ts';
 import { answerCommand, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { cut } from './render/table.ts';
-import { stageOf } from './stage.ts';
 import type { Terminal } from './terminal.ts';
+import { outputOf } from './terminal-output.ts';
 
 export interface TailFlags extends HostFlags {
   readonly from?: number;
@@ -24,7 +24,8 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
     terminal.onSignal(() => stop.abort());
     const wanted = typeFilter(flags.types ?? []);
     // Who names types wants to see the events themselves.
-    const story = flags.json === true || flags.types !== undefined ? null : new AgentStory(stageOf(terminal, 'out'));
+    const transcript =
+      flags.json === true || flags.types !== undefined ? null : new AgentTranscript(outputOf(terminal, 'out'));
     const after = (flags.from ?? 0) - 1;
     try {
       const run = await client.runs.get(runId, { signal: stop.signal });
@@ -34,23 +35,23 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
       for await (const event of events) {
         if (!wanted(event.type)) continue;
         if (flags.json === true) terminal.print(jsonLine(event));
-        else if (story?.take(event) !== true) tellRow(terminal, event, runId, story);
+        else if (transcript?.add(event) !== true) tellRow(terminal, event, runId, transcript);
       }
       return exit.ok;
     } catch (error) {
       if (!stop.signal.aborted) throw error;
       return exit.interrupted;
     } finally {
-      story?.rest();
+      transcript?.flush();
     }
   });
 }
 
 /** An event on a line of its own; below a question, how to answer it. */
-function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, story: AgentStory | null): void {
+function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, transcript: AgentTranscript | null): void {
   const style = styleOf(terminal.colours.out);
   const lines = [eventLine(event, style, terminal.columns)];
-  if (story !== null && event.type === 'interrupt.requested') {
+  if (transcript !== null && event.type === 'interrupt.requested') {
     const { kind, data, interruptId } = event.payload as JsonObject;
     const nodeId = event.nodeId ?? '';
     const question = { kind: String(kind), nodeId, interruptId: String(interruptId), data: (data ?? {}) as JsonObject };
@@ -58,8 +59,8 @@ function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, story: A
     lines.push(`          answer it with: ${answerCommand(runId, question)}`);
   }
   for (const line of lines) {
-    if (story === null) terminal.print(line);
-    else story.tell(event.nodeId ?? '', line);
+    if (transcript === null) terminal.print(line);
+    else transcript.addLine(event.nodeId ?? '', line);
   }
 }
 

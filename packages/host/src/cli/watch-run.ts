@@ -11,8 +11,8 @@ import {
   type RunView,
 } from '@cairn/protocol';
 import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
-import { QuestionsBelow } from './questions-below.ts';
-import type { AgentStory } from './render/agent-story.ts';
+import { ChildQuestions } from './child-questions.ts';
+import type { AgentTranscript } from './render/agent-transcript.ts';
 import { progressLine } from './render/progress.ts';
 import type { Question } from './render/question.ts';
 import { safe, styleOf } from './render/style.ts';
@@ -21,7 +21,7 @@ import type { Terminal } from './terminal.ts';
 export interface WatchOptions {
   readonly signal: AbortSignal;
   /** Who tells what happens; null: nothing is said while it runs, and nothing asked. */
-  readonly story: AgentStory | null;
+  readonly transcript: AgentTranscript | null;
 }
 
 /** Gives the run as it was left: ended, or waiting for an answer that nobody here gives. */
@@ -29,25 +29,25 @@ export async function watchRun(
   terminal: Terminal,
   client: Client,
   runId: string,
-  { signal, story }: WatchOptions,
+  { signal, transcript }: WatchOptions,
 ): Promise<RunSnapshot> {
   const view = newRunView(runId as RunId);
   const style = styleOf(terminal.colours.err);
-  const person = terminal.isInteractive && story !== null ? new Person(terminal, client, runId) : null;
-  const below = story === null ? null : new QuestionsBelow(terminal, client, runId);
+  const person = terminal.isInteractive && transcript !== null ? new Person(terminal, client, runId) : null;
+  const below = transcript === null ? null : new ChildQuestions(terminal, client, runId);
   const left = new AbortController();
   const stop = AbortSignal.any([signal, left.signal]);
   try {
     for await (const event of client.follow(runId, { signal: stop })) {
       foldRun(view, foldable(event));
-      if (story !== null && !(person !== null && isOwnWords(event)) && !story.take(event)) {
+      if (transcript !== null && !(person !== null && isOwnWords(event)) && !transcript.add(event)) {
         const line = progressLine(event, view, style);
-        if (line !== null) story.tell(event.nodeId ?? '', line);
+        if (line !== null) transcript.addLine(event.nodeId ?? '', line);
       }
       if (event.type === 'node.dispatched') below?.watch();
       if (isTerminalStatus(view.status)) break;
       const waiting = Object.values(view.interrupts).filter(({ suspended }) => suspended);
-      if (waiting.length > 0) story?.rest();
+      if (waiting.length > 0) transcript?.flush();
       if (person !== null) person.turnTo(waiting, (error) => left.abort(error));
       else if (waiting.length > 0 && waiting.length === view.activeNodes) {
         const snapshot = await client.runs.get(runId, { signal });
@@ -60,7 +60,7 @@ export async function watchRun(
     if (!hasLeft) throw error;
   } finally {
     below?.stop();
-    story?.rest();
+    transcript?.flush();
     person?.turnTo([], () => undefined);
   }
   return await client.runs.get(runId, { signal });

@@ -3,7 +3,7 @@ import { type Paint, safe } from './style.ts';
 import { widthOf } from './table.ts';
 
 /** Where lines go. */
-export interface Outlet {
+export interface TextOutput {
   /** The width of the screen; null when lines may have any length and are written whole. */
   readonly columns: number | null;
   line(text: string): void;
@@ -15,7 +15,7 @@ export interface Outlet {
 const MIN_WIDTH = 16;
 
 export class TextFlow {
-  readonly #outlet: Outlet;
+  readonly #output: TextOutput;
   readonly #indent: string;
   readonly #paint: Paint;
   /** Cells for text on a line; one is left free, because terminals differ in what they do at the last. */
@@ -27,26 +27,26 @@ export class TextFlow {
   /** Cells taken on the line that is open; null when none is. */
   #column: number | null = null;
 
-  constructor(outlet: Outlet, indent: string, paint: Paint) {
-    this.#outlet = outlet;
+  constructor(output: TextOutput, indent: string, paint: Paint) {
+    this.#output = output;
     this.#indent = indent;
     this.#paint = paint;
     this.#width =
-      outlet.columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_WIDTH, outlet.columns - widthOf(indent) - 1);
+      output.columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_WIDTH, output.columns - widthOf(indent) - 1);
   }
 
   add(text: string): void {
     const lines = text.replaceAll('\r\n', '\n').split('\n');
     for (const [i, line] of lines.entries()) {
       if (i > 0) this.#endLine();
-      if (this.#outlet.columns === null) this.#pending += line;
+      if (this.#output.columns === null) this.#pending += line;
       else this.#addWords(line);
     }
   }
 
   /** Nothing follows. */
   end(): void {
-    if (this.#outlet.columns === null) {
+    if (this.#output.columns === null) {
       if (this.#pending !== '') this.#endLine();
       return;
     }
@@ -55,13 +55,13 @@ export class TextFlow {
   }
 
   #endLine(): void {
-    if (this.#outlet.columns === null) {
-      this.#outlet.line(`${this.#indent}${this.#paint(safe(this.#pending))}`.trimEnd());
+    if (this.#output.columns === null) {
+      this.#output.line(`${this.#indent}${this.#paint(safe(this.#pending))}`.trimEnd());
       this.#pending = '';
       return;
     }
     this.#showWord();
-    if (this.#column === null) this.#outlet.part(this.#indent.trimEnd());
+    if (this.#column === null) this.#output.part(this.#indent.trimEnd());
     this.#breakLine();
   }
 
@@ -97,7 +97,7 @@ export class TextFlow {
   }
 
   #breakLine(): void {
-    this.#outlet.part('\n');
+    this.#output.part('\n');
     this.#column = null;
     this.#gap = 0;
   }
@@ -105,7 +105,7 @@ export class TextFlow {
   #show(word: string, width: number): void {
     // An indent of the text itself is kept where it leaves room.
     const gap = this.#column === null && this.#gap + width > this.#width ? 0 : this.#gap;
-    this.#outlet.part(`${this.#column === null ? this.#indent : ''}${' '.repeat(gap)}${this.#paint(word)}`);
+    this.#output.part(`${this.#column === null ? this.#indent : ''}${' '.repeat(gap)}${this.#paint(word)}`);
     this.#column = (this.#column ?? 0) + gap + width;
     this.#gap = 0;
   }

@@ -1,7 +1,7 @@
 import type { Json, RunEventDoc } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AgentStory, type Stage } from './agent-story.ts';
+import { AgentTranscript, type TranscriptOutput } from './agent-transcript.ts';
 import { usageText } from './agent-usage.ts';
 import { styleOf } from './style.ts';
 import { widthOf } from './table.ts';
@@ -10,7 +10,10 @@ const PLANNER = 'community.acme.crew.planner';
 const WRITER = 'community.acme.crew.writer';
 
 /** A screen that keeps what it was sent, in the order in which it was sent. */
-function screen(columns: number | null = null, isColoured = false): Stage & { readonly shown: () => string } {
+function screen(
+  columns: number | null = null,
+  isColoured = false,
+): TranscriptOutput & { readonly shown: () => string } {
   let shown = '';
   return {
     style: styleOf(isColoured),
@@ -45,11 +48,11 @@ const thought = (delta: string, nodeId?: string) =>
   event('agent.reasoning.delta', { agentId: PLANNER, delta, sequence: 0 }, nodeId);
 
 function told(events: readonly RunEventDoc[], columns: number | null = null, isColoured = false): string {
-  const stage = screen(columns, isColoured);
-  const story = new AgentStory(stage);
-  for (const one of events) story.take(one);
-  story.rest();
-  return stage.shown();
+  const output = screen(columns, isColoured);
+  const transcript = new AgentTranscript(output);
+  for (const one of events) transcript.add(one);
+  transcript.flush();
+  return output.shown();
 }
 
 test('a turn is told in the order in which it happened: who, thoughts, text, tools, the decision', () => {
@@ -146,32 +149,32 @@ test('what fails on the way is told: a model, an answer that was cut off, a budg
 });
 
 test('texts of two nodes that stream side by side are told one after the other', () => {
-  const stage = screen();
-  const story = new AgentStory(stage);
-  const take = (...events: readonly RunEventDoc[]) => events.map((one) => story.take(one));
+  const output = screen();
+  const transcript = new AgentTranscript(output);
+  const take = (...events: readonly RunEventDoc[]) => events.map((one) => transcript.add(one));
   take(began(PLANNER, 'a'), began(WRITER, 'b'), text('one ', 'a'), text('uno ', 'b'), text('two', 'a'));
-  story.tell('b', '  b goes on');
+  transcript.addLine('b', '  b goes on');
   take(text('dos', 'b'));
-  expect(stage.shown()).toBe('  ● planner  a\n  ● writer  b\n');
+  expect(output.shown()).toBe('  ● planner  a\n  ● writer  b\n');
   take(text('', 'a', true));
-  expect(stage.shown()).toBe('  ● planner  a\n  ● writer  b\n    one two\n    uno\n  b goes on\n');
-  story.rest();
-  expect(stage.shown()).toBe('  ● planner  a\n  ● writer  b\n    one two\n    uno\n  b goes on\n    dos\n');
+  expect(output.shown()).toBe('  ● planner  a\n  ● writer  b\n    one two\n    uno\n  b goes on\n');
+  transcript.flush();
+  expect(output.shown()).toBe('  ● planner  a\n  ● writer  b\n    one two\n    uno\n  b goes on\n    dos\n');
 });
 
 test('an event that is none of an agent is left to others', () => {
-  const story = new AgentStory(screen());
-  expect(story.take(event('node.completed', { nodeId: 'n' }))).toBe(false);
-  expect(story.take(event('constructor', {}))).toBe(false);
-  expect(story.take(began(PLANNER))).toBe(true);
+  const transcript = new AgentTranscript(screen());
+  expect(transcript.add(event('node.completed', { nodeId: 'n' }))).toBe(false);
+  expect(transcript.add(event('constructor', {}))).toBe(false);
+  expect(transcript.add(began(PLANNER))).toBe(true);
 });
 
 test('on a screen words are shown as soon as they are whole, and never taken back', () => {
-  const stage = screen(30);
-  const story = new AgentStory(stage);
+  const output = screen(30);
+  const transcript = new AgentTranscript(output);
   const steps = ['Tid', 'al pow', 'er', ' comes from the moon and ', 'the sun'].map((chunk) => {
-    story.take(text(chunk));
-    return stage.shown();
+    transcript.add(text(chunk));
+    return output.shown();
   });
   expect(steps).toEqual([
     '',
@@ -180,8 +183,8 @@ test('on a screen words are shown as soon as they are whole, and never taken bac
     '    Tidal power comes from\n    the moon and',
     '    Tidal power comes from\n    the moon and the',
   ]);
-  story.rest();
-  expect(stage.shown()).toBe('    Tidal power comes from\n    the moon and the sun\n');
+  transcript.flush();
+  expect(output.shown()).toBe('    Tidal power comes from\n    the moon and the sun\n');
 });
 
 test('however text is cut into pieces, the screen ends up the same, within its width, with every word', () => {
@@ -245,12 +248,12 @@ test('payloads of other shapes than ours are told as well as they can be, and no
 });
 
 test('usage adds up over the turns; money is told only where it is known', () => {
-  const story = new AgentStory(screen());
-  expect(usageText(story.usage)).toBe('');
+  const transcript = new AgentTranscript(screen());
+  expect(usageText(transcript.usage)).toBe('');
   const usage = { provider: 'p', model: 'm', inputTokens: 1_000, outputTokens: 1 };
-  story.take(event('provider.usage', usage));
-  expect(usageText(story.usage)).toBe('1 turn, 0 tool calls, 1,000 tokens in, 1 out');
-  story.take(event('provider.usage', { ...usage, costEstimateUsd: 0.0021 }));
-  story.take(event('agent.toolCalled', { agentId: PLANNER, toolName: 't', callId: 'c' }));
-  expect(usageText(story.usage)).toBe('2 turns, 1 tool call, 2,000 tokens in, 2 out, $0.0021');
+  transcript.add(event('provider.usage', usage));
+  expect(usageText(transcript.usage)).toBe('1 turn, 0 tool calls, 1,000 tokens in, 1 out');
+  transcript.add(event('provider.usage', { ...usage, costEstimateUsd: 0.0021 }));
+  transcript.add(event('agent.toolCalled', { agentId: PLANNER, toolName: 't', callId: 'c' }));
+  expect(usageText(transcript.usage)).toBe('2 turns, 1 tool call, 2,000 tokens in, 2 out, $0.0021');
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { typed } from './noted-terminal.kit.ts';
+import { typed } from './recording-terminal.kit.ts';
 import { key, servedCli } from './served-cli.kit.ts';
 
 /** Clears the screen, goes back to the start of the line, forges a line, turns the reading direction. */

@@ -1,9 +1,9 @@
 /** One of the two outputs of a terminal, for what is told as it happens. */
-import type { Stage } from './render/agent-story.ts';
+import type { TranscriptOutput } from './render/agent-transcript.ts';
 import { styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
-export const stageOf = (terminal: Terminal, stream: 'out' | 'err'): Stage => ({
+export const outputOf = (terminal: Terminal, stream: 'out' | 'err'): TranscriptOutput => ({
   style: styleOf(terminal.colours[stream]),
   columns: terminal.columns,
   line: (text) => (stream === 'out' ? terminal.print(text) : terminal.tell(text)),

@@ -7,7 +7,7 @@ import { lookOf } from './render/status.ts';
 import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
-export class QuestionsBelow {
+export class ChildQuestions {
   readonly #terminal: Terminal;
   readonly #client: Client;
   readonly #runId: string;

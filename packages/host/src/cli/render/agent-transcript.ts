@@ -3,10 +3,10 @@ import type { Json, JsonObject, RunEventDoc } from '@cairn/protocol';
 import { noUsage, type Usage, usageAfter } from './agent-usage.ts';
 import { oneLine, type Style, safe } from './style.ts';
 import { cut } from './table.ts';
-import { type Outlet, TextFlow } from './text-flow.ts';
+import { TextFlow, type TextOutput } from './text-flow.ts';
 import { toolCallText, toolResultText } from './tool-lines.ts';
 
-export interface Stage extends Outlet {
+export interface TranscriptOutput extends TextOutput {
   readonly style: Style;
 }
 
@@ -31,16 +31,16 @@ const VALUE_LENGTH = 200;
  * Only one node has the floor while a line of it is open: what the others do meanwhile is told once it is done. So texts
  * that stream side by side stay readable, and nothing that was written is written over.
  */
-export class AgentStory {
-  readonly #stage: Stage;
+export class AgentTranscript {
+  readonly #output: TranscriptOutput;
   readonly #names = new Map<string, string>();
   readonly #scenes = new Map<string, Scene>();
   #floor: string | null = null;
   #held: { readonly nodeId: string; readonly tell: () => void }[] = [];
   #usage: Usage = noUsage;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(output: TranscriptOutput) {
+    this.#output = output;
   }
 
   /** What the agents used so far. */
@@ -49,7 +49,7 @@ export class AgentStory {
   }
 
   /** Takes an event; false when it is none of an agent's, and told by nobody yet. */
-  take(event: RunEventDoc): boolean {
+  add(event: RunEventDoc): boolean {
     this.#usage = usageAfter(this.#usage, event);
     const payload = (event.payload ?? {}) as JsonObject;
     this.#learnNames(payload);
@@ -61,15 +61,15 @@ export class AgentStory {
   }
 
   /** Tells something else that happened to a node, in its turn. */
-  tell(nodeId: string, line: string): void {
+  addLine(nodeId: string, line: string): void {
     this.#onFloor(nodeId, () => {
       this.#close(nodeId);
-      this.#stage.line(line);
+      this.#output.line(line);
     });
   }
 
   /** Tells all that is held back and ends the line that is open. */
-  rest(): void {
+  flush(): void {
     for (;;) {
       if (this.#floor !== null) this.#close(this.#floor);
       if (this.#held.length === 0) return;
@@ -137,12 +137,12 @@ export class AgentStory {
   }
 
   #newFlow(kind: Flowing): TextFlow {
-    if (kind === 'thought') return new TextFlow(this.#stage, THOUGHT_INDENT, this.#stage.style.dim);
-    return new TextFlow(this.#stage, INDENT, (words) => words);
+    if (kind === 'thought') return new TextFlow(this.#output, THOUGHT_INDENT, this.#output.style.dim);
+    return new TextFlow(this.#output, INDENT, (words) => words);
   }
 
   #teller(nodeId: string): Teller {
-    const { style, columns } = this.#stage;
+    const { style, columns } = this.#output;
     return {
       style,
       scene: this.#scene(nodeId),
@@ -150,7 +150,7 @@ export class AgentStory {
       nameOf: (agentId) => this.#nameOf(agentId),
       line: (text) => {
         this.#close(nodeId);
-        this.#stage.line(columns === null ? text : cut(text, columns));
+        this.#output.line(columns === null ? text : cut(text, columns));
       },
       wrapped: (kind, text) => {
         this.#close(nodeId);
