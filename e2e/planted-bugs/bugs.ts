@@ -42,10 +42,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'engine-acknowledges-before-commit',
     file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `        const written = await this.#commit(batch);
+    find: `        const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
-    replace: `      for (const fact of batch.facts) fact.recorded(this.#state as RunState);
-        const written = await this.#commit(batch);
+    replace: `      for (const fact of batch.facts) fact.recorded(run.state);
+        const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
     suite: simulation,
     why: 'A client is told that its run or answer is recorded before it is.',
@@ -141,10 +141,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'takeover-does-not-look-at-open-calls',
-    file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `    this.#takenOver = true;
+    file: 'packages/host/src/engine/stepping/lease-state.ts',
+    find: `  lease.takenOver = true;
 `,
-    replace: `    this.#takenOver = false;
+    replace: `  lease.takenOver = false;
 `,
     suite: simulation,
     why: "The new holder starts the dead one's attempt once more instead of asking for the next, a write included.",
@@ -152,10 +152,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'effect-starts-before-its-request-is-durable',
     file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `        const written = await this.#commit(batch);
+    find: `        const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
-    replace: `      for (const { callId } of batch.effects) this.#calls?.start(this.#state as RunState, (this.#state as RunState).calls[callId]!);
-        const written = await this.#commit(batch);
+    replace: `      for (const { callId } of batch.effects) run.attempts.start(run.state, run.state.calls[callId]!);
+        const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
     suite: simulation,
     why: 'A crash after the call and before the commit leaves an effect that nothing in the log asked for.',
@@ -190,10 +190,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'lost-answer-counts-as-a-failure',
-    file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `    const mayStay = (fact: Fact) => fact.internal || (isTaken && fact.outcome === undefined);
+    file: 'packages/host/src/engine/stepping/append-batch.ts',
+    find: `  return (fact) => fact.internal || (isKeyTaken && fact.outcome === undefined);
 `,
-    replace: `    const mayStay = (fact: Fact) => fact.internal || !isTaken || fact.outcome === undefined;
+    replace: `  return (fact) => fact.internal || !isKeyTaken || fact.outcome === undefined;
 `,
     suite: simulation,
     why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',
@@ -201,9 +201,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'words-of-a-call-change-places',
     file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `    this.#facts.unshift(...batch.facts.filter(mayStay));
+    find: `    this.#facts.unshift(...batch.facts.filter(isRetried));
 `,
-    replace: `    this.#facts.push(...batch.facts.filter(mayStay));
+    replace: `    this.#facts.push(...batch.facts.filter(isRetried));
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/engine/stepping/unwritable.test.ts' },
     why: 'A store that fails once turns around what a model says, and loses what came before its end.',
@@ -219,9 +219,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'new-child-does-not-look-above',
     file: 'packages/host/src/engine/stepping/mailbox.ts',
-    find: `    const isStale = this.#tailStale || this.#mayHaveMissed(state);
+    find: `        if (isIdle && !held.needsRefresh(durable) && held.isSeenTo(durable)) return;
 `,
-    replace: `    const isStale = this.#tailStale;
+    replace: `        if (isIdle && !held.isStale && held.isSeenTo(durable)) return;
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/engine/family/child-start.test.ts' },
     why: 'A child that is made a moment after its node has ended waits for a person for ever.',
@@ -236,8 +236,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'wake-of-relatives-is-dropped',
-    file: 'packages/host/src/engine/stepping/mailbox-ports.ts',
-    find: `    wakes: relatives.map((runId) => ({ runId, at: now })),
+    file: 'packages/host/src/engine/stepping/append-batch.ts',
+    find: `    wakes: relatives.map((relative) => ({ runId: relative, at: now })),
 `,
     replace: '',
     suite: simulation,

@@ -37,7 +37,7 @@ export interface Moment {
   /** The lease is new: open calls are a former holder's and have to be looked at first. */
   readonly takenOver: boolean;
   /** Under this very lease it was looked whether the run above still wants this one; before that the lease stays. */
-  readonly hasLooked: boolean;
+  readonly hasCheckedRelatives: boolean;
   /** The call's current attempt is under way in this process. */
   readonly underWay: (callId: string) => boolean;
   /** A decision that could not be made or written; the run is failed with it, the host goes on. */
@@ -84,7 +84,7 @@ export function compose(moment: Moment): Batch {
     }
   }
   const isWhole = rows.length < MAX_ROWS;
-  const mayRest = moment.hasLooked || state.keeper === null;
+  const mayRest = moment.hasCheckedRelatives || state.keeper === null;
   const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,

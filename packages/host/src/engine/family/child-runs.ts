@@ -49,6 +49,10 @@ export function hasChildren({ children }: Pick<RunState, 'children'>): boolean {
   return false;
 }
 
+/** Whether there are relatives whose end would mean something to the run. */
+export const hasKeptRelatives = ({ keeper, children, ended }: RunState): boolean =>
+  !ended && (keeper !== null || hasChildren({ children }));
+
 /** A fact nobody waits for. */
 const internalFact = (propose: Fact['propose']): Fact => ({
   internal: true,

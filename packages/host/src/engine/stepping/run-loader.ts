@@ -13,18 +13,6 @@ export const STATE_FORMAT = 'run-state/7';
 
 const PAGE = 1_000;
 
-/** Rows a run may be ahead of its checkpoint: while it is stepped, and once it rests or has ended and is read from the log. */
-const MAX_TAIL = 1_000;
-const MAX_TAIL_AT_REST = 125;
-
-/** Short runs need none: they are folded faster than a checkpoint is read. */
-const WORTH_A_CHECKPOINT = 250;
-
-export function isCheckpointDue(state: RunState, lastSeq: number, isAtRest: boolean): boolean {
-  const tail = state.nextSeq - 1 - lastSeq;
-  return tail >= MAX_TAIL || (isAtRest && tail >= MAX_TAIL_AT_REST && state.nextSeq >= WORTH_A_CHECKPOINT);
-}
-
 export interface LoadedRun {
   readonly record: RunRecord;
   readonly workflow: Workflow;

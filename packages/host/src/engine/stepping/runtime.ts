@@ -42,7 +42,7 @@ import { appendOutside } from './append-unleased.ts';
 import { settledWith } from './idempotency-record.ts';
 import { importedSnapshot, runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
-import type { MailboxWorld, Opening } from './mailbox-ports.ts';
+import type { MailboxPorts, Opening } from './mailbox-ports.ts';
 import { contextNotFound, createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
@@ -88,7 +88,7 @@ class Runtime implements Engine {
   readonly #workflows: WorkflowRegistry;
   readonly #pins: AgentPins;
   readonly #loader: RunLoader;
-  readonly #world: MailboxWorld;
+  readonly #ports: MailboxPorts;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
   /** Commands that have not been answered yet. */
@@ -108,7 +108,7 @@ class Runtime implements Engine {
     });
     this.#pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, this.#pins);
-    this.#world = {
+    this.#ports = {
       store,
       clock,
       sha256,
@@ -120,7 +120,7 @@ class Runtime implements Engine {
       performers: new Map(
         [...steps, ...performers, this.#children()].map((performer) => [performer.typeId, performer]),
       ),
-      ended: (state, relatives) => this.#ended(state, relatives),
+      tellRelatives: (state, relatives) => this.#ended(state, relatives),
       isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
       emptied: (run, mailbox) => {
@@ -361,7 +361,7 @@ class Runtime implements Engine {
 
   #open(id: RunId, opening: Opening): Mailbox {
     this.#refuseWhenClosed();
-    const mailbox = new Mailbox(id, opening, this.#world);
+    const mailbox = new Mailbox(id, opening, this.#ports);
     this.#mailboxes.set(id, mailbox);
     return mailbox;
   }

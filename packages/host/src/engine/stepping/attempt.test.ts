@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
-import { Flights } from './attempts.ts';
+import { Attempt } from './attempt.ts';
 
 const call: OpenCall = {
   callId: 'a#0',
@@ -19,10 +19,10 @@ const call: OpenCall = {
 /** What is recorded of a step that does this. */
 function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<StepResult> {
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
-  return new Promise((landed) => {
+  return new Promise((returned) => {
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
-    const world = { ...ids, sha256: (text: string) => text, redactor, post: () => undefined };
-    new Flights(world, new Map([[step.typeId, step]]), (_, __, result) => landed(result)).start(call, {});
+    const ports = { ...ids, sha256: (text: string) => text, redactor, post: () => undefined };
+    new Attempt(call, ports, returned).run(step, {});
   });
 }
 

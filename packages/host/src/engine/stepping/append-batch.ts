@@ -1,0 +1,51 @@
+/** The append that commits a batch, and what its failure means for the mailbox. */
+import { isCairnError, type RunId } from '@cairn/protocol';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { Batch } from '../core/compose.ts';
+import type { Fact } from '../core/facts.ts';
+import type { MailboxPorts, RunCreation } from './mailbox-ports.ts';
+
+export interface BatchAppend {
+  readonly runId: RunId;
+  readonly batch: Batch;
+  readonly creating: RunCreation | null;
+  /** The lease it is written under; null when the append itself takes the lease. */
+  readonly fence: number | null;
+  /** Runs to wake because of what the batch says of this one. */
+  readonly relatives: readonly RunId[];
+}
+
+/** Whatever must be true together is one append: the rows, the lease as it is after them, and the wakes of relatives. */
+export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: BatchAppend): Append {
+  const { runId, batch, creating, fence, relatives } = request;
+  const now = clock.now();
+  return {
+    runId,
+    rows: batch.rows,
+    at: batch.base,
+    create: creating?.run,
+    outcomes: batch.outcomes,
+    isAloneInScope: creating?.isAloneInScope,
+    fence: fence ?? undefined,
+    claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,
+    rest: batch.rest,
+    wakes: relatives.map((relative) => ({ runId: relative, at: now })),
+  };
+}
+
+/**
+ * Why an append was not acknowledged. `lease-lost` and `overtaken`: it did not take place. `unknown`: the store failed,
+ * and only the log can tell.
+ */
+export type Refusal = 'lease-lost' | 'overtaken' | 'unknown';
+
+export function refusalOf(error: unknown): Refusal {
+  if (isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held')) return 'lease-lost';
+  return isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal') ? 'overtaken' : 'unknown';
+}
+
+/** Facts nobody waits for are tried again, and those that another request's idempotency key held up. */
+export function retriesAfter(error: unknown): (fact: Fact) => boolean {
+  const isKeyTaken = isCairnError(error, 'idempotency_in_flight');
+  return (fact) => fact.internal || (isKeyTaken && fact.outcome === undefined);
+}

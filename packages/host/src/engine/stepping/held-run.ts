@@ -1,0 +1,262 @@
+/** A run as this process holds it: its state in memory, its lease, and the attempts of its calls. */
+import type { RunId } from '@cairn/protocol';
+import type { NewRun, RunHead } from '../../log/ports/event-log.ts';
+import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
+import type { Fact } from '../core/facts.ts';
+import type { RunState } from '../core/state.ts';
+import { nextTimer } from '../core/timers.ts';
+import { hasChildren, hasKeptRelatives, missedEnds, Relatives } from '../family/child-runs.ts';
+import type { OperatorEvent } from '../operator-events.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { Alarm } from './alarm.ts';
+import { appendOf } from './append-batch.ts';
+import { Attempts } from './attempts.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { findAppend } from './find-append.ts';
+import {
+  adoptClaim,
+  appended,
+  checkedRelatives,
+  claimed,
+  composing,
+  dropped,
+  givenBack,
+  type LeaseState,
+  needsRelativesCheck,
+  newLease,
+  nothingToWrite,
+} from './lease-state.ts';
+import type { MailboxPorts, Opening, RunCreation } from './mailbox-ports.ts';
+import { releaseLease } from './release-lease.ts';
+
+/** The run in memory, folded as far as this process has read or written its log. */
+export interface LoadedRun {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly attempts: Attempts;
+}
+
+/** How the mailbox that holds the run is reached. */
+export interface Holder {
+  readonly post: (fact: Fact) => void;
+  readonly nudge: () => void;
+  readonly report: (level: 'warn' | 'error', event: OperatorEvent, error: unknown) => void;
+}
+
+const LINGER_MS = 1_000;
+
+export class HeldRun {
+  readonly #runId: RunId;
+  readonly #ports: MailboxPorts;
+  readonly #holder: Holder;
+  readonly #lease: LeaseState = newLease();
+  /** Set until the run exists in the log. */
+  #creating: RunCreation | null = null;
+  /** Null before it is loaded, and again after an append that failed: the state may be ahead of the log then. */
+  #loaded: LoadedRun | null = null;
+  /** Attempts outlive the state they were started from. */
+  #attempts: Attempts | null = null;
+  /** The log holds rows that the state does not know. */
+  #isStale = false;
+  #committedAt = 0;
+  readonly #relatives = new Relatives();
+  readonly #checkpoints: Checkpoints;
+  readonly #alarm: Alarm;
+
+  constructor(runId: RunId, opening: Opening, ports: MailboxPorts, holder: Holder) {
+    this.#runId = runId;
+    this.#ports = ports;
+    this.#holder = holder;
+    this.#alarm = new Alarm(ports.clock, holder.nudge);
+    this.#checkpoints = new Checkpoints(ports.loader.saveCheckpoint, (error) =>
+      holder.report('warn', 'checkpoint.save_failed', error),
+    );
+    if (opening.kind !== 'create') return;
+    const { state, workflow, run } = opening;
+    this.#creating = opening;
+    this.#loaded = { state, workflow, attempts: this.#attemptsOf(run, workflow) };
+  }
+
+  get loaded(): LoadedRun | null {
+    return this.#loaded;
+  }
+
+  get isCreating(): boolean {
+    return this.#creating !== null;
+  }
+
+  get fence(): number | null {
+    return this.#lease.fence;
+  }
+
+  /** A lease was claimed that the run is not held under yet. */
+  get hasClaim(): boolean {
+    return this.#lease.claimed !== null;
+  }
+
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  sawCommit(lastSeq: number): void {
+    if (this.#loaded === null || lastSeq >= this.#loaded.state.nextSeq) this.#isStale = true;
+  }
+
+  claim(fence: number): void {
+    claimed(this.#lease, fence);
+    this.#isStale = true;
+  }
+
+  /** The state may be ahead of the log: it is loaded anew. */
+  unload(): void {
+    this.#loaded = null;
+  }
+
+  /** Whether the log or the run's relatives may know more than the state. */
+  needsRefresh({ state }: LoadedRun): boolean {
+    return this.#isStale || this.#mayHaveMissed(state);
+  }
+
+  /**
+   * Taking a lease answers the wake that was due, so its holder has to find out what the wake was for. A new run may
+   * have lost the run above it while it was created.
+   */
+  #mayHaveMissed(state: RunState): boolean {
+    return needsRelativesCheck(this.#lease) && hasKeptRelatives(state);
+  }
+
+  /** Brings the state into memory and level with the log. Returns the ends of relatives that the run has missed. */
+  async refresh(): Promise<readonly Fact[]> {
+    const isStale = this.#isStale;
+    this.#isStale = false;
+    adoptClaim(this.#lease);
+    let run = this.#loaded;
+    if (run === null) {
+      const { state, workflow, record, checkpointSeq } = await this.#ports.loader.load(this.#runId);
+      run = { state, workflow, attempts: this.#attempts ?? this.#attemptsOf(record, workflow) };
+      this.#loaded = run;
+      this.#checkpoints.loadedAt(checkpointSeq);
+    } else if (isStale && this.#creating === null) {
+      await this.#ports.loader.catchUp(run.state, run.workflow);
+    }
+    if (!this.#mayHaveMissed(run.state)) return [];
+    const facts = await missedEnds(run.state, this.#ports);
+    checkedRelatives(this.#lease);
+    return facts;
+  }
+
+  #attemptsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>, workflow: Workflow): Attempts {
+    const { sha256, redactor, performers } = this.#ports;
+    const { post } = this.#holder;
+    const ports = { runId: this.#runId, tenant, contextId, sha256, redactor, post };
+    this.#attempts = new Attempts(workflow, performers, ports);
+    return this.#attempts;
+  }
+
+  compose({ state, workflow, attempts }: LoadedRun, facts: readonly Fact[]): Batch {
+    const lease = this.#lease;
+    attempts.keepOnly(state.calls);
+    composing(lease, awaitsEffects(state));
+    const batch = compose({
+      state,
+      workflow,
+      facts,
+      now: this.#ports.clock.now(),
+      takenOver: lease.takenOver,
+      hasCheckedRelatives: lease.hasCheckedRelatives && lease.fence !== null,
+      underWay: (callId) => attempts.isUnderWay(callId),
+      broken: (error) => this.#holder.report('error', 'run.stopped', error),
+    });
+    if (batch.rows.length === 0) nothingToWrite(lease);
+    return batch;
+  }
+
+  append<Refused>(
+    { state }: LoadedRun,
+    batch: Batch,
+    refused: (error: unknown) => Promise<Refused>,
+  ): Promise<'acknowledged' | Refused> {
+    const { store } = this.#ports;
+    const relatives = this.#relatives.toTell(state);
+    const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
+    return store.log.append(appendOf(this.#ports, request)).then(({ fence }) => {
+      this.appended(batch, fence);
+      return 'acknowledged';
+    }, refused);
+  }
+
+  /** The fence of an append whose answer was lost; null when it did not take place. */
+  find(batch: Batch): Promise<number | null> {
+    const { store, owner } = this.#ports;
+    return findAppend(store.log, { runId: this.#runId, batch, owner, fence: this.#lease.fence });
+  }
+
+  /** The batch is durable, and the lease is as the batch leaves it. */
+  appended(batch: Batch, fence: number): void {
+    this.#creating = null;
+    const releases = batch.rest !== undefined || endsRun(batch);
+    appended(this.#lease, { fence, releases, leavesTakeOver: batch.takeOverLater, isStale: this.#isStale });
+    if (typeof batch.rest?.wakeAt === 'number') this.#ports.wakeBy(batch.rest.wakeAt);
+  }
+
+  /** The batch is durable: tell relatives, abort what is no longer wanted, start what was asked for. */
+  committed({ state, attempts }: LoadedRun, batch: Batch, isClosing: boolean): void {
+    attempts.keepOnly(state.calls);
+    this.#committedAt = this.#ports.clock.now();
+    this.#relatives.tell(state, this.#ports.tellRelatives);
+    // Under a lease claimed meanwhile, `recover` looks at what was asked for under the old one.
+    if (!isClosing && this.#lease.claimed === null) attempts.startOf(batch, state);
+  }
+
+  saveCheckpoint({ state }: LoadedRun): void {
+    this.#checkpoints.saveWhenDue(state, this.#lease.fence === null);
+  }
+
+  /** Every open call has an attempt under way here: nothing to do until something happens or a timer is due. */
+  isSeenTo({ state, attempts }: LoadedRun): boolean {
+    if (attempts.unstarted(state).length !== 0) return false;
+    if (this.#lease.fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
+    return true;
+  }
+
+  /** A run whose children are at work is held for a moment: they may end soon. */
+  #lingers(state: RunState): boolean {
+    const until = this.#committedAt + LINGER_MS;
+    if (state.ended || awaitsEffects(state) || !hasChildren(state) || this.#ports.clock.now() >= until) return false;
+    this.#alarm.set(Math.min(until, nextTimer(state) ?? until));
+    return true;
+  }
+
+  /** Wakes the mailbox at the run's next timer: nobody but the holder would notice it. */
+  setAlarm({ state }: LoadedRun): void {
+    this.#alarm.set(nextTimer(state));
+  }
+
+  /** Whether this process is the holder by what the store says of the run. */
+  isHeldBy(head: RunHead | null): boolean {
+    return head?.fence === this.#lease.fence && head?.owner === this.#ports.owner;
+  }
+
+  /** The lease goes back; null when it stays, because the run lingers. */
+  giveBack({ state }: LoadedRun): Promise<void> | null {
+    if (this.#lingers(state)) return null;
+    const fence = givenBack(this.#lease);
+    return fence === null ? null : this.release(fence, state.ended ? null : nextTimer(state));
+  }
+
+  release(fence: number, wakeAt: number | null): Promise<void> {
+    return releaseLease(this.#ports, { runId: this.#runId, fence, wakeAt });
+  }
+
+  /** Lets go of everything but the lease itself, which the caller releases or has lost. */
+  drop(): void {
+    const unusedClaim = dropped(this.#lease);
+    if (unusedClaim !== null) void this.release(unusedClaim, this.#ports.clock.now());
+    this.#loaded = null;
+    this.#attempts?.keepOnly({});
+  }
+
+  silence(): void {
+    this.#alarm.set(null);
+  }
+}

@@ -1,0 +1,24 @@
+/** Gives a run's lease back to the queue, with the instant at which somebody has to look at the run again. */
+import type { RunId } from '@cairn/protocol';
+import type { Store } from '../../log/ports/store.ts';
+import type { Report } from '../ports.ts';
+
+export interface ReleasePorts {
+  readonly store: Store;
+  readonly report: Report;
+  readonly wakeBy: (at: number) => void;
+}
+
+export async function releaseLease(
+  { store, report, wakeBy }: ReleasePorts,
+  lease: { readonly runId: RunId; readonly fence: number; readonly wakeAt: number | null },
+): Promise<void> {
+  const { runId, wakeAt } = lease;
+  try {
+    await store.queue.release(lease);
+    if (wakeAt !== null) wakeBy(wakeAt);
+  } catch (error) {
+    // The lease then ends with this node's session; only time is lost.
+    report({ level: 'warn', event: 'lease.release_failed', facts: { runId }, error });
+  }
+}
