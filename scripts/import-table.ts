@@ -25,6 +25,19 @@ const configuration = ['config', 'config-sources'].map((file) => `packages/host/
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
 );
+const server = [
+  'protocol',
+  'log',
+  'engine',
+  'agents',
+  'agents/packs',
+  'agents/providers',
+  'redaction',
+  'telemetry',
+  'lru-map',
+];
+/** What a route is: rooms beside the server may have some of their own. */
+const route = 'packages/host/src/server/http/routes.ts';
 const everything = [
   'protocol',
   'client',
@@ -106,14 +119,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: [
-      'protocol',
-      'engine',
-      'agents/packs',
-      'log/ports',
-      'lru-map',
-      'packages/host/src/conformance/memory-probe.ts',
-    ],
+    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map'],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],
@@ -141,18 +147,27 @@ export const rooms: readonly Room[] = [
   {
     name: 'telemetry',
     path: 'packages/host/src/telemetry',
-    imports: [
-      'protocol',
-      'engine',
-      'log/ports',
-      'lru-map',
-      'packages/host/src/log/sqlite/open.ts',
-      'packages/host/src/server/http/routes.ts',
-      'packages/host/src/server/config/config.ts',
+    imports: ['protocol', 'log/ports', 'lru-map', 'packages/host/src/engine/ports.ts', route],
+    packages: [
+      '@opentelemetry/exporter-metrics-otlp-http',
+      '@opentelemetry/exporter-metrics-otlp-proto',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      'fastify',
+      'prom-client',
+      'zod',
     ],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    builtins: ['node:crypto'],
+    world: [],
+  },
+  // It measures the process, which no port stands for.
+  {
+    name: 'telemetry/process-figures',
+    path: 'packages/host/src/telemetry/process-figures.ts',
+    imports: ['telemetry'],
+    packages: [],
+    builtins: ['node:perf_hooks'],
+    world: ['process'],
   },
   {
     name: 'conformance',
@@ -164,29 +179,26 @@ export const rooms: readonly Room[] = [
       'log/ports',
       'lru-map',
       'packages/host/src/log/feed/frame.ts',
-      'packages/host/src/server/http/routes.ts',
-      'packages/host/src/server/http/params.ts',
-      'packages/host/src/server/runs/debug-bundle.ts',
+      'packages/host/src/server/host-extension.ts',
+      route,
     ],
-    packages: 'any',
-    builtins: 'any',
+    packages: ['zod'],
+    builtins: [],
     world: [],
   },
   {
     name: 'server',
     path: 'packages/host/src/server',
-    imports: [
-      'protocol',
-      'log',
-      'engine',
-      'agents',
-      'agents/packs',
-      'agents/providers',
-      'redaction',
-      'telemetry',
-      'conformance',
-      'lru-map',
-    ],
+    imports: server,
+    packages: 'any',
+    builtins: 'any',
+    world: 'any',
+  },
+  // The one file that knows conformance mode.
+  {
+    name: 'server/create-host',
+    path: 'packages/host/src/server/create-host.ts',
+    imports: [...server, 'server', 'packages/host/src/conformance/conformance.ts'],
     packages: 'any',
     builtins: 'any',
     world: 'any',

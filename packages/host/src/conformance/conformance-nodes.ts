@@ -1,26 +1,21 @@
-/** Kinds of node that only the published fixtures have; a host offers them when its conformance switch is on. */
-
+/** Node types that only the published fixtures use. */
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
 import { promptRefProblems } from '../agents/prompts/prompt-chain.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
+import type { NodeTypePorts } from '../server/host-extension.ts';
 
-export interface ConformanceWorld extends PromptOptions {
-  /** The model that a node without a wish of its own gets. */
-  readonly activeModel: () => { readonly provider: string; readonly model: string };
-}
-
-export const conformanceNodes = (world: ConformanceWorld): readonly NodeType[] => [
-  mockAi(world),
-  insufficientModel(world.activeModel),
+export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
+  mockAi(ports),
+  insufficientModel(ports.defaultModel),
 ];
 
 /** Resolves and composes the prompts its configuration refers to, and answers with their hashes: no model is asked. */
-const mockAi = (world: PromptOptions): NodeType => ({
+const mockAi = (options: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
   check: ({ config }) => promptRefProblems(config),
   begin(context) {
     const own = { layer: 'node' as const, text: '', whose: '' };
-    const { rows } = nodePrompts(context, own, world);
+    const { rows } = nodePrompts(context, own, options);
     const hashes = rows.flatMap(({ payload }) => (payload.hash === undefined ? [] : [payload.hash]));
     return { kind: 'complete', outputs: { content: `mock:${hashes.join(',')}` }, drafts: rows };
   },
@@ -30,11 +25,11 @@ const mockAi = (world: PromptOptions): NodeType => ({
 const NEVER_PROVIDED = 'nonexistent-capability-9b3f';
 
 /** Refused before anything is called: the model lacks what the node needs. */
-const insufficientModel = (activeModel: ConformanceWorld['activeModel']): NodeType => ({
+const insufficientModel = (defaultModel: NodeTypePorts['defaultModel']): NodeType => ({
   typeId: 'conformance.modelCapability.insufficient',
   check: () => [],
   begin({ node }) {
-    const { provider, model } = activeModel();
+    const { provider, model } = defaultModel();
     const payload = { nodeId: node.id, provider, model, missingCapabilities: [NEVER_PROVIDED] };
     return {
       kind: 'fail',

@@ -1,12 +1,12 @@
 /** The nodes of the published memory fixtures: an identity node that also does what its `memoryAction` says. Conformance mode only. */
 import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
-import type { Memory } from '../agents/memory/memory.ts';
 import { stepRequested } from '../engine/core/recover.ts';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
 import { identity } from '../engine/nodes/basic-nodes.ts';
 import type { CallContext, Performer } from '../engine/ports.ts';
 import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../engine/workflow/node-type.ts';
+import type { PerformerPorts } from '../server/host-extension.ts';
 import { callInputOf, isProbe, type ProbeCall, type ProbePlan, planOf } from './probe-plans.ts';
 
 const PERFORMER = 'cairn.memory-probe';
@@ -75,26 +75,21 @@ function returned({ node }: Context, { callId, attempt }: OpenCall, result: Call
   return [{ type: 'cairn.step.returned', nodeId, audience: 'operator', payload }];
 }
 
-export interface ProbeWorld {
-  readonly memory: Memory;
-  readonly secret: (tenant: string, name: string) => string | undefined;
-}
-
 /** Makes the calls of probes. */
-export const createProbePerformer = (world: ProbeWorld): Performer => ({
+export const createProbePerformer = (ports: PerformerPorts): Performer => ({
   typeId: PERFORMER,
   async run(input, context) {
     const { agentId, ...call } = input as unknown as ProbeCall & { readonly agentId: string };
-    const { memory } = world;
+    const { memory } = ports;
     const asCall = memoryCall(context, agentId);
     if (call.act === 'list') return (await memory.list(asCall, call.memoryRef, { tag: call.tag })) as unknown as Json;
-    const content = `${call.content} ${secretOf(world, context.tenant, call.secretId)}`.trim();
+    const content = `${call.content} ${secretOf(ports, context.tenant, call.secretId)}`.trim();
     const expiresAt = call.expiresAt === undefined ? undefined : Date.parse(call.expiresAt);
     return (await memory.put(asCall, call.memoryRef, { content, tags: call.tags, expiresAt })) as unknown as Json;
   },
 });
 
-function secretOf({ secret }: ProbeWorld, tenant: string, secretId: string | undefined): string {
+function secretOf({ secret }: PerformerPorts, tenant: string, secretId: string | undefined): string {
   if (secretId === undefined) return '';
   const value = secret(tenant, secretId);
   if (value !== undefined) return value;

@@ -2,10 +2,8 @@
 import { debugBundle, parseShape, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
-import type { RunHead } from '../log/ports/event-log.ts';
-import { runNamed, visibleRun } from '../server/http/params.ts';
-import { type Call, queryParam, type Route } from '../server/http/routes.ts';
-import { type BundleSurface, bundleText } from '../server/runs/debug-bundle.ts';
+import type { RoutePorts } from '../server/host-extension.ts';
+import { type Call, pathParam, queryParam, type Route } from '../server/http/routes.ts';
 
 const eventFilters = ['type', 'correlationId', 'causationId', 'nodeId'] as const;
 const filterQuery = z.object(Object.fromEntries(eventFilters.map((name) => [name, z.string().optional()])));
@@ -17,13 +15,13 @@ const spanList = z.object({
   ),
 });
 
-export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
+export function testSeamRoutes(ports: RoutePorts): readonly Route[] {
   return [
     {
       method: 'GET',
       path: '/v1/host/sample/test/runs/{runId}/events',
       scope: 'runs:read',
-      handle: (call) => events(call, surface),
+      handle: (call) => events(call, ports),
       doc: {
         id: 'testEvents',
         summary: "A run's events that fit a filter",
@@ -36,7 +34,7 @@ export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/host/sample/test/otel/spans',
       scope: 'runs:read',
-      handle: (call) => spans(call, surface),
+      handle: (call) => spans(call, ports),
       doc: {
         id: 'testSpans',
         summary: 'The spans of a run',
@@ -50,7 +48,7 @@ export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
       path: '/v1/host/sample/test/runs/{runId}/variables',
       scope: 'runs:create',
       repeatable: true,
-      handle: (call) => setVariables(call, surface),
+      handle: (call) => setVariables(call, ports),
       doc: {
         id: 'testVariables',
         summary: 'Change variables of a run that goes on',
@@ -64,7 +62,7 @@ export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
       path: '/v1/host/sample/test/debug-bundle/export',
       scope: 'runs:read',
       repeatable: true,
-      handle: (call) => exported(call, surface),
+      handle: (call) => exported(call, ports),
       doc: {
         id: 'testDebugBundle',
         summary: 'The debug bundle of a run',
@@ -76,9 +74,9 @@ export function testSeamRoutes(surface: BundleSurface): readonly Route[] {
   ];
 }
 
-async function events(call: Call, { log }: BundleSurface): Promise<string> {
+async function events(call: Call, { findRun, log }: RoutePorts): Promise<string> {
   requirePrincipal(call);
-  const { record, seq } = await visibleRun(call, log);
+  const { record, seq } = await findRun(pathParam(call, 'runId'), call.caller);
   const wanted = eventFilters.flatMap((name) => {
     const value = queryParam(call, name);
     return value === undefined ? [] : [[name, value] as const];
@@ -101,10 +99,10 @@ function holds(text: string, name: string, value: string): boolean {
 }
 
 /** A fact, as the answer of a person would be: the run goes on from it, whoever holds it. */
-async function setVariables(call: Call, { engine, log, now }: BundleSurface): Promise<string> {
+async function setVariables(call: Call, { engine, findRun, log, now }: RoutePorts): Promise<string> {
   requirePrincipal(call);
   const { variables } = parseShape(variablesBody, call.request.body, 'The body');
-  const { runId } = (await visibleRun(call, log)).record;
+  const { runId } = (await findRun(pathParam(call, 'runId'), call.caller)).record;
   const before = (await engine.snapshot(call.caller.tenant, runId)).variables ?? {};
   const rows = Object.entries(variables).map(([name, next]) => {
     const previous = Object.hasOwn(before, name) ? { previous: before[name] } : {};
@@ -115,24 +113,23 @@ async function setVariables(call: Call, { engine, log, now }: BundleSurface): Pr
   return JSON.stringify({ runId });
 }
 
-async function spans(call: Call, surface: BundleSurface): Promise<string> {
+async function spans(call: Call, ports: RoutePorts): Promise<string> {
   requirePrincipal(call);
-  const bundle = await bundleOf(call, queryParam(call, 'runId') ?? '', surface);
+  const bundle = await bundleOf(call, queryParam(call, 'runId') ?? '', ports);
   return JSON.stringify({ spans: (JSON.parse(bundle) as { readonly spans: unknown }).spans });
 }
 
-async function exported(call: Call, surface: BundleSurface): Promise<string> {
+async function exported(call: Call, ports: RoutePorts): Promise<string> {
   requirePrincipal(call);
   const body = exportBody.safeParse(call.request.body);
   if (!body.success) {
     throw new TerminalError('validation_error', { message: 'The body must be { "runId": "<id>" }.' });
   }
-  return bundleOf(call, body.data.runId, surface);
+  return bundleOf(call, body.data.runId, ports);
 }
 
-async function bundleOf(call: Call, runId: string, surface: BundleSurface): Promise<string> {
-  const head: RunHead = await runNamed(runId, call.caller, surface.log);
-  return bundleText(head, call.caller, surface);
+async function bundleOf({ caller }: Call, runId: string, ports: RoutePorts): Promise<string> {
+  return ports.debugBundle(await ports.findRun(runId, caller), caller);
 }
 
 /** Seams show more than the protocol does: whoever uses one has to be somebody. */

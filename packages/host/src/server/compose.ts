@@ -1,10 +1,11 @@
 /** The real world behind the ports: the clock, fresh ids, hashes, timers, the log to stderr. The only file that builds them. */
-import { hash, randomUUIDv7 } from 'node:crypto';
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { type DestinationStream, destination, pino } from 'pino';
 import { operatorEvents } from '../engine/operator-events.ts';
 import type { Clock, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
+import type { RandomHex } from '../telemetry/trace-context.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 
 /** Longest span a Node timer can wait. */
@@ -37,6 +38,20 @@ export const systemTimers: Timers = {
 export const loopTime: LoopTime = () => nodePerformance.eventLoopUtilization();
 
 export const elapsedMs = (): number => nodePerformance.now();
+
+/** Hex digits out of a supply that is made for some hundred calls at once. */
+export function randomHexSupply(): RandomHex {
+  let random = '';
+  let used = 0;
+  return (digits) => {
+    if (used + digits > random.length) {
+      random = randomBytes(8_192).toString('hex');
+      used = 0;
+    }
+    used += digits;
+    return random.slice(used - digits, used);
+  };
+}
 
 export const uniqueId: UniqueId = () => randomUUIDv7();
 

@@ -1,27 +1,19 @@
 /** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
-import { type Discovery, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
-import { createAgentSource } from '../agents/agent-source.ts';
+import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
-import { AgentRegistry } from '../agents/registry.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Redactor, Report, Step } from '../engine/ports.ts';
-import { createEngine, type EngineOptions } from '../engine/stepping/runtime.ts';
+import type { Report, Step } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
-import { createRedactor } from '../redaction/redactor.ts';
-import { startTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
-import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
-import { discoveryDocument } from './catalogue/discovery.ts';
-import { installPackFolders } from './catalogue/pack-folders.ts';
+import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
-import { elapsedMs, sha256, stderrReport, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { elapsedMs, randomHexSupply, stderrReport, systemClock, systemTimers } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
-import { type KnownText, keySpellings } from './config/known-secrets.ts';
+import { type HostExtension, noExtension } from './host-extension.ts';
+import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
-import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
-import { redactedReport } from './secrets/redacted-report.ts';
 import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
@@ -73,124 +65,82 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
 
 /** Starts a host from a checked configuration. */
 export async function startHost(config: HostConfig, options: Omit<HostOptions, 'config'> = {}): Promise<Host> {
-  const { http = true } = options;
-  const said = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
+  const { http = true, steps = [], agents = [], tools = [], prompts = [], allowUnsignedPacks = false } = options;
+  const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);
-  tellUnused(config, said);
-  const workflows = [
-    ...(await readWorkflowFolders(config.workflows)),
-    ...(options.workflows ?? []).map((definition) => ({ source: `workflow ${definition.id}`, definition })),
-  ];
-  const onFault = (error: unknown) => said({ level: 'error', event: 'store.fault', error });
-  const opened = options.store ?? (await openSqliteStore({ folder: config.data, onFault, elapsedMs }));
-  const telemetry = await watched(opened, config, said);
-  const { store } = telemetry;
-  let engine: Engine | null = null;
+  reportUnusedKeys(config, report);
+  const found = await foundWorkflows(config, options.workflows ?? []);
+  const opened: Closable[] = [];
   try {
-    // A store that was handed in has no folder of the host's; then the secret lives as long as the process.
-    const { deriveKeys, redactor } = ownSecrets(config, options.store === undefined ? config.data : null);
-    const report = redacting(said, redactor);
-    const discovery = documentOf(config, workflows);
-    const registry = new AgentRegistry({
-      records: store.records,
-      now: systemClock.now,
-      policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks ?? false },
-      discovery,
-      redactor,
-    });
-    await registry.defineOwn(options.agents ?? [], hostVersion());
-    const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
-    const agentSource = createAgentSource(registry, store.records);
-    const runtime = createAgentRuntime(config, { ...options, store, agentSource, redactor });
-    const { tools, models, ...kinds } = runtime;
-    const running = engineOf(config, { store, steps: options.steps ?? [], ...kinds, report, redactor });
-    engine = running;
-    await registerWorkflows(running, tenantsOf(config), [...workflows, ...ofPacks]);
-    await running.open();
-    telemetry.readiness.engineOpened();
-    const parts = {
-      engine: running,
-      store,
+    const store = options.store ?? (await openStore(config, report));
+    opened.push(store);
+    const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report }));
+    opened.push(telemetry);
+    const { services, workflows } = await createServices(config, {
       telemetry,
       report,
-      redactor,
-      discovery,
-      registry,
+      extension: await extensionOf(config),
+      folder: options.store === undefined ? config.data : null,
+      workflows: found,
+      allowUnsignedPacks,
+      steps,
+      agents,
       tools,
-      models,
-      deriveKeys,
-    };
-    const server = http ? await serve(config, parts) : null;
-    const stopExpiring = expireRecords(store, report);
-    return hostOf(running, server, async () => {
-      stopExpiring();
-      telemetry.readiness.stopping();
-      await server?.http.close(CLOSE_WITHIN_MS);
-      await running.close();
-      await telemetry.close();
-      await store.close();
+      prompts,
     });
+    const { engine } = services;
+    opened.push(engine);
+    await registerWorkflows(engine, tenantsOf(config), workflows);
+    await engine.open();
+    telemetry.readiness.engineOpened();
+    const serving = http ? await serve(config, services) : null;
+    if (serving !== null) opened.push({ close: () => serving.http.close(CLOSE_WITHIN_MS) });
+    opened.push({ close: telemetry.readiness.stopping });
+    opened.push({ close: expireRecords(services) });
+    return hostOf(engine, serving, () => closeAll(opened));
   } catch (error) {
-    await engine?.close();
-    await telemetry.close();
-    await store.close();
+    await closeAll(opened);
     throw error;
   }
 }
 
-const redactorOf = (known: readonly KnownText[]): Redactor | null =>
-  known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));
-
-const redacting = (report: Report, redactor: Redactor | null): Report =>
-  redactor === null ? report : redactedReport(report, redactor);
-
-/** Once the folder is this process's own, its key is known, and is kept out of the log like the others. */
-function ownSecrets(config: HostConfig, folder: string | null): { deriveKeys: DeriveKeys; redactor: Redactor | null } {
-  const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
-  const key = folderSecret(folder);
-  const ofFolder = key === null ? [] : keySpellings('host.key', key);
-  return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
+interface Closable {
+  close(): void | Promise<void>;
 }
 
-type EngineParts = Pick<
-  EngineOptions,
-  'store' | 'steps' | 'report' | 'redactor' | 'nodeTypes' | 'performers' | 'agents'
->;
-
-const engineOf = ({ hostId, limits }: HostConfig, parts: EngineParts): Engine =>
-  createEngine({
-    ...parts,
-    clock: systemClock,
-    uniqueId,
-    sha256,
-    owner: `${hostId}/${uniqueId()}`,
-    limits: {
-      maxNodeExecutions: limits.maxNodeExecutions,
-      maxRunDurationMs: limits.maxRunDurationMs ?? null,
-      maxRunDepth: limits.maxRunDepth,
-      maxRunsPerTree: limits.maxRunsPerTree,
-    },
-  });
-
-const documentOf = (config: HostConfig, workflows: readonly FoundWorkflow[]): Discovery =>
-  discoveryDocument({
-    version: hostVersion(),
-    hostId: config.hostId,
-    limits: config.limits,
-    exportsTelemetry: config.otel !== undefined,
-    agents: agentFacts(config),
-    fixtures: config.conformance ? workflows.map(({ definition }) => definition.id) : null,
-  });
-
-async function watched(store: Store, config: HostConfig, report: Report): Promise<Telemetry> {
-  const host = { hostId: config.hostId, version: hostVersion() };
-  try {
-    return await startTelemetry(config.otel, { store, report, timers: systemTimers, now: systemClock.now, host });
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+/** What was opened last closes first. */
+async function closeAll(opened: Closable[]): Promise<void> {
+  for (const part of opened.splice(0).reverse()) await part.close();
 }
+
+/** The only place that knows of conformance mode: black-box suites get nodes, prompts and routes that no other host has. */
+async function extensionOf(config: HostConfig): Promise<HostExtension> {
+  if (!config.conformance) return noExtension;
+  const { conformance } = await import('../conformance/conformance.ts');
+  return conformance;
+}
+
+const foundWorkflows = async (
+  config: HostConfig,
+  given: readonly WorkflowDefinition[],
+): Promise<readonly FoundWorkflow[]> => [
+  ...(await readWorkflowFolders(config.workflows)),
+  ...given.map((definition) => ({ source: `workflow ${definition.id}`, definition })),
+];
+
+function openStore({ data }: HostConfig, report: Report) {
+  const onFault = (error: unknown) => report({ level: 'error', event: 'store.fault', error });
+  return openSqliteStore({ folder: data, onFault, elapsedMs });
+}
+
+const telemetryPorts = ({ hostId }: HostConfig, world: Pick<TelemetryPorts, 'store' | 'report'>): TelemetryPorts => ({
+  ...world,
+  timers: systemTimers,
+  now: systemClock.now,
+  elapsedMs,
+  randomHex: randomHexSupply(),
+  host: { hostId, version: hostVersion() },
+});
 
 function refuseWithoutCallers({ keys, jwt }: HostConfig): void {
   if (keys.length > 0 || jwt !== undefined) return;
@@ -200,7 +150,7 @@ function refuseWithoutCallers({ keys, jwt }: HostConfig): void {
   });
 }
 
-function tellUnused({ unused }: HostConfig, report: Report): void {
+function reportUnusedKeys({ unused }: HostConfig, report: Report): void {
   if (unused.length === 0) return;
   report({ level: 'warn', event: 'config.unused_keys', facts: { unused } });
 }
@@ -217,7 +167,7 @@ function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void
   return { url: server?.url ?? null, engine, close, [Symbol.asyncDispose]: close };
 }
 
-function expireRecords(store: Store, report: Report): () => void {
+function expireRecords({ store, report }: HostServices): () => void {
   const expire = () => {
     store.records.expireIdempotency(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
       report({ level: 'warn', event: 'idempotency.expire_failed', error });

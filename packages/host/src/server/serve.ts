@@ -1,20 +1,13 @@
 /** The HTTP surface of a host, put together from its configuration and bound to its address. */
-import { type Discovery, TerminalError } from '@cairn/protocol';
-import type { AgentRegistry } from '../agents/registry.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Redactor, Report } from '../engine/ports.ts';
+import { TerminalError } from '@cairn/protocol';
 import { LiveFeed } from '../log/feed/feed.ts';
-import type { Store } from '../log/ports/store.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createGate } from './access/gate.ts';
-import type { HostModels } from './catalogue/models.ts';
-import type { OfferedTools } from './catalogue/tools.ts';
 import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
+import type { HostServices } from './host-services.ts';
 import { createServer, type Server } from './http/http.ts';
-import type { DeriveKeys } from './secrets/host-secret.ts';
 import { streamPace } from './streams/stream-pace.ts';
 import { hostVersion } from './version.ts';
 
@@ -23,45 +16,26 @@ export interface Serving {
   readonly http: Server;
 }
 
-export interface Served {
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly telemetry: Telemetry;
-  readonly report: Report;
-  readonly redactor: Redactor | null;
-  readonly discovery: Discovery;
-  readonly registry: AgentRegistry;
-  readonly tools: OfferedTools;
-  readonly models: HostModels;
-  readonly deriveKeys: DeriveKeys;
-}
-
 /** Resolves once it listens. */
-export async function serve(config: HostConfig, served: Served): Promise<Serving> {
-  const { engine, store, telemetry, report, redactor, discovery, registry, tools, models, deriveKeys } = served;
-  const http = createServer({
-    engine,
-    store,
-    telemetry,
-    feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
-    gate: createGate(config, { now: systemClock.now, report }),
-    discovery,
-    registry,
-    tools,
-    models,
-    conformance: config.conformance,
-    maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
-    hostId: config.hostId,
-    version: hostVersion(),
-    timers: systemTimers,
-    now: systemClock.now,
-    uniqueId,
-    report,
-    redactor,
-    deriveKeys,
-    egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
-    baseUrl: () => config.publicUrl?.replace(/\/+$/, '') ?? url,
-  });
+export async function serve(config: HostConfig, services: HostServices): Promise<Serving> {
+  const { store, report } = services;
+  const http = createServer(
+    {
+      ...services,
+      feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
+      gate: createGate(config, { now: systemClock.now, report }),
+      timers: systemTimers,
+      now: systemClock.now,
+      uniqueId,
+      egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
+      baseUrl: () => config.publicUrl?.replace(/\/+$/, '') ?? url,
+    },
+    {
+      maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+      hostId: config.hostId,
+      version: hostVersion(),
+    },
+  );
   let url = '';
   const port = await http.listen(config.port, config.bind).catch((error: unknown) => {
     throw notListening(error, config);

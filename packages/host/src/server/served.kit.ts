@@ -11,6 +11,7 @@ import { AgentRegistry } from '../agents/registry.ts';
 import { defineTool } from '../agents/tools/define-tool.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import { ToolRegistry } from '../agents/tools/tool-registry.ts';
+import { conformance } from '../conformance/conformance.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Notice, Performer, Redactor, Report, Step, Timers } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
@@ -25,10 +26,11 @@ import type { AccessLimits } from './access/limits.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
-import { systemClock, systemTimers } from './compose.ts';
+import { elapsedMs, randomHexSupply, systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
+import { noExtension } from './host-extension.ts';
 import { createServer, type Server } from './http/http.ts';
 import type { Route } from './http/routes.ts';
 import { hostSecret } from './secrets/host-secret.ts';
@@ -129,7 +131,15 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   const report: Report = (notice) => void reports.push(notice);
   const uniqueId = () => randomUUIDv7();
   const host = { hostId: 'test', version: '1.2.3' };
-  const world = { store: opened, report, timers: systemTimers, now: Date.now, host };
+  const world = {
+    store: opened,
+    report,
+    timers: systemTimers,
+    now: Date.now,
+    elapsedMs,
+    randomHex: randomHexSupply(),
+    host,
+  };
   const telemetry = await startTelemetry(undefined, world);
   const { store } = telemetry;
   const limits = {
@@ -169,46 +179,46 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   await real.open();
   telemetry.readiness.engineOpened();
   const engine = options.engine?.(real) ?? real;
-  const server = createServer({
-    engine,
-    store,
-    telemetry,
-    feed: new LiveFeed(store.log),
-    gate: createGate(
-      {
-        bind: '127.0.0.1',
-        publicUrl: options.publicUrl,
-        keys: accessKeys,
-        jwt: options.jwt,
-        cors: { origins: [...(options.corsOrigins ?? [])] },
-        limits,
+  const server = createServer(
+    {
+      engine,
+      store,
+      telemetry,
+      feed: new LiveFeed(store.log),
+      gate: createGate(
+        {
+          bind: '127.0.0.1',
+          publicUrl: options.publicUrl,
+          keys: accessKeys,
+          jwt: options.jwt,
+          cors: { origins: [...(options.corsOrigins ?? [])] },
+          limits,
+        },
+        { now: options.now ?? Date.now, report },
+      ),
+      discovery,
+      registry,
+      tools: {
+        registry: new ToolRegistry([openTool, ownTool, scopedTool]),
+        policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
       },
-      { now: options.now ?? Date.now, report },
-    ),
-    discovery,
-    registry,
-    tools: {
-      registry: new ToolRegistry([openTool, ownTool, scopedTool]),
-      policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
+      models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
+      extension: options.conformance ? conformance : noExtension,
+      timers: options.timers ?? timers,
+      now: options.now ?? Date.now,
+      uniqueId,
+      report,
+      redactor,
+      deriveKeys: hostSecret({ folder: null }),
+      egress: createEgress({
+        allow: [nobodyListens, ...(options.egressAllow ?? [])],
+        resolve: async () => [],
+        timers: systemTimers,
+      }),
+      baseUrl: () => options.publicUrl ?? url,
     },
-    models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
-    conformance: options.conformance ?? false,
-    maxRequestBodyBytes: limits.maxRequestBodyBytes,
-    hostId: 'test',
-    version: '1.2.3',
-    timers: options.timers ?? timers,
-    now: options.now ?? Date.now,
-    uniqueId,
-    report,
-    redactor,
-    deriveKeys: hostSecret({ folder: null }),
-    egress: createEgress({
-      allow: [nobodyListens, ...(options.egressAllow ?? [])],
-      resolve: async () => [],
-      timers: systemTimers,
-    }),
-    baseUrl: () => options.publicUrl ?? url,
-  });
+    { maxRequestBodyBytes: limits.maxRequestBodyBytes, hostId: 'test', version: '1.2.3' },
+  );
   const port = await server.listen(0, '127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   let stopped: Promise<void> | null = null;

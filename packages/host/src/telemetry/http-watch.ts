@@ -4,23 +4,25 @@ import type { FastifyInstance } from 'fastify';
 import { type Route, routerPath } from '../server/http/routes.ts';
 import { hostInstruments } from './instruments.ts';
 import type { Recorder } from './meter.ts';
-import { answerTraceparent } from './trace-context.ts';
+import { answerTraceparent, type RandomHex } from './trace-context.ts';
 
 /** Nobody's tenant: the caller was not known yet. */
 const UNKNOWN = 'unknown';
 
 export class HttpWatch {
   readonly #recorder: Recorder;
+  readonly #randomHex: RandomHex;
 
-  constructor(recorder: Recorder) {
+  constructor(recorder: Recorder, randomHex: RandomHex) {
     this.#recorder = recorder;
+    this.#randomHex = randomHex;
   }
 
   /** Comes before every other hook, so that refusals are seen too. */
   attach(app: FastifyInstance, routes: readonly Route[]): void {
     const timed = new Map(routes.filter((route) => !holds(route)).map(({ path }) => [routerPath(path), path] as const));
     app.addHook('onRequest', (request, reply, done) => {
-      reply.header('traceparent', answerTraceparent(request.headers));
+      reply.header('traceparent', answerTraceparent(request.headers, this.#randomHex));
       done();
     });
     app.addHook('onResponse', (request, reply, done) => {

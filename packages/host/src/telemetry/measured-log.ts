@@ -21,10 +21,15 @@ export interface MeasuredLog {
   failed(error: unknown): void;
 }
 
+export interface LogClocks {
+  readonly now: () => number;
+  readonly elapsedMs: () => number;
+}
+
 /** Refusals that say nothing about the store: it was asked for what must not be. */
 const isOfStore = (error: unknown): boolean => !isCairnError(error) || error.code.startsWith('store_');
 
-export function measuredLog(log: EventLog, recorder: Recorder, now: () => number): MeasuredLog {
+export function measuredLog(log: EventLog, recorder: Recorder, { now, elapsedMs }: LogClocks): MeasuredLog {
   const health = { wroteAt: 0, failedAt: 0, failure: '' };
   const failed = (error: unknown): void => {
     if (!isOfStore(error)) return;
@@ -32,12 +37,12 @@ export function measuredLog(log: EventLog, recorder: Recorder, now: () => number
     health.failure = isCairnError(error) ? error.code : 'internal_error';
   };
   const append = (asked: Append): Promise<Appended> => {
-    const since = performance.now();
+    const since = elapsedMs();
     const appended = log.append(asked);
     // Beside the caller, who gets the log's own promise and waits for nothing more.
     appended.then(
       () => {
-        recorder.record(hostInstruments.appends, [], (performance.now() - since) / 1000);
+        recorder.record(hostInstruments.appends, [], (elapsedMs() - since) / 1000);
         health.wroteAt = now();
       },
       (error: unknown) => {

@@ -1,15 +1,14 @@
 /** The export by OTLP: spans as they end, figures every so often, and no harm to runs when nobody takes them. */
 import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
-import type { OtelConfig } from '../server/config/config.ts';
 import type { Family, Recorder } from './meter.ts';
-import { openCollector } from './otlp.ts';
+import { type ExportOptions, openCollector } from './otlp.ts';
 import { otlpOrigin } from './otlp-shapes.ts';
 import { Outage } from './outage.ts';
 import { startProcessFigures } from './process-figures.ts';
 import { SpanExport } from './span-export.ts';
 
-export interface ExportParts {
+export interface ExportPorts {
   readonly store: Store;
   readonly meter: Recorder;
   readonly collect: () => Promise<readonly Family[]>;
@@ -26,9 +25,9 @@ export interface Exporting {
   close(): Promise<void>;
 }
 
-export async function startExport(otel: OtelConfig, parts: ExportParts): Promise<Exporting> {
-  const { store, meter, report, timers, now } = parts;
-  const collector = await openCollector(otel, otlpOrigin(parts.host));
+export async function startExport(otel: ExportOptions, ports: ExportPorts): Promise<Exporting> {
+  const { store, meter, report, timers, now } = ports;
+  const collector = await openCollector(otel, otlpOrigin(ports.host));
   const { origin: endpoint } = new URL(otel.endpoint);
   const spans = new SpanExport({
     store,
@@ -47,7 +46,7 @@ export async function startExport(otel: OtelConfig, parts: ExportParts): Promise
 
   const send = async (): Promise<void> => {
     try {
-      await collector.sendMetrics([...(await parts.collect()), ...ofProcess.read()], since, now());
+      await collector.sendMetrics([...(await ports.collect()), ...ofProcess.read()], since, now());
       outage.end();
     } catch (error) {
       if (!isClosed) outage.begin(error);

@@ -2,10 +2,20 @@
 import { TerminalError } from '@cairn/protocol';
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import type { OtelConfig } from '../server/config/config.ts';
 import type { Family } from './meter.ts';
 import { metricData, type OtlpOrigin, readableSpan } from './otlp-shapes.ts';
 import type { RunSpan } from './span-model.ts';
+
+/** Where telemetry is exported to, and how much of it. */
+export interface ExportOptions {
+  /** The address of the collector, without `/v1/traces`. */
+  readonly endpoint: string;
+  readonly protocol: 'http/protobuf' | 'http/json';
+  readonly headers: Readonly<Record<string, { reveal(): string }>>;
+  /** The share of runs whose spans are exported, from 0 to 1. */
+  readonly sampling: number;
+  readonly metricsEveryMs: number;
+}
 
 export interface Collector {
   /** `refused`: the collector will never take these. Rejects when it cannot be reached or has trouble of its own. */
@@ -21,7 +31,7 @@ const TIMEOUT_MS = 5_000;
 /** Answers after which the same request would fail again: it is malformed or too large. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
-export async function openCollector(otel: OtelConfig, origin: OtlpOrigin): Promise<Collector> {
+export async function openCollector(otel: ExportOptions, origin: OtlpOrigin): Promise<Collector> {
   const { OTLPTraceExporter, OTLPMetricExporter } = await loadExporters(otel.protocol);
   const headers = Object.fromEntries(Object.entries(otel.headers).map(([name, value]) => [name, value.reveal()]));
   const base = otel.endpoint.replace(/\/+$/, '');
@@ -61,7 +71,7 @@ interface Exporters {
   readonly OTLPMetricExporter: typeof OTLPMetricExporter;
 }
 
-function loadExporters(protocol: OtelConfig['protocol']): Promise<Exporters> {
+function loadExporters(protocol: ExportOptions['protocol']): Promise<Exporters> {
   return loaded(() =>
     protocol === 'http/json'
       ? Promise.all([

@@ -16,7 +16,7 @@ export interface Readiness {
   stopping(): void;
 }
 
-export interface ReadinessParts {
+export interface ReadinessPorts {
   readonly records: Pick<Records, 'putMark'>;
   readonly measured: Pick<MeasuredLog, 'health' | 'wrote' | 'failed'>;
   readonly timers: Timers;
@@ -29,7 +29,7 @@ const RECENT_MS = 10_000;
 const PROBE_EVERY_MS = 1_000;
 const PROBE_WITHIN_MS = 2_000;
 
-export function createReadiness({ records, measured, timers, now }: ReadinessParts): Readiness {
+export function createReadiness({ records, measured, timers, now }: ReadinessPorts): Readiness {
   let isOpen = false;
   let isStopping = false;
   let probedAt = Number.NEGATIVE_INFINITY;

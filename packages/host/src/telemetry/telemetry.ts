@@ -1,24 +1,33 @@
 /** All a host measures, put together: the watched store, the figures, readiness, and the export when it is configured. */
 import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
-import type { SqliteStore } from '../log/sqlite/open.ts';
-import type { OtelConfig } from '../server/config/config.ts';
 import type { Route } from '../server/http/routes.ts';
 import { HttpWatch } from './http-watch.ts';
 import { hostInstruments, type Instrument } from './instruments.ts';
 import { measuredLog } from './measured-log.ts';
 import { type Family, Meter } from './meter.ts';
 import { MetricFeed } from './metric-feed.ts';
+import type { ExportOptions } from './otlp.ts';
 import { startExport } from './otlp-export.ts';
 import { prometheusText } from './prometheus.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { operatorRoutes } from './routes.ts';
+import type { RandomHex } from './trace-context.ts';
 
-export interface TelemetryParts {
-  readonly store: Store & Partial<Pick<SqliteStore, 'stats' | 'walBytes'>>;
+/** What a store may know of its own work. */
+export interface StoreFigures {
+  stats(): { readonly commits: number; readonly rows: number };
+  walBytes(): number;
+}
+
+export interface TelemetryPorts {
+  readonly store: Store & Partial<StoreFigures>;
   readonly report: Report;
   readonly timers: Timers;
   readonly now: () => number;
+  /** Milliseconds since some instant; never goes back. */
+  readonly elapsedMs: () => number;
+  readonly randomHex: RandomHex;
   readonly host: { readonly hostId: string; readonly version: string };
 }
 
@@ -36,25 +45,25 @@ export interface Telemetry {
 }
 
 /** Rejects with `config_invalid` when an export is asked for that this installation cannot do. */
-export async function startTelemetry(otel: OtelConfig | undefined, parts: TelemetryParts): Promise<Telemetry> {
-  const { report, timers, now } = parts;
+export async function startTelemetry(otel: ExportOptions | undefined, ports: TelemetryPorts): Promise<Telemetry> {
+  const { report, timers, now, elapsedMs } = ports;
   const meter = new Meter();
-  const measured = measuredLog(parts.store.log, meter, now);
-  const store: Store = { ...parts.store, log: measured.log };
+  const measured = measuredLog(ports.store.log, meter, { now, elapsedMs });
+  const store: Store = { ...ports.store, log: measured.log };
   let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
   let behindMs = (): number => 0;
   const feed = new MetricFeed(store.log, meter, report);
   const collect = async (): Promise<readonly Family[]> => {
     feed.lookClosely();
-    return [...meter.read(), ...(await hostFigures(parts, { connections, behindMs }))];
+    return [...meter.read(), ...(await hostFigures(ports, { connections, behindMs }))];
   };
   if (otel !== undefined) feed.lookClosely();
-  const exporting = otel === undefined ? null : await startExport(otel, { ...parts, store, meter, collect });
+  const exporting = otel === undefined ? null : await startExport(otel, { ...ports, store, meter, collect });
   if (exporting !== null) behindMs = () => exporting.behindMs;
   const readiness = createReadiness({ records: store.records, measured, timers, now });
   return {
     store,
-    watch: new HttpWatch(meter),
+    watch: new HttpWatch(meter, ports.randomHex),
     readiness,
     routes(open) {
       connections = open;
@@ -74,7 +83,7 @@ interface Figures {
 
 /** What is asked for only when somebody looks. */
 async function hostFigures(
-  { store, now }: TelemetryParts,
+  { store, now }: TelemetryPorts,
   { connections, behindMs }: Figures,
 ): Promise<readonly Family[]> {
   const { active, due } = await store.queue.census(now());

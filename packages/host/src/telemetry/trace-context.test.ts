@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { randomHexSupply } from '../server/compose.ts';
 import { answerTraceparent, formatTraceparent, inboundTrace, isSampled, parseTraceparent } from './trace-context.ts';
+
+const randomHex = randomHexSupply();
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';
@@ -64,13 +67,15 @@ describe('what is recorded with a run', () => {
 
 describe('the traceparent of an answer', () => {
   it("is in the caller's trace, under a span of its own", () => {
-    const answer = parseTraceparent(answerTraceparent({ traceparent: `00-${traceId}-${spanId}-01` }));
+    const answer = parseTraceparent(answerTraceparent({ traceparent: `00-${traceId}-${spanId}-01` }, randomHex));
     expect(answer).toMatchObject({ traceId, sampled: true });
     expect(answer?.spanId).not.toBe(spanId);
   });
 
   it('is in a new trace otherwise, another each time', () => {
-    const [a, b] = [answerTraceparent({}), answerTraceparent({ traceparent: 'garbage' })].map(parseTraceparent);
+    const [a, b] = [answerTraceparent({}, randomHex), answerTraceparent({ traceparent: 'garbage' }, randomHex)].map(
+      parseTraceparent,
+    );
     expect(a).not.toBeNull();
     expect(b?.traceId).not.toBe(a?.traceId);
   });

@@ -1,5 +1,8 @@
 /** W3C trace context: read leniently when it comes from outside, derived from the run's id inside, so that nothing but what came in needs to be recorded. */
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
+
+/** So many random hex digits. */
+export type RandomHex = (digits: number) => string;
 
 /** Who calls, as a `traceparent` header says it. */
 export interface TraceParent {
@@ -50,23 +53,10 @@ export function inboundTrace(headers: Readonly<Record<string, unknown>>): Inboun
 }
 
 /** The `traceparent` of an answer: in the caller's trace, or in a new one. */
-export function answerTraceparent(headers: Readonly<Record<string, unknown>>): string {
+export function answerTraceparent(headers: Readonly<Record<string, unknown>>, randomHex: RandomHex): string {
   const parent = parseTraceparent(headers.traceparent);
   const traceId = parent?.traceId ?? randomHex(32);
   return formatTraceparent({ traceId, spanId: randomHex(16), sampled: parent?.sampled ?? false });
-}
-
-let random = '';
-let used = 0;
-
-/** Digits out of a supply that is made for some hundred answers at once. */
-function randomHex(digits: number): string {
-  if (used + digits > random.length) {
-    random = randomBytes(8_192).toString('hex');
-    used = 0;
-  }
-  used += digits;
-  return random.slice(used - digits, used);
 }
 
 const digest = (text: string, digits: number): string => hash('sha256', text, 'hex').slice(0, digits);

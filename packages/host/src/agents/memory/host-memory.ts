@@ -1,8 +1,5 @@
-/** The memory of a host put together: for the tools of agents, for their names on the wire, and for the published fixtures. */
-
-import { createProbePerformer, memoryProbe, type ProbeWorld } from '../../conformance/memory-probe.ts';
-import type { AgentSource, Performer, Sha256 } from '../../engine/ports.ts';
-import type { NodeType } from '../../engine/workflow/node-type.ts';
+/** The memory of a host put together: for the tools of agents, and for their names on the wire. */
+import type { AgentSource, Sha256 } from '../../engine/ports.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { AgentMemory } from './agent-memory.ts';
 import { Memory } from './memory.ts';
@@ -13,25 +10,21 @@ export interface HostMemoryPorts {
   readonly agentSource: AgentSource;
   readonly now: () => number;
   readonly sha256: Sha256;
-  /** In conformance mode: where the fixtures find the secret they try to keep. Else null, and there are no such nodes. */
-  readonly probes: Pick<ProbeWorld, 'secret'> | null;
 }
 
 export interface HostMemory {
+  readonly memory: Memory;
   /** For `openwop:remember`, `openwop:recall` and `openwop:forget`. */
   readonly port: AgentMemory;
   /** In the place of the source that was given. */
   readonly agentSource: AgentSource;
-  readonly nodeTypes: readonly NodeType[];
-  readonly performers: readonly Performer[];
 }
 
-export function hostMemory({ store, agentSource, now, sha256, probes }: HostMemoryPorts): HostMemory {
+export function hostMemory({ store, agentSource, now, sha256 }: HostMemoryPorts): HostMemory {
   const memory = new Memory({ records: store.records, now, sha256 });
   return {
+    memory,
     port: new AgentMemory({ memory, log: store.log, agentSource }),
     agentSource: withMemoryRefs(agentSource),
-    nodeTypes: probes === null ? [] : [memoryProbe],
-    performers: probes === null ? [] : [createProbePerformer({ memory, ...probes })],
   };
 }

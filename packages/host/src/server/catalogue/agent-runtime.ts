@@ -1,5 +1,4 @@
-/** What runs the agents of a host, put together: their kinds of node, models, tools, memory and prompts. */
-
+/** What runs the agents of a host, put together: their node types, models, tools, memory and prompts. */
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
@@ -12,51 +11,51 @@ import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
 import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import { conformanceNodes } from '../../conformance/conformance-nodes.ts';
-import { conformancePrompts } from '../../conformance/conformance-prompts.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/runtime.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
+import type { HostExtension } from '../host-extension.ts';
 import type { AgentFacts } from './agent-discovery.ts';
-import { createToolbox, type Toolbox } from './host-tools.ts';
+import { createHostTools, type HostTools } from './host-tools.ts';
 import { type HostModels, hostModels } from './models.ts';
 
 export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents'>> {
-  readonly tools: Toolbox;
+  readonly tools: HostTools;
   readonly models: HostModels;
 }
 
-export interface AgentParts {
+export interface AgentRuntimePorts {
   readonly store: Store;
   readonly agentSource: AgentSource;
   readonly redactor: Redactor | null;
+  readonly extension: HostExtension;
   /** Those of `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
-export function createAgentRuntime(config: HostConfig, parts: AgentParts): AgentRuntime {
-  const { store, agentSource, redactor, tools = [], prompts: given = [] } = parts;
+export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
+  const { store, agentSource, redactor, extension, tools = [], prompts: given = [] } = ports;
   const { now } = systemClock;
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
-  const memory = hostMemory({ store, agentSource, now, sha256, probes: config.conformance ? { secret } : null });
-  const toolbox = createToolbox(config, { tools, memory: memory.port, redactor });
+  const memory = hostMemory({ store, agentSource, now, sha256 });
+  const hostTools = createHostTools(config, { tools, memory: memory.port, redactor });
   const models = hostModels(config, systemClock);
-  const prompts = new PromptRegistry([...given, ...(config.conformance ? conformancePrompts : [])]);
+  const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;
   const loop: LoopOptions = {
     sha256,
     prompts,
     models: registry,
-    toolAccess: toolbox.access,
+    toolAccess: hostTools.access,
     reasoningVerbosity: config.agents.reasoning.verbosity,
     reasoningTokenLimit: config.agents.reasoning.tokenLimit,
     lowConfidence: config.agents.lowConfidence,
-    isConformanceHost: config.conformance,
+    isConformanceHost: extension.isUnderTest,
   };
   const conversations = createConversations(store.log);
   const turns = createModelPerformer({
@@ -67,18 +66,18 @@ export function createAgentRuntime(config: HostConfig, parts: AgentParts): Agent
     clock: systemClock,
     sha256,
   });
-  const probes = config.conformance ? conformanceNodes({ prompts, sha256, activeModel: usualModel(models) }) : [];
+  const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });
   return {
-    nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...probes, ...memory.nodeTypes],
-    performers: [turns, toolbox.performer, ...memory.performers],
+    nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...extraTypes],
+    performers: [turns, hostTools.performer, ...extension.performers({ memory: memory.memory, secret })],
     agents: memory.agentSource,
-    tools: toolbox,
+    tools: hostTools,
     models,
   };
 }
 
-/** The model of a node that wishes for none. */
-const usualModel =
+/** The model of a node that names none. */
+const defaultModelOf =
   ({ registry }: HostModels) =>
   () => {
     try {
@@ -89,12 +88,12 @@ const usualModel =
   };
 
 /** What discovery may say of it. */
-export const agentFacts = (config: HostConfig): AgentFacts => ({
+export const agentFacts = (config: HostConfig, { isUnderTest }: HostExtension): AgentFacts => ({
   reasoning: config.agents.reasoning,
   costEstimates: Object.values(config.models.providers).some(({ models }) =>
     Object.values(models ?? {}).some(({ prices }) => prices !== undefined),
   ),
   memory: { maxEntryBytes: MAX_ENTRY_BYTES },
   limitsToolRate: config.tools.maxCallsPerMinute !== undefined,
-  mockProviders: config.conformance ? mockProviderIds : [],
+  mockProviders: isUnderTest ? mockProviderIds : [],
 });

@@ -9,7 +9,7 @@ import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { CallContext } from '../../engine/ports.ts';
 import { type ConfigInput, parseConfig } from '../config/config.ts';
-import { createToolbox, type Toolbox } from './host-tools.ts';
+import { createHostTools, type HostTools } from './host-tools.ts';
 
 const memory: MemoryPort = {
   remember: async () => ({ id: 'mem_1' }),
@@ -27,11 +27,15 @@ const lookup = defineTool({
   run: (_input, { secret }) => secret('crm').length,
 });
 
-function toolbox(config: ConfigInput = {}): Toolbox {
-  const data = mkdtempSync(join(tmpdir(), 'cairn-toolbox-'));
+function hostTools(config: ConfigInput = {}): HostTools {
+  const data = mkdtempSync(join(tmpdir(), 'cairn-tools-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const secrets = { crm: { value: 'c0ffee-c0ffee' } };
-  return createToolbox(parseConfig({ data, secrets, ...config }, 'test'), { tools: [lookup], memory, redactor: null });
+  return createHostTools(parseConfig({ data, secrets, ...config }, 'test'), {
+    tools: [lookup],
+    memory,
+    redactor: null,
+  });
 }
 
 const run = (change: Partial<RunView> = {}): RunView => ({
@@ -55,7 +59,7 @@ const call = (toolId: string, input: object, principal = 'ann') =>
   ({ toolId, input, agentId: 'core.a.b.c', records: [], principal }) as never;
 
 test('without a word in the configuration every tool but fetching is offered and permitted', () => {
-  const { registry, access } = toolbox();
+  const { registry, access } = hostTools();
   const everything = ['openwop:*', 'acme.crm:*'];
   expect(registry.all.map(({ id }) => id)).toEqual([
     'acme.crm:look',
@@ -74,12 +78,12 @@ test('without a word in the configuration every tool but fetching is offered and
 });
 
 test('an origin that may be fetched from brings the tool that does', () => {
-  const { registry } = toolbox({ tools: { http: { allow: ['https://api.example.org'] } } });
+  const { registry } = hostTools({ tools: { http: { allow: ['https://api.example.org'] } } });
   expect(registry.get('openwop:http.fetch')).toBeDefined();
 });
 
 test('tenant, starter and options of the run decide together', () => {
-  const { access } = toolbox({ tools: { allow: ['openwop:*'], tenants: { acme: ['openwop:fs.*'] } } });
+  const { access } = hostTools({ tools: { allow: ['openwop:*'], tenants: { acme: ['openwop:fs.*'] } } });
   const shown = (view: RunView) => toolSurface(access(view, ['openwop:*', 'acme.crm:look'])).map(({ tool }) => tool.id);
   expect(shown(run())).toEqual(['openwop:fs.list', 'openwop:fs.read', 'openwop:fs.write']);
   expect(shown(run({ configurable: { 'cairn.tools': ['openwop:fs.read'] } }))).toEqual(['openwop:fs.read']);
@@ -89,7 +93,7 @@ test('tenant, starter and options of the run decide together', () => {
 });
 
 test('calls are performed with the secrets of the configuration and in the folder of the data', async () => {
-  const { performer } = toolbox();
+  const { performer } = hostTools();
   expect(await performer.run(call('acme.crm:look', {}), context)).toEqual({ kind: 'result', value: 13 });
   const written = await performer.run(call('openwop:fs.write', { path: 'a', text: 'hi' }), context);
   expect(written).toEqual({ kind: 'result', value: { path: 'a', bytes: 2 } });
@@ -97,7 +101,7 @@ test('calls are performed with the secrets of the configuration and in the folde
 });
 
 test('one principal may call one tool so often in a minute', async () => {
-  const { performer } = toolbox({ tools: { maxCallsPerMinute: 2 } });
+  const { performer } = hostTools({ tools: { maxCallsPerMinute: 2 } });
   const kinds = async (toolId: string, principal: string) => {
     const outcome = (await performer.run(call(toolId, {}, principal), context)) as {
       kind: string;
@@ -112,5 +116,5 @@ test('one principal may call one tool so often in a minute', async () => {
 });
 
 test('a tool whose secret is not configured stops the host from starting', () => {
-  expect(() => toolbox({ secrets: {} })).toThrow('The tool acme.crm:look needs the secret "crm"');
+  expect(() => hostTools({ secrets: {} })).toThrow('The tool acme.crm:look needs the secret "crm"');
 });

@@ -16,35 +16,38 @@ import { createToolFetch } from '../egress/tool-fetch.ts';
 import { createRunFiles } from '../runs/run-files.ts';
 import type { OfferedTools } from './tools.ts';
 
-export interface Toolbox extends OfferedTools {
+export interface HostTools extends OfferedTools {
   readonly performer: Performer;
   /** What decides about the tools of an agent with this allowlist in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
 }
 
-export interface ToolboxParts {
+export interface HostToolsPorts {
   /** Those of `defineTool`. */
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
   readonly redactor: Redactor | null;
 }
 
-export function createToolbox(config: Pick<HostConfig, 'tools' | 'data' | 'secrets'>, parts: ToolboxParts): Toolbox {
+export function createHostTools(
+  config: Pick<HostConfig, 'tools' | 'data' | 'secrets'>,
+  ports: HostToolsPorts,
+): HostTools {
   const { now } = systemClock;
   const { tools: settings, secrets } = config;
-  refuseMissingSecrets(parts.tools, secrets);
+  refuseMissingSecrets(ports.tools, secrets);
   const files = createRunFiles({ folder: join(config.data, 'runs'), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
   const registry = new ToolRegistry([
-    ...createBuiltinTools({ now, files, memory: parts.memory, http }),
-    ...parts.tools,
+    ...createBuiltinTools({ now, files, memory: ports.memory, http }),
+    ...ports.tools,
   ]);
   const policy = { allow: settings.allow, tenants: settings.tenants };
   const performer = createToolPerformer({
     registry,
     now,
     after: systemTimers.after,
-    redactor: parts.redactor,
+    redactor: ports.redactor,
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
@@ -53,7 +56,7 @@ export function createToolbox(config: Pick<HostConfig, 'tools' | 'data' | 'secre
 
 /** Of the tenant that owns the run: a run of which nothing is known has no tools that need anything. */
 const accessOf =
-  ({ registry, policy }: OfferedTools): Toolbox['access'] =>
+  ({ registry, policy }: OfferedTools): HostTools['access'] =>
   ({ owner, configurable, toolScopes }, allowlist) => ({
     registry,
     policy: permitted(policy, registry, owner?.tenant ?? ''),

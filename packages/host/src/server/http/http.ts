@@ -1,22 +1,15 @@
 /** The HTTP surface: every route of the host in one table, served until it is closed. */
-import type { Discovery } from '@cairn/protocol';
-import type { AgentRegistry } from '../../agents/registry.ts';
-import { conversationSeamRoutes } from '../../conformance/conversation-seams.ts';
-import { testSeamRoutes } from '../../conformance/test-seams.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { Redactor, Report, Timers, UniqueId } from '../../engine/ports.ts';
+import type { Timers, UniqueId } from '../../engine/ports.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
-import type { Store } from '../../log/ports/store.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Gate } from '../access/gate.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
-import type { HostModels } from '../catalogue/models.ts';
-import { type OfferedTools, toolRoutes } from '../catalogue/tools.ts';
+import { toolRoutes } from '../catalogue/tools.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
 import type { Egress } from '../egress/egress.ts';
+import type { HostServices } from '../host-services.ts';
 import { Idempotency } from '../idempotency/idempotency.ts';
 import { once } from '../idempotency/idempotent-routes.ts';
 import { InboxFeed } from '../inbox/inbox-feed.ts';
@@ -24,10 +17,9 @@ import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
-import { debugBundleRoutes } from '../runs/debug-bundle.ts';
+import { type BundleSurface, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
-import type { DeriveKeys } from '../secrets/host-secret.ts';
 import { sealerOf } from '../secrets/sealed.ts';
 import { CommitWaiters } from '../streams/commit-waiters.ts';
 import { EventStreams } from '../streams/event-streams.ts';
@@ -39,34 +31,27 @@ import { Webhooks } from '../webhooks/webhooks.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
 import { createPageCursors } from './page-cursors.ts';
+import { runNamed } from './params.ts';
 import type { Route } from './routes.ts';
 import { watchSilent } from './silent-connections.ts';
 
-export interface ServerDeps {
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly telemetry: Pick<Telemetry, 'watch' | 'routes'>;
+/** The services of the host, and how the surface reaches the world. */
+export interface ServerPorts extends HostServices {
   readonly feed: LiveFeed;
   readonly gate: Gate;
-  readonly discovery: Discovery;
-  readonly registry: AgentRegistry;
-  readonly tools: OfferedTools;
-  readonly models: HostModels;
-  /** Serve what black-box suites look for. */
-  readonly conformance: boolean;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly uniqueId: UniqueId;
+  readonly egress: Egress;
+  /** Where others reach the host, without a slash at the end; asked only once it serves. */
+  readonly baseUrl: () => string;
+}
+
+export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
   readonly hostId: string;
   /** Of this program. */
   readonly version: string;
-  readonly timers: Timers;
-  readonly now: () => number;
-  readonly uniqueId: UniqueId;
-  readonly report: Report;
-  readonly redactor: Redactor | null;
-  readonly deriveKeys: DeriveKeys;
-  readonly egress: Egress;
-  /** Where others reach the host, without a slash at the end; asked only once it serves. */
-  readonly baseUrl: () => string;
 }
 
 export interface Server {
@@ -80,39 +65,13 @@ export interface Server {
   close(withinMs: number): Promise<void>;
 }
 
-export function createServer(deps: ServerDeps): Server {
-  const loadView = createLoadView(deps.store);
-  const snapshots = new SnapshotFeed(deps.store.log, loadView);
-  const streams = new EventStreams({ ...deps, snapshots });
-  const waiters = new CommitWaiters(deps.store.log, deps.timers);
-  const { engine, store, now, baseUrl, egress, redactor } = deps;
-  const tokens = createInterruptTokens(deps.deriveKeys('interrupt-token'));
-  const cursors = createPageCursors(deps.deriveKeys('list-cursor'));
-  const interrupts = { engine, log: store.log, loadView, tokens, now, baseUrl, cursors };
-  const inbox = new InboxFeed({ log: store.log, cursors, timers: deps.timers });
-  const webhooks = new Webhooks({ ...deps, interrupts, tokens });
-  const bundles = { engine, log: store.log, version: deps.version, now, isRedacted: redactor !== null };
-  const runsAgents = deps.discovery.agents?.liveRuntime?.supported === true;
-  const models = { ...deps.models, allowsMocks: deps.conformance };
-  const routes: readonly Route[] = [
-    ...runRoutes({ engine, log: store.log, hostId: deps.hostId, egress, webhooks, cursors, runsAgents, models }),
-    ...runControlRoutes(engine),
-    ...eventRoutes({ log: store.log, streams, report: deps.report }),
-    ...pollRoutes({ log: store.log, waiters }),
-    ...questionRoutes(interrupts, { log: store.log, cursors, streams, feed: inbox }),
-    ...webhookRoutes({ webhooks, egress, redactor }),
-    ...debugBundleRoutes(bundles),
-    ...(deps.conformance ? [...testSeamRoutes(bundles), ...conversationSeamRoutes(engine)] : []),
-    ...catalogueRoutes(deps),
-    ...deps.gate.routes,
-    ...deps.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
-    ...discoveryRoutes(deps.discovery),
-    ...apiDescriptionRoutes(() => routes),
-  ];
-  const requests = new Idempotency({ ...deps, records: store.records });
-  const sealer = sealerOf(deps.deriveKeys('idempotent-answer'), 'answer');
+export function createServer(ports: ServerPorts, options: ServerOptions): Server {
+  const { store, gate, telemetry, timers } = ports;
+  const { routes, webhooks, streams, waiters, inbox } = surfaceOf(ports, options);
+  const requests = new Idempotency({ ...ports, records: store.records });
+  const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
   const served = routes.map((route) => once(route, requests, sealer));
-  const app = createApp({ ...deps, watch: deps.telemetry.watch }, served);
+  const app = createApp({ ...ports, ...options, watch: telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {
     routes,
@@ -131,11 +90,11 @@ export function createServer(deps: ServerDeps): Server {
       return typeof address === 'object' && address !== null ? address.port : port;
     },
     async close(withinMs) {
-      deps.gate.drain();
+      gate.drain();
       // Connections are kept for no further request: those that fall idle from now on end at once.
       app.server.keepAliveTimeout = 1;
       app.server.keepAliveTimeoutBuffer = 0;
-      const cut = deps.timers.after(withinMs, () => app.server.closeAllConnections());
+      const cut = timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
       for (const held of [streams, inbox, waiters]) held.close();
@@ -146,6 +105,40 @@ export function createServer(deps: ServerDeps): Server {
   };
 }
 
+/** Every route, and what it holds open. */
+function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
+  const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
+  const { log } = store;
+  const loadView = createLoadView(store);
+  const snapshots = new SnapshotFeed(log, loadView);
+  const streams = new EventStreams({ ...ports, snapshots });
+  const waiters = new CommitWaiters(log, timers);
+  const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
+  const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
+  const interrupts = { engine, log, loadView, tokens, now, baseUrl, cursors };
+  const inbox = new InboxFeed({ log, cursors, timers });
+  const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
+  const bundles = { engine, log, version, now, isRedacted: redactor !== null };
+  const runsAgents = discovery.agents?.liveRuntime?.supported === true;
+  const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
+  const routes: readonly Route[] = [
+    ...runRoutes({ engine, log, hostId, egress, webhooks, cursors, runsAgents, models }),
+    ...runControlRoutes(engine),
+    ...eventRoutes({ log, streams, report: ports.report }),
+    ...pollRoutes({ log, waiters }),
+    ...questionRoutes(interrupts, { log, cursors, streams, feed: inbox }),
+    ...webhookRoutes({ webhooks, egress, redactor }),
+    ...debugBundleRoutes(bundles),
+    ...extensionRoutes(ports, bundles),
+    ...catalogueRoutes(ports),
+    ...ports.gate.routes,
+    ...ports.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
+    ...discoveryRoutes(discovery),
+    ...apiDescriptionRoutes(() => routes),
+  ];
+  return { routes, webhooks, streams, waiters, inbox };
+}
+
 /** What waits for somebody, and how it is answered. */
 const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): readonly Route[] => [
   ...interruptRoutes(interrupts),
@@ -154,9 +147,18 @@ const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): read
 ];
 
 /** What can be run, by whom and with what, and how well it went. */
-const catalogueRoutes = ({ engine, store, registry, tools }: ServerDeps): readonly Route[] => [
+const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): readonly Route[] => [
   ...agentRoutes(registry),
   ...toolRoutes(tools),
   ...calibrationRoutes(new CalibrationReader(store.log)),
   ...workflowRoutes({ engine, records: store.records }),
 ];
+
+const extensionRoutes = ({ engine, store, now, extension }: ServerPorts, bundles: BundleSurface): readonly Route[] =>
+  extension.routes({
+    engine,
+    log: store.log,
+    now,
+    findRun: (runId, caller) => runNamed(runId, caller, store.log),
+    debugBundle: (head, caller) => bundleText(head, caller, bundles),
+  });

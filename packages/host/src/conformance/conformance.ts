@@ -1,0 +1,15 @@
+/** Everything that exists for black-box suites only, as one extension of the host. `create-host` loads it in conformance mode. */
+import type { HostExtension } from '../server/host-extension.ts';
+import { conformanceNodes } from './conformance-nodes.ts';
+import { conformancePrompts } from './conformance-prompts.ts';
+import { conversationSeamRoutes } from './conversation-seams.ts';
+import { createProbePerformer, memoryProbe } from './memory-probe.ts';
+import { testSeamRoutes } from './test-seams.ts';
+
+export const conformance: HostExtension = {
+  isUnderTest: true,
+  prompts: conformancePrompts,
+  nodeTypes: (ports) => [...conformanceNodes(ports), memoryProbe],
+  performers: (ports) => [createProbePerformer(ports)],
+  routes: (ports) => [...testSeamRoutes(ports), ...conversationSeamRoutes(ports.engine)],
+};

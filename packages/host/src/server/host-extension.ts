@@ -1,0 +1,48 @@
+/** What a host can be given beside its own parts: prompts, node types, performers and routes. A host under test gets one. */
+import type { Memory } from '../agents/memory/memory.ts';
+import type { PromptOptions } from '../agents/prompts/node-prompts.ts';
+import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Performer } from '../engine/ports.ts';
+import type { NodeType } from '../engine/workflow/node-type.ts';
+import type { EventLog, RunHead } from '../log/ports/event-log.ts';
+import type { Call, Route } from './http/routes.ts';
+
+export interface NodeTypePorts extends PromptOptions {
+  /** The model that a node gets when it names none. */
+  readonly defaultModel: () => { readonly provider: string; readonly model: string };
+}
+
+export interface PerformerPorts {
+  readonly memory: Memory;
+  /** The value of a secret of the configuration. */
+  readonly secret: (tenant: string, name: string) => string | undefined;
+}
+
+export interface RoutePorts {
+  readonly engine: Engine;
+  readonly log: EventLog;
+  readonly now: () => number;
+  /** Rejects with `not_found` for a run that is not the caller's. */
+  readonly findRun: (runId: string, caller: Call['caller']) => Promise<RunHead>;
+  /** The JSON text of a run's debug bundle, as the caller may see it. */
+  readonly debugBundle: (head: RunHead, caller: Call['caller']) => Promise<string>;
+}
+
+export interface HostExtension {
+  /** Runs may ask for mock agents and mock providers, and discovery lists the workflows of the start. */
+  readonly isUnderTest: boolean;
+  readonly prompts: readonly PromptTemplate[];
+  /** They replace node types of the host that have the same id. */
+  nodeTypes(ports: NodeTypePorts): readonly NodeType[];
+  performers(ports: PerformerPorts): readonly Performer[];
+  routes(ports: RoutePorts): readonly Route[];
+}
+
+export const noExtension: HostExtension = {
+  isUnderTest: false,
+  prompts: [],
+  nodeTypes: () => [],
+  performers: () => [],
+  routes: () => [],
+};

@@ -1,0 +1,150 @@
+/** The services of a host, put together: everything that runs workflows and agents, before anything is opened or served. */
+import type { Discovery } from '@cairn/protocol';
+import { createAgentSource } from '../agents/agent-source.ts';
+import type { DefinedAgent } from '../agents/define-agent.ts';
+import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
+import { AgentRegistry } from '../agents/registry.ts';
+import type { Tool } from '../agents/tools/tool.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Redactor, Report, Step } from '../engine/ports.ts';
+import { createEngine, type EngineOptions } from '../engine/stepping/runtime.ts';
+import type { Store } from '../log/ports/store.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
+import { discoveryDocument } from './catalogue/discovery.ts';
+import type { HostModels } from './catalogue/models.ts';
+import { installPackFolders } from './catalogue/pack-folders.ts';
+import type { OfferedTools } from './catalogue/tools.ts';
+import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
+import { sha256, systemClock, uniqueId } from './compose.ts';
+import type { HostConfig } from './config/config.ts';
+import { type KnownText, keySpellings } from './config/known-secrets.ts';
+import type { HostExtension } from './host-extension.ts';
+import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
+import { redactedReport } from './secrets/redacted-report.ts';
+import { hostVersion } from './version.ts';
+
+export interface HostServices {
+  readonly engine: Engine;
+  /** The watched store: whoever writes past it is missing from the metrics. */
+  readonly store: Store;
+  readonly telemetry: Telemetry;
+  readonly report: Report;
+  readonly redactor: Redactor | null;
+  readonly discovery: Discovery;
+  readonly registry: AgentRegistry;
+  readonly tools: OfferedTools;
+  readonly models: HostModels;
+  readonly deriveKeys: DeriveKeys;
+  readonly extension: HostExtension;
+}
+
+export interface ServiceOptions {
+  readonly telemetry: Telemetry;
+  readonly report: Report;
+  readonly extension: HostExtension;
+  /** Where the key of the host lies; null when the store was handed in, then the key lives as long as the process. */
+  readonly folder: string | null;
+  /** Definitions that come with the host, besides those of its packs. */
+  readonly workflows: readonly FoundWorkflow[];
+  readonly allowUnsignedPacks: boolean;
+  readonly steps: readonly Step[];
+  readonly agents: readonly DefinedAgent[];
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly PromptTemplate[];
+}
+
+/** Gives the services and the definitions to register. The engine is the last part and is not open yet. */
+export async function createServices(
+  config: HostConfig,
+  options: ServiceOptions,
+): Promise<{ readonly services: HostServices; readonly workflows: readonly FoundWorkflow[] }> {
+  const { telemetry, extension, workflows } = options;
+  const { store } = telemetry;
+  const { deriveKeys, redactor } = hostSecrets(config, options.folder);
+  const report = redacting(options.report, redactor);
+  const discovery = discoveryOf(config, options);
+  const registry = new AgentRegistry({
+    records: store.records,
+    now: systemClock.now,
+    policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks },
+    discovery,
+    redactor,
+  });
+  await registry.defineOwn(options.agents, hostVersion());
+  const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
+  const agentSource = createAgentSource(registry, store.records);
+  const { tools, models, ...runtime } = createAgentRuntime(config, {
+    store,
+    agentSource,
+    redactor,
+    extension,
+    tools: options.tools,
+    prompts: options.prompts,
+  });
+  const engine = createEngine({
+    ...engineOptions(config),
+    ...runtime,
+    store,
+    steps: options.steps,
+    report,
+    redactor,
+  });
+  return {
+    services: {
+      engine,
+      store,
+      telemetry,
+      report,
+      redactor,
+      discovery,
+      registry,
+      tools,
+      models,
+      deriveKeys,
+      extension,
+    },
+    workflows: [...workflows, ...ofPacks],
+  };
+}
+
+export const redactorOf = (known: readonly KnownText[]): Redactor | null =>
+  known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));
+
+export const redacting = (report: Report, redactor: Redactor | null): Report =>
+  redactor === null ? report : redactedReport(report, redactor);
+
+/** Once the folder belongs to this process, its key is known and redacted like the other secrets. */
+function hostSecrets(config: HostConfig, folder: string | null): Pick<HostServices, 'deriveKeys' | 'redactor'> {
+  const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
+  const key = folderSecret(folder);
+  const ofFolder = key === null ? [] : keySpellings('host.key', key);
+  return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
+}
+
+const discoveryOf = (config: HostConfig, { extension, workflows }: ServiceOptions): Discovery =>
+  discoveryDocument({
+    version: hostVersion(),
+    hostId: config.hostId,
+    limits: config.limits,
+    exportsTelemetry: config.otel !== undefined,
+    agents: agentFacts(config, extension),
+    fixtures: extension.isUnderTest ? workflows.map(({ definition }) => definition.id) : null,
+  });
+
+const engineOptions = ({
+  hostId,
+  limits,
+}: HostConfig): Pick<EngineOptions, 'clock' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
+  clock: systemClock,
+  uniqueId,
+  sha256,
+  owner: `${hostId}/${uniqueId()}`,
+  limits: {
+    maxNodeExecutions: limits.maxNodeExecutions,
+    maxRunDurationMs: limits.maxRunDurationMs ?? null,
+    maxRunDepth: limits.maxRunDepth,
+    maxRunsPerTree: limits.maxRunsPerTree,
+  },
+});
