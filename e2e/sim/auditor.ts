@@ -1,8 +1,8 @@
 /** Watches every commit of the shared store and, at the end of a seed, everything that must be true of the whole. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  foldEventOf,
   foldRun,
-  type Json,
   newRunView,
   type RunId,
   type RunSnapshot,
@@ -17,7 +17,7 @@ import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';
 import type { Interesting } from './coverage.ts';
 import { FamilyWatch, type Orphan } from './family-watch.ts';
-import { foldEvent, RunAudit } from './run-audit.ts';
+import { RunAudit } from './run-audit.ts';
 
 export interface AuditorWorld {
   readonly base: Store;
@@ -88,7 +88,7 @@ export class Auditor {
     const view = newRunView(runId);
     let closest: unknown = null;
     for (const row of run.rows) {
-      foldRun(view, foldEvent(row, JSON.parse(row.payload) as Json));
+      foldRun(view, foldEventOf(row));
       if (row.seq < atLeast) continue;
       closest = JSON.parse(JSON.stringify(runSnapshot(view)));
       if (isDeepStrictEqual(closest, shown)) return;
@@ -127,7 +127,7 @@ function foldInTwo(run: RunAudit, cut: number): unknown {
   let view = newRunView(run.runId);
   for (const row of run.rows) {
     if (row.seq === cut) view = JSON.parse(JSON.stringify(view)) as RunView;
-    foldRun(view, foldEvent(row, JSON.parse(row.payload) as Json));
+    foldRun(view, foldEventOf(row));
   }
   return plain(view);
 }

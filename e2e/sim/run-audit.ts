@@ -1,14 +1,6 @@
 /** One run as the log has it: every committed row is checked against the promises as it arrives, once. */
 import { hash as digest } from 'node:crypto';
-import {
-  type FoldEvent,
-  foldRun,
-  isTerminalType,
-  type Json,
-  newRunView,
-  type RunId,
-  type RunView,
-} from '@cairn/protocol';
+import { foldEventOf, foldRun, isTerminalType, type Json, newRunView, type RunId, type RunView } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -70,7 +62,7 @@ export class RunAudit {
     const open = Object.keys(this.view.interrupts).length;
     if (row.type === 'cairn.cancel.requested') this.#countCancel();
     this.#pauses.take(row, this.#isStepping());
-    foldRun(this.view, foldEvent(row, payload));
+    foldRun(this.view, foldEventOf(row));
     this.rows.push(row);
     this.#checkCalls(row, payload as Payload);
     this.#checkInterrupts(row, payload as Payload);
@@ -225,12 +217,3 @@ const eventNames: Readonly<Record<string, Interesting>> = {
   'run.failed': 'run failed',
   'run.cancelled': 'run cancelled',
 };
-
-export const foldEvent = (row: Row, payload: Json): FoldEvent => ({
-  seq: row.seq,
-  at: row.at,
-  type: row.type,
-  nodeId: row.nodeId ?? undefined,
-  cause: row.cause ?? undefined,
-  payload,
-});

@@ -1,5 +1,6 @@
 /** AgentRef: who acted, as it travels on the wire (closed shape). */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 
 export const modelClasses = [
   'reasoning',
@@ -28,4 +29,4 @@ export const agentRef = z
   })
   .meta({ id: 'AgentRef' });
 
-export type AgentRef = z.infer<typeof agentRef>;
+export type AgentRef = DataOf<typeof agentRef>;

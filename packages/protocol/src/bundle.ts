@@ -1,5 +1,6 @@
 /** The lines of a bundle: one run with all it takes to read and to verify it elsewhere, as a file of JSON lines. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, instant, text } from './fields.ts';
 import { MAX_ID_LENGTH } from './ids.ts';
 
@@ -49,7 +50,7 @@ export const bundleRow = z.strictObject({
 /** The last line: how many rows there were, and the sha256 of every byte before this line. */
 export const bundleEnd = z.strictObject({ kind: z.literal('end'), rows: count, sha256 });
 
-export type BundleHeader = z.infer<typeof bundleHeader>;
-export type BundleDefinition = z.infer<typeof bundleDefinition>;
-export type BundleRow = z.infer<typeof bundleRow>;
-export type BundleEnd = z.infer<typeof bundleEnd>;
+export type BundleHeader = DataOf<typeof bundleHeader>;
+export type BundleDefinition = DataOf<typeof bundleDefinition>;
+export type BundleRow = DataOf<typeof bundleRow>;
+export type BundleEnd = DataOf<typeof bundleEnd>;

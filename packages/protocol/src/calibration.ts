@@ -1,5 +1,6 @@
 /** `GET /v1/host/cairn/calibration`: how sure agents said they were, against what people said of their decisions. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, text } from './fields.ts';
 
 /** Of decisions with a stated confidence. */
@@ -32,5 +33,5 @@ export const calibration = z
   })
   .meta({ id: 'Calibration' });
 
-export type Calibration = z.infer<typeof calibration>;
+export type Calibration = DataOf<typeof calibration>;
 export type AgentCalibration = Calibration['agents'][number];

@@ -1,5 +1,6 @@
 /** What is said in a conversation: its turns, who may take them, and the answers by which a turn is taken. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, json, text } from './fields.ts';
 import type { Json } from './json.ts';
 import { parseShape } from './parse.ts';
@@ -34,6 +35,8 @@ export const conversationTurn = z
     /** From 0, which is the opening turn. */
     turnIndex: count,
     ...said,
+    /** Who sent it, by the credential. */
+    principal: z.string().optional(),
   })
   .meta({ id: 'ConversationTurn' });
 
@@ -65,9 +68,10 @@ export const conversationAnswer = z
   ])
   .meta({ id: 'ConversationAnswer' });
 
-export type ConversationTurn = z.infer<typeof conversationTurn>;
-export type SentTurn = z.infer<typeof sentTurn>;
-export type ConversationAnswer = z.infer<typeof conversationAnswer>;
+export type ConversationTurn = DataOf<typeof conversationTurn>;
+/** It is open: one may claim who sent it, which counts for nothing. */
+export type SentTurn = DataOf<typeof sentTurn> & { readonly principal?: Json };
+export type ConversationAnswer = DataOf<typeof conversationAnswer>;
 
 export const parseConversationAnswer = (value: Json): ConversationAnswer =>
   parseShape(conversationAnswer, value, 'The answer');

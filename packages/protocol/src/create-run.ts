@@ -1,5 +1,6 @@
 /** The body of `POST /v1/runs` (closed) and its answer. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { instant, jsonObject, text } from './fields.ts';
 import { runOptions } from './run-options.ts';
 
@@ -40,5 +41,5 @@ export const runCreated = z
   })
   .meta({ id: 'RunCreated' });
 
-export type CreateRun = z.infer<typeof createRun>;
-export type RunCreated = z.infer<typeof runCreated>;
+export type CreateRun = DataOf<typeof createRun>;
+export type RunCreated = DataOf<typeof runCreated>;

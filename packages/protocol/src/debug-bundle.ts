@@ -1,5 +1,6 @@
 /** The debug bundle: one run with its log and its spans in one JSON document, for who has to find out what happened. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, instant, jsonObject, text } from './fields.ts';
 import { runEventDoc } from './run-event-doc.ts';
 import { runSnapshotSchema } from './run-snapshot.ts';
@@ -25,4 +26,4 @@ export const debugBundle = z
   })
   .meta({ id: 'DebugBundle' });
 
-export type DebugBundle = z.infer<typeof debugBundle>;
+export type DebugBundle = DataOf<typeof debugBundle>;

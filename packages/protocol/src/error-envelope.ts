@@ -1,8 +1,10 @@
 /** The body of every failed request: exactly a code, a message and, when there are any, details. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import type { CairnError, ErrorCode, ErrorDetails } from './errors.ts';
 import { errorKinds } from './errors.ts';
 import { text } from './fields.ts';
+import type { JsonObject } from './json.ts';
 
 export const errorEnvelope = z
   .strictObject({
@@ -12,7 +14,7 @@ export const errorEnvelope = z
   })
   .meta({ id: 'ErrorEnvelope' });
 
-export type ErrorEnvelope = z.infer<typeof errorEnvelope>;
+export type ErrorEnvelope = DataOf<typeof errorEnvelope>;
 
 /** The envelope of an error; the hint travels in `details.hint`, since the envelope is closed. */
 export function toEnvelope(error: CairnError): ErrorEnvelope {
@@ -23,7 +25,7 @@ export function toEnvelope(error: CairnError): ErrorEnvelope {
   return {
     error: error.code,
     message: error.message === '' ? error.code : error.message,
-    ...(Object.keys(details).length > 0 && { details }),
+    ...(Object.keys(details).length > 0 && { details: details as JsonObject }),
   };
 }
 

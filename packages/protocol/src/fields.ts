@@ -1,5 +1,8 @@
 /** The small zod definitions that several wire shapes share, so that a name or a bound is written once. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
+import type { ErrorCode } from './errors.ts';
+import type { RunId } from './ids.ts';
 import type { Json } from './json.ts';
 
 /** Any JSON value. It has a name, so that schemas refer to it instead of each bringing a copy. */
@@ -10,6 +13,10 @@ export const json: z.ZodType<Json> = z
 export const jsonObject = z.record(z.string(), json);
 /** Text with at least one character. */
 export const text = z.string().min(1);
+/** The same schema for texts that are more to the compiler than text. */
+const typed = <Text extends string>(schema: z.ZodType<string>): z.ZodType<Text> => schema as z.ZodType<Text>;
+/** The id of a run. */
+export const runId: z.ZodType<RunId> = typed(text);
 /** An ISO 8601 instant, as written on the wire. */
 export const instant = z.iso.datetime({ offset: true });
 /** A whole number from 0. */
@@ -20,12 +27,22 @@ export const ordinal = z.int().min(1);
 export const share = z.number().min(0).max(1);
 /** An agent's id inside a payload. */
 export const agentId = z.string().min(3).max(256);
+/** One of our codes as this version writes it; any text as it reads it, for a log may come from elsewhere. */
+const errorCode: z.ZodType<ErrorCode> = typed(text);
 /** The error object of run, node and step events (open). */
 export const errorObject = z.looseObject({
-  code: text,
+  code: errorCode,
   message: text,
   details: jsonObject.optional(),
   retryable: z.boolean().optional(),
+});
+/** What a run and those below it may use together; what is not named has no limit. */
+export const runBudget = z.looseObject({
+  maxTokens: z.number().optional(),
+  maxCostUsd: z.number().optional(),
+  maxToolCalls: z.number().optional(),
+  /** Runs that may be started below. */
+  maxRuns: z.number(),
 });
 /** Who owns a run (closed). The tenant comes from the credential. */
 export const owner = z.strictObject({
@@ -34,5 +51,5 @@ export const owner = z.strictObject({
   principal: text.optional(),
 });
 
-export type ErrorObject = z.infer<typeof errorObject>;
-export type Owner = z.infer<typeof owner>;
+export type ErrorObject = DataOf<typeof errorObject>;
+export type Owner = DataOf<typeof owner>;

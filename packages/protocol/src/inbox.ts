@@ -1,5 +1,6 @@
 /** The inbox: every question that waits for somebody, at any depth, with the way down to it; as a list and as it changes. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, instant, jsonObject, ordinal, text } from './fields.ts';
 import { interruptKind } from './interrupts.ts';
 
@@ -69,6 +70,6 @@ export const inboxChange = z
   ])
   .meta({ id: 'InboxChange' });
 
-export type InboxEntry = z.infer<typeof inboxEntry>;
-export type InboxPage = z.infer<typeof inboxPage>;
-export type InboxChange = z.infer<typeof inboxChange>;
+export type InboxEntry = DataOf<typeof inboxEntry>;
+export type InboxPage = DataOf<typeof inboxPage>;
+export type InboxChange = DataOf<typeof inboxChange>;

@@ -40,6 +40,7 @@ export {
 } from './conversation.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
 export { parsePosition } from './cursor.ts';
+export type { DataOf } from './data-of.ts';
 export { type DebugBundle, debugBundle } from './debug-bundle.ts';
 export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits, PROTOCOL_VERSION } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
@@ -56,10 +57,20 @@ export {
   TerminalError,
   thrownText,
 } from './errors.ts';
-export type { Audience, Cause, FoldEvent, RunEvent, RunEventDoc } from './event.ts';
+export type {
+  Audience,
+  Cause,
+  EventOf,
+  FoldEvent,
+  KnownEvent,
+  RawEvent,
+  RunEvent,
+  RunEventDoc,
+  UnknownEvent,
+} from './event.ts';
+export { audienceOf } from './events/audiences.ts';
 export { type TaskStatus, taskStatuses } from './events/cairn.ts';
 export {
-  audienceOf,
   type EventType,
   eventPayloads,
   eventTypePattern,
@@ -67,10 +78,12 @@ export {
   isEventType,
   type PayloadOf,
 } from './events/catalog.ts';
+export { checkRow } from './events/check-row.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
+export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
-export { isTerminalType, type TerminalType, terminalTypes } from './events/terminal-types.ts';
+export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
 export { hostSurfaces } from './host-surfaces.ts';
 export {

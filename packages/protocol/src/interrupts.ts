@@ -1,5 +1,6 @@
 /** What a run asks of the outside when it waits: the kinds of interrupt and the data each one carries. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { agentId, count, instant, json, jsonObject, ordinal, share, text } from './fields.ts';
 
 export const interruptKinds = [
@@ -70,9 +71,9 @@ export const interruptData = {
   'low-confidence': z.strictObject({ agentId, threshold: share, observed: share, decision: json.optional() }),
 } as const satisfies Record<InterruptKind, z.ZodType>;
 
-export type InterruptData<Kind extends InterruptKind> = z.infer<(typeof interruptData)[Kind]>;
+export type InterruptData<Kind extends InterruptKind> = DataOf<(typeof interruptData)[Kind]>;
 export type ApprovalData = InterruptData<'approval'>;
-export type ClarificationQuestion = z.infer<typeof clarificationQuestion>;
+export type ClarificationQuestion = DataOf<typeof clarificationQuestion>;
 
 const key = text.max(256);
 const resumeSchema = jsonObject.optional();
@@ -99,7 +100,7 @@ export const interruptPayload = z
   ])
   .meta({ id: 'InterruptPayload' });
 
-export type InterruptPayload = z.infer<typeof interruptPayload>;
+export type InterruptPayload = DataOf<typeof interruptPayload>;
 
 /** The payload of `interrupt.requested`: the InterruptPayload with its place. */
 export const interruptRequested = z.looseObject({

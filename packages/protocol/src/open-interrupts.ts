@@ -1,5 +1,6 @@
 /** What a run waits for, as those who may answer read it, and the tokens by which somebody without a key may. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { instant, jsonObject, text } from './fields.ts';
 import { interruptKind, interruptRequested } from './interrupts.ts';
 
@@ -72,9 +73,9 @@ export const interruptCallback = z
   .looseObject({ runId: text, interrupt: openInterrupt, token: text, url: text, expiresAt: instant })
   .meta({ id: 'InterruptCallback' });
 
-export type OpenInterrupt = z.infer<typeof openInterrupt>;
-export type OpenInterrupts = z.infer<typeof openInterrupts>;
-export type PendingInterrupts = z.infer<typeof pendingInterrupts>;
-export type MintInterruptToken = z.infer<typeof mintInterruptToken>;
-export type InterruptToken = z.infer<typeof interruptToken>;
-export type InterruptCallback = z.infer<typeof interruptCallback>;
+export type OpenInterrupt = DataOf<typeof openInterrupt>;
+export type OpenInterrupts = DataOf<typeof openInterrupts>;
+export type PendingInterrupts = DataOf<typeof pendingInterrupts>;
+export type MintInterruptToken = DataOf<typeof mintInterruptToken>;
+export type InterruptToken = DataOf<typeof interruptToken>;
+export type InterruptCallback = DataOf<typeof interruptCallback>;

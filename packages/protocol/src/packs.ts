@@ -1,5 +1,6 @@
 /** Packs on a host: installing, listing, and the two files that sign one. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { instant, text } from './fields.ts';
 
 /** `pack.files.json` (closed): the SHA-256 of every file of a pack but itself and its signature, as hex. */
@@ -54,8 +55,8 @@ export const installedPack = z
 /** `GET /v1/host/cairn/packs`, by name. */
 export const packList = z.looseObject({ packs: z.array(installedPack) }).meta({ id: 'PackList' });
 
-export type PackFileList = z.infer<typeof packFileList>;
-export type PackSignature = z.infer<typeof packSignature>;
-export type InstallPack = z.infer<typeof installPack>;
-export type InstalledPack = z.infer<typeof installedPack>;
-export type PackList = z.infer<typeof packList>;
+export type PackFileList = DataOf<typeof packFileList>;
+export type PackSignature = DataOf<typeof packSignature>;
+export type InstallPack = DataOf<typeof installPack>;
+export type InstalledPack = DataOf<typeof installedPack>;
+export type PackList = DataOf<typeof packList>;

@@ -1,5 +1,6 @@
 /** Turns unknown values into typed ones at the edges, or says what is wrong with them by path. */
 import type { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { TerminalError } from './errors.ts';
 import { type WorkflowDefinition, workflowDefinition } from './workflow-definition.ts';
 
@@ -7,9 +8,9 @@ import { type WorkflowDefinition, workflowDefinition } from './workflow-definiti
 const MAX_PROBLEMS = 20;
 
 /** The typed value, or `validation_error` with every problem by its path. `what` begins the message: "The answer". */
-export function parseShape<Shape>(shape: z.ZodType<Shape>, value: unknown, what: string): Shape {
-  const result = shape.safeParse(value);
-  if (result.success) return result.data;
+export function parseShape<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): DataOf<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data as DataOf<Schema>;
   const problems = result.error.issues.map((issue) => ({
     path: issue.path.map(String).join('.'),
     problem: issue.message,

@@ -1,5 +1,6 @@
 /** The answers of the event routes that are not streams: one poll, and the whole log as JSON. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { text } from './fields.ts';
 import { runEventDoc } from './run-event-doc.ts';
 import { runStatuses } from './run-status.ts';
@@ -23,5 +24,5 @@ export const eventsAnswer = z.looseObject({ events: z.array(runEventDoc) }).meta
 /** Seconds a poll may wait. */
 export const POLL_TIMEOUT = { min: 1, max: 60, default: 30 } as const;
 
-export type PollAnswer = z.infer<typeof pollAnswer>;
-export type EventsAnswer = z.infer<typeof eventsAnswer>;
+export type PollAnswer = DataOf<typeof pollAnswer>;
+export type EventsAnswer = DataOf<typeof eventsAnswer>;

@@ -1,5 +1,6 @@
 /** The small bodies of a run's other routes: cancelling, pausing, answering, listing, and registering workflows. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { errorEnvelope } from './error-envelope.ts';
 import { drainPolicies } from './events/run.ts';
 import { instant, json, text } from './fields.ts';
@@ -64,15 +65,15 @@ export const runList = z
 /** `POST /v1/workflows`; the body is the WorkflowDefinition. */
 export const workflowRegistered = z.looseObject({ workflowId: text, version: text }).meta({ id: 'WorkflowRegistered' });
 
-export type CancelRun = z.infer<typeof cancelRun>;
-export type RunCancelled = z.infer<typeof runCancelled>;
-export type BulkCancelRuns = z.infer<typeof bulkCancelRuns>;
-export type RunsCancelled = z.infer<typeof runsCancelled>;
-export type PauseRun = z.infer<typeof pauseRun>;
-export type RunPaused = z.infer<typeof runPaused>;
-export type ResumeRun = z.infer<typeof resumeRun>;
-export type RunResumed = z.infer<typeof runResumed>;
-export type AnswerInterrupt = z.infer<typeof answerInterrupt>;
-export type InterruptAnswered = z.infer<typeof interruptAnswered>;
-export type RunList = z.infer<typeof runList>;
-export type WorkflowRegistered = z.infer<typeof workflowRegistered>;
+export type CancelRun = DataOf<typeof cancelRun>;
+export type RunCancelled = DataOf<typeof runCancelled>;
+export type BulkCancelRuns = DataOf<typeof bulkCancelRuns>;
+export type RunsCancelled = DataOf<typeof runsCancelled>;
+export type PauseRun = DataOf<typeof pauseRun>;
+export type RunPaused = DataOf<typeof runPaused>;
+export type ResumeRun = DataOf<typeof resumeRun>;
+export type RunResumed = DataOf<typeof runResumed>;
+export type AnswerInterrupt = DataOf<typeof answerInterrupt>;
+export type InterruptAnswered = DataOf<typeof interruptAnswered>;
+export type RunList = DataOf<typeof runList>;
+export type WorkflowRegistered = DataOf<typeof workflowRegistered>;

@@ -1,5 +1,6 @@
 /** Answers to interrupts, brought into the one form that is recorded, whatever older form a client sent. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { json, jsonObject, text } from './fields.ts';
 import type { ApprovalAction } from './interrupts.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -30,9 +31,9 @@ export const clarificationAnswer = z.looseObject({ answers: jsonObject }).meta({
 
 export const externalAnswer = z.looseObject({ eventPayload: json }).meta({ id: 'ExternalAnswer' });
 
-export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
-export type ClarificationAnswer = z.infer<typeof clarificationAnswer>;
-export type ExternalAnswer = z.infer<typeof externalAnswer>;
+export type ApprovalAnswer = DataOf<typeof approvalAnswer>;
+export type ClarificationAnswer = DataOf<typeof clarificationAnswer>;
+export type ExternalAnswer = DataOf<typeof externalAnswer>;
 
 /**
  * An answer to an approval. Clients of an older form say `decision: approved | rejected`, or `edit` for `edit-accept`. A

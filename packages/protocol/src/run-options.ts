@@ -1,5 +1,6 @@
 /** RunOptions: what a caller may set for one run, fixed when it is created. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { jsonObject, ordinal, share, text } from './fields.ts';
 import { MAX_ID_LENGTH } from './ids.ts';
 
@@ -49,5 +50,5 @@ export const runOptions = z
   })
   .meta({ id: 'RunOptions' });
 
-export type Configurable = z.infer<typeof configurable>;
-export type RunOptions = z.infer<typeof runOptions>;
+export type Configurable = DataOf<typeof configurable>;
+export type RunOptions = DataOf<typeof runOptions>;

@@ -1,6 +1,7 @@
 /** RunSnapshot: the state of a run as a client reads it (open shape). */
 import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
+import type { DataOf } from './data-of.ts';
 import { count, instant, jsonObject, owner, text } from './fields.ts';
 import { interruptKind } from './interrupts.ts';
 import { runStatuses } from './run-status.ts';
@@ -65,5 +66,5 @@ export const runSnapshotSchema = z
   })
   .meta({ id: 'RunSnapshot' });
 
-export type RunSnapshot = z.infer<typeof runSnapshotSchema>;
-export type AgentCost = z.infer<typeof agentCost>;
+export type RunSnapshot = DataOf<typeof runSnapshotSchema>;
+export type AgentCost = DataOf<typeof agentCost>;

@@ -1,5 +1,6 @@
 /** The catalogue of tools: what agents can be let call, and what is known of each. It describes, and is no way to call one. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { jsonObject, text } from './fields.ts';
 
 /** What a tool is made of, to the outside. */
@@ -42,5 +43,5 @@ export const toolDescriptor = z
 /** `GET /v1/tools`: in the order of the ids, and all that the caller's runs may call. */
 export const toolList = z.strictObject({ tools: z.array(toolDescriptor) }).meta({ id: 'ToolList' });
 
-export type ToolDescriptor = z.infer<typeof toolDescriptor>;
-export type ToolList = z.infer<typeof toolList>;
+export type ToolDescriptor = DataOf<typeof toolDescriptor>;
+export type ToolList = DataOf<typeof toolList>;

@@ -1,5 +1,6 @@
 /** Webhooks: who is told of a tenant's events, and what is delivered to them. */
 import { z } from 'zod';
+import type { DataOf } from './data-of.ts';
 import { count, instant, text } from './fields.ts';
 import { runEventDoc } from './run-event-doc.ts';
 import { MAX_TAG_LENGTH, MAX_TAGS } from './run-options.ts';
@@ -77,11 +78,11 @@ export const callbackSecret = z
   .looseObject({ secret: text, secretFingerprint: z.string().regex(/^[0-9a-f]{8}$/) })
   .meta({ id: 'CallbackSecret' });
 
-export type RegisterWebhook = z.infer<typeof registerWebhook>;
-export type WebhookRegistered = z.infer<typeof webhookRegistered>;
+export type RegisterWebhook = DataOf<typeof registerWebhook>;
+export type WebhookRegistered = DataOf<typeof webhookRegistered>;
 export type WebhookState = (typeof webhookStates)[number];
-export type DeadLetter = z.infer<typeof deadLetter>;
-export type Webhook = z.infer<typeof webhook>;
-export type WebhookList = z.infer<typeof webhookList>;
-export type WebhookDelivery = z.infer<typeof webhookDelivery>;
-export type CallbackSecret = z.infer<typeof callbackSecret>;
+export type DeadLetter = DataOf<typeof deadLetter>;
+export type Webhook = DataOf<typeof webhook>;
+export type WebhookList = DataOf<typeof webhookList>;
+export type WebhookDelivery = DataOf<typeof webhookDelivery>;
+export type CallbackSecret = DataOf<typeof callbackSecret>;

@@ -1,6 +1,7 @@
 /** WorkflowDefinition: the graph a run executes, as clients register it (closed shape, one definition for type, parser and schema). */
 import { z } from 'zod';
 import { agentRef } from './agent-ref.ts';
+import type { DataOf } from './data-of.ts';
 import { json } from './fields.ts';
 
 const open = z.record(z.string(), json);
@@ -189,11 +190,11 @@ export const workflowDefinition = z
   })
   .meta({ id: 'WorkflowDefinition' });
 
-export type PortValue = z.infer<typeof portValue>;
-export type EdgeCondition = z.infer<typeof edgeCondition>;
-export type WorkflowNode = z.infer<typeof workflowNode>;
-export type WorkflowEdge = z.infer<typeof workflowEdge>;
-export type WorkflowVariable = z.infer<typeof workflowVariable>;
-export type ChannelDeclaration = z.infer<typeof channelDeclaration>;
-export type WorkflowSettings = z.infer<typeof workflowSettings>;
-export type WorkflowDefinition = z.infer<typeof workflowDefinition>;
+export type PortValue = DataOf<typeof portValue>;
+export type EdgeCondition = DataOf<typeof edgeCondition>;
+export type WorkflowNode = DataOf<typeof workflowNode>;
+export type WorkflowEdge = DataOf<typeof workflowEdge>;
+export type WorkflowVariable = DataOf<typeof workflowVariable>;
+export type ChannelDeclaration = DataOf<typeof channelDeclaration>;
+export type WorkflowSettings = DataOf<typeof workflowSettings>;
+export type WorkflowDefinition = DataOf<typeof workflowDefinition>;

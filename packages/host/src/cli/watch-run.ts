@@ -1,6 +1,7 @@
 /** Sees a run through from this terminal: shows what happens, asks what it asks, and ends when the run does or rests. */
 import type { Client } from '@cairn/client';
 import {
+  type FoldEvent,
   foldRun,
   isCairnError,
   isTerminalStatus,
@@ -9,6 +10,7 @@ import {
   type RunId,
   type RunSnapshot,
   type RunView,
+  typedEvent,
 } from '@cairn/protocol';
 import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
 import { ChildQuestions } from './child-questions.ts';
@@ -73,9 +75,9 @@ const isOwnWords = ({ type, payload }: RunEventDoc): boolean =>
 /** Aborted without a reason of its own. */
 const isAbort = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'AbortError';
 
-export function foldable(event: RunEventDoc): Parameters<typeof foldRun>[1] {
+export function foldable(event: RunEventDoc): FoldEvent {
   const { sequence: seq, type, nodeId, payload } = event;
-  return { seq, at: Date.parse(event.timestamp), type, nodeId, payload };
+  return typedEvent({ seq, at: Date.parse(event.timestamp), type, nodeId, payload });
 }
 
 /** Nothing but an answer will move it: some branches may still be at work while another asks. */

@@ -1,5 +1,5 @@
 /** The nodes of the published memory fixtures: an identity node that also does what its `memoryAction` says. Conformance mode only. */
-import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject, RawEvent } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import { stepRequested } from '../engine/core/recover.ts';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
@@ -36,7 +36,7 @@ export const memoryProbe: NodeType = {
     isProbe(context.node, context.compiled.definition) ? { kind: 'wait', drafts: [] } : identity.begin(context),
 };
 
-function evolve(inner: Inner, { type, payload }: FoldEvent<string, JsonObject>): void {
+function evolve(inner: Inner, { type, payload }: RawEvent): void {
   if (type === 'cairn.step.requested' && payload.attempt === 1) inner.asked += 1;
   if (type !== 'cairn.step.returned') return;
   inner.results.push(payload.outcome ?? null);

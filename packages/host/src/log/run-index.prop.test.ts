@@ -1,5 +1,5 @@
 /** The run list says what the run's own view says: at the end of every append, status, waiting node and questions agree. */
-import { foldRun, type JsonObject, newRunView, type RunId } from '@cairn/protocol';
+import { foldRun, type JsonObject, newRunView, type RunId, typedEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { context, runA } from './ports/samples.kit.ts';
@@ -85,7 +85,7 @@ describe('the run index', () => {
         let seq = 0;
         for (const batch of [[first], ...history(plan), [{ type: ending, payload: {} }]]) {
           for (const event of batch) {
-            foldRun(view, { ...event, seq, at: seq });
+            foldRun(view, typedEvent({ ...event, seq, at: seq }));
             index = foldRunIndex(index, { ...event, at: seq, payload: JSON.stringify(event.payload) }, seq);
             seq += 1;
           }

@@ -1,12 +1,12 @@
 /** The spans of a run as a pure view of its log: the same events always give the same spans, with the same ids. */
-import type { Json, JsonObject, RunEvent } from '@cairn/protocol';
+import type { Json, JsonObject, RawEvent, RunId } from '@cairn/protocol';
 import { isTerminalType } from '@cairn/protocol';
 import { runAttributes, startOfCall, usageAttributes } from './span-attributes.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanDoc, type SpanStatus, spanDoc } from './span-model.ts';
 import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
 
 /** What of an event spans are made of. */
-export type SpanEvent = Pick<RunEvent, 'runId' | 'seq' | 'at' | 'type' | 'nodeId' | 'payload'>;
+export type SpanEvent = Omit<RawEvent, 'payload'> & { readonly runId: RunId; readonly payload: Json };
 
 /** All spans of a run, in the order they began; those that are open have no end. */
 export function runSpans(events: Iterable<SpanEvent>): readonly SpanDoc[] {

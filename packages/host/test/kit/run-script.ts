@@ -4,7 +4,9 @@ import {
   type FoldEvent,
   type Json,
   type JsonObject,
+  type RawEvent,
   taskFace,
+  typedEvent,
   type WorkflowDefinition,
 } from '@cairn/protocol';
 import { answerDrafts } from '../../src/engine/core/answers.ts';
@@ -70,10 +72,13 @@ export function workflowOf<const NodeId extends string>(
   };
 }
 
+/** Typed for those who fold it, and plain JSON for those who look into it. */
+export type ScriptEvent = FoldEvent & RawEvent;
+
 export class RunScript {
   readonly workflow: Workflow;
   state: RunState;
-  readonly events: FoldEvent<string, JsonObject>[] = [];
+  readonly events: ScriptEvent[] = [];
   readonly drafts: Draft[] = [];
   effects: Effect[] = [];
   readonly faces: JsonObject[] = [];
@@ -97,7 +102,7 @@ export class RunScript {
 
   write(drafts: readonly Draft[]): void {
     for (const draft of drafts) {
-      const event = { seq: this.state.nextSeq, at: this.now, ...draft, payload: draft.payload };
+      const event = typedEvent({ seq: this.state.nextSeq, at: this.now, ...draft });
       evolve(this.state, this.workflow, event);
       this.events.push(event);
       this.drafts.push(draft);

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { agentRef } from '../agent-ref.ts';
 import { conversationTurn, participant } from '../conversation.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
-import { stepSafety } from './cairn.ts';
+import { recoveries, stepSafety } from './cairn.ts';
 
+const contentTrust = z.enum(['trusted', 'untrusted']);
 const causationHostId = text.optional();
 const verbosity = z.enum(['summary', 'full', 'off']).optional();
 const conversationId = text.max(256);
@@ -37,6 +38,9 @@ export const agentPayloads = {
     /** From 1; the same call may be asked for again. */
     attempt: ordinal.optional(),
     safety: stepSafety.optional(),
+    recoveries,
+    /** The turn of the model that asked for it, from 0 in its invocation. */
+    round: count.optional(),
     /** What allowed the call: a line of the agent's manifest or of the host's policy. */
     rule: z.string().optional(),
   }),
@@ -53,6 +57,7 @@ export const agentPayloads = {
     /** The outcome by its other name. */
     result: json.optional(),
     attempt: ordinal.optional(),
+    contentTrust: contentTrust.optional(),
   }),
   'agent.handoff': z.looseObject({
     fromAgentId: agentId,
@@ -195,7 +200,7 @@ export const agentPayloads = {
     userPrompt: z.string().optional(),
     variableBindings: jsonObject.optional(),
     variableHashes: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
-    contentTrust: z.enum(['trusted', 'untrusted']).optional(),
+    contentTrust: contentTrust.optional(),
     causationHostId,
   }),
 } as const;

@@ -1,6 +1,6 @@
 /** Payloads of Cairn's own events: the closed list of `cairn.*` types, each legal as a vendor type on the wire. */
 import { z } from 'zod';
-import { count, errorObject, instant, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { count, errorObject, instant, json, jsonObject, ordinal, runBudget, runId, share, text } from '../fields.ts';
 import { drainPolicies } from './run.ts';
 
 export const taskStatuses = [
@@ -22,11 +22,22 @@ const nodeId = z.string().optional();
 const modelName = z.string().optional();
 const call = { nodeId: text, callId: text, attempt: ordinal };
 
+/** How many holders in a row were lost while the call was under way. */
+export const recoveries = count.optional();
+
 /** What a model answered, whole (open): a later version may keep more of it. */
 const turn = z.looseObject({
   text: z.string(),
   reasoning: z.string(),
-  toolCalls: z.array(z.looseObject({ id: z.string(), name: z.string(), input: json, invalid: z.string().optional() })),
+  toolCalls: z.array(
+    z.looseObject({
+      id: z.string(),
+      name: z.string(),
+      input: json,
+      invalid: z.string().optional(),
+      meta: jsonObject.optional(),
+    }),
+  ),
   finish: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other']),
   usage: z.looseObject({
     inputTokens: count,
@@ -40,10 +51,38 @@ const turn = z.looseObject({
   /** Of the request as it was sent. */
   cacheKey: text,
   costUsd: z.number().min(0).optional(),
+  /** How many pieces of text were streamed. */
+  chunks: count,
+  /** The end of the text that was not streamed: the chunk that closes the block carries it. */
+  tail: z.string(),
+  /** The version of the provider interface behind it. */
+  specification: text,
 });
 
-/** Why a call of a model failed. */
-const modelError = errorObject.extend({ class: text.optional(), retryAfterMs: count.optional() });
+/** Why a call of a model failed. Whether trying again may help is said by `retryable`. */
+export const modelErrorClasses = [
+  'rate_limited',
+  'overloaded',
+  'timeout',
+  'network',
+  'bad_stream',
+  'invalid_request',
+  'auth',
+  'content_filter',
+  'context_length',
+  'capability',
+  'not_configured',
+  'unknown',
+] as const;
+export type ModelErrorClass = (typeof modelErrorClasses)[number];
+
+const modelError = errorObject.extend({
+  class: z.enum(modelErrorClasses),
+  retryable: z.boolean(),
+  retryAfterMs: count.optional(),
+});
+/** What a run and those below it had used. */
+const spent = z.looseObject({ tokens: z.number(), costUsd: z.number(), toolCalls: z.number(), runs: z.number() });
 const artifact = { artifactId: text, index: count, complete: z.boolean(), nodeId };
 
 /** Rows for operators: what the engine asked of the outside, what came back, and what it is waiting for. */
@@ -53,6 +92,10 @@ export const operatorPayloads = {
     /** The step's typeId. */
     step: text,
     safety: stepSafety,
+    recoveries,
+    /** The run that the step starts, and the variables of it that are wanted back. */
+    childRunId: runId.optional(),
+    harvest: z.array(z.string()).optional(),
   }),
   'cairn.step.returned': z.looseObject({
     ...call,
@@ -61,7 +104,7 @@ export const operatorPayloads = {
     error: errorObject.optional(),
     suspended: jsonObject.optional(),
     /** The end of a run that the node has started, or that there will be none. */
-    childRunId: text.optional(),
+    childRunId: runId.optional(),
     /** A step inside a tool: which call it belongs to, its number there from 0, and its name. */
     of: text.optional(),
     ordinal: count.optional(),
@@ -69,7 +112,12 @@ export const operatorPayloads = {
   }),
   'cairn.timer.set': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId, fireAt: instant }),
   'cairn.timer.fired': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId }),
-  'cairn.cancel.requested': z.looseObject({ reason: z.string().optional(), requestedBy: z.string().optional() }),
+  'cairn.cancel.requested': z.looseObject({
+    reason: z.string().optional(),
+    requestedBy: z.string().optional(),
+    /** Set by a cascade only. */
+    parentRunId: runId.optional(),
+  }),
   /** Where those are told who may answer what the run asks; the address may be a secret of its own. */
   'cairn.callback.requested': z.looseObject({ callbackUrl: text }),
   'cairn.pause.requested': z.looseObject({
@@ -84,6 +132,10 @@ export const operatorPayloads = {
     model: modelName,
     provider: modelName,
     options: jsonObject.optional(),
+    recoveries,
+    /** What the model is told about its last answer, and whether that is a repair of it. */
+    note: z.string().optional(),
+    repairs: z.boolean().optional(),
   }),
   /** Either a turn or an error. */
   'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),
@@ -101,8 +153,8 @@ export const operatorPayloads = {
   }),
   'cairn.memory.dropped': z.looseObject({ memoryRef: text, memoryId: text, turn: z.string() }),
   /** What a run may use that a node starts, and what it had used when it ended. */
-  'cairn.budget.granted': z.looseObject({ nodeId, childRunId: text.optional(), budget: jsonObject }),
-  'cairn.budget.returned': z.looseObject({ nodeId, childRunId: text.optional(), spent: jsonObject }),
+  'cairn.budget.granted': z.looseObject({ nodeId, childRunId: runId, budget: runBudget }),
+  'cairn.budget.returned': z.looseObject({ nodeId, childRunId: runId, spent }),
   'cairn.internal.thought': z.looseObject({
     iteration: count,
     stage: z.enum(['pre-llm', 'post-llm', 'pre-tool', 'post-tool']),
@@ -121,7 +173,13 @@ export const operatorPayloads = {
 /** Rows every reader of the run may see. */
 export const clientPayloads = {
   'cairn.task.status': z.looseObject({ status: z.enum(taskStatuses) }),
-  'cairn.tool.progress': z.looseObject({ callId: text, progress: share, message: z.string().optional() }),
+  'cairn.tool.progress': z.looseObject({
+    callId: text,
+    progress: share,
+    message: z.string().optional(),
+    agentId: text.optional(),
+    toolName: text.optional(),
+  }),
   'cairn.artifact.chunk': z.looseObject({ ...artifact, data: z.string().optional() }),
   'cairn.artifact.rows': z.looseObject({ ...artifact, rows: z.array(jsonObject).optional() }),
   'cairn.input.forwarded': z.looseObject({ inputId: text }),

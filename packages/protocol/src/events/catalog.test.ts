@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest';
+import { audienceOf } from './audiences.ts';
 import { operatorPayloads } from './cairn.ts';
-import { audienceOf, eventPayloads, eventTypePattern, eventTypes, isEventType } from './catalog.ts';
-import { isTerminalType, terminalTypes } from './terminal-types.ts';
+import { eventPayloads, eventTypePattern, eventTypes, isEventType } from './catalog.ts';
+import { terminalPayloads } from './run.ts';
+import { isTerminalType } from './terminal-types.ts';
 
 test('operators alone see what the engine asked of the outside; everything else is for every reader', () => {
   const operator = eventTypes.filter((type) => audienceOf(type) === 'operator');
   expect(operator).toEqual(Object.keys(operatorPayloads));
+  expect(audienceOf('cairn.step.of_a_later_version')).toBe('operator');
   expect(audienceOf('acme.new.thing')).toBe('client');
   expect(audienceOf('cairn.task.status')).toBe('client');
 });
 
 test('exactly the three ends of a run are terminal', () => {
-  expect(eventTypes.filter(isTerminalType)).toEqual([...terminalTypes]);
+  expect(eventTypes.filter(isTerminalType)).toEqual(Object.keys(terminalPayloads));
+  expect(isTerminalType('constructor')).toBe(false);
 });
 
 test('our own types are legal as vendor types', () => {

@@ -1,6 +1,6 @@
-/** Every event type this version knows, with its payload and its audience. */
+/** Every event type this version knows, with its payload; who sees it and whether it ends a run is in `traits.ts`. */
 import { z } from 'zod';
-import type { Audience } from '../event.ts';
+import type { DataOf } from '../data-of.ts';
 import { agentPayloads } from './agent.ts';
 import { clientPayloads, operatorPayloads } from './cairn.ts';
 import { enginePayloads } from './engine.ts';
@@ -41,7 +41,8 @@ export const eventPayloads = {
 } as const satisfies Record<string, z.ZodType>;
 
 export type EventType = keyof typeof eventPayloads;
-export type PayloadOf<Type extends EventType> = z.infer<(typeof eventPayloads)[Type]>;
+/** What an event of this type carries. Open at run time; see `DataOf`. */
+export type PayloadOf<Type extends EventType> = DataOf<(typeof eventPayloads)[Type]>;
 
 export const eventTypes = Object.keys(eventPayloads) as readonly EventType[];
 
@@ -51,8 +52,3 @@ export const isEventType = (type: string): type is EventType => Object.hasOwn(ev
 /** What a vendor's type must look like: at least two segments, the first not reserved. */
 export const eventTypePattern =
   /^(?!(?:openwop|core|community|vendor|private|local)\.)[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$/;
-
-const operatorFamily = /^cairn\.(?:step|timer|cancel|callback|pause|model|memory|budget|internal)\./;
-
-/** Who may see rows of this type. */
-export const audienceOf = (type: string): Audience => (operatorFamily.test(type) ? 'operator' : 'client');

@@ -1,6 +1,6 @@
 /** Payloads of what the engine itself reports: data it wrote, limits it kept, leases, versions and replays. */
 import { z } from 'zod';
-import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
+import { count, instant, json, jsonObject, ordinal, runId, text } from '../fields.ts';
 import { channelReducerName } from '../workflow-definition.ts';
 
 const capKinds = [
@@ -70,7 +70,7 @@ export const enginePayloads = {
   }),
   'output.chunk': z.looseObject({
     nodeId: text,
-    runId: text,
+    runId,
     chunk: z.string(),
     isLast: z.boolean(),
     channel: z.string().optional(),

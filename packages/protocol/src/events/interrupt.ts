@@ -31,6 +31,7 @@ export const interruptPayloads = {
   'approval.received': z.looseObject({
     nodeId: z.string(),
     action: z.enum(['accept', 'reject', 'refine', 'edit-accept', 'timeout']),
+    interruptId: z.string().optional(),
     decidedBy: z.string().optional(),
     decidedAt: z.string().optional(),
     comment: z.string().optional(),
@@ -53,6 +54,7 @@ export const interruptPayloads = {
   'clarification.resolved': z.looseObject({
     nodeId: z.string(),
     answers: jsonObject,
+    interruptId: z.string().optional(),
     answeredBy: z.string().optional(),
   }),
 } as const;

@@ -1,7 +1,7 @@
 /** Payloads of a node's life inside a run. */
 import { z } from 'zod';
 import { agentRef } from '../agent-ref.ts';
-import { count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { count, errorObject, json, jsonObject, ordinal, runId, share, text } from '../fields.ts';
 import { interruptKind } from '../interrupts.ts';
 
 /** What may set the confidence below which a decision is held, the stronger first. */
@@ -29,6 +29,8 @@ export const nodePayloads = {
     durationMs: count.optional(),
     edges: edgeOutcomes.optional(),
     agent: agentRef.optional(),
+    /** The node ends the run, and why. */
+    endsRun: z.looseObject({ reason: z.string().nullable() }).optional(),
   }),
   'node.failed': z.looseObject({
     nodeId: text,
@@ -48,6 +50,7 @@ export const nodePayloads = {
     observed: share.optional(),
     decision: json.optional(),
     rule: z.enum(thresholdRules).optional(),
+    conversationId: text.optional(),
   }),
   'node.suspend-failed': z.looseObject({ nodeId: text, error: errorObject }),
   'node.resumed': z.looseObject({
@@ -61,10 +64,10 @@ export const nodePayloads = {
     delayMs: count.optional(),
     lastError: errorObject.optional(),
   }),
-  'node.skipped': z.looseObject({ nodeId: text, reason: z.string().optional() }),
+  'node.skipped': z.looseObject({ nodeId: text, reason: z.string().optional(), edges: edgeOutcomes.optional() }),
   'node.cancelled': z.looseObject({ nodeId: text, reason: z.string().optional() }),
   'node.dispatched': z.strictObject({
-    childRunId: text,
+    childRunId: runId,
     childWorkflowId: text,
     childStatus: z.string().optional(),
   }),

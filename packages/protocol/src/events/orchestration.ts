@@ -1,6 +1,7 @@
 /** Payloads of supervisors and the chains of runs they start. */
 import { z } from 'zod';
-import { agentId, errorObject, ordinal, share, text } from '../fields.ts';
+import type { DataOf } from '../data-of.ts';
+import { agentId, errorObject, ordinal, runId, share, text } from '../fields.ts';
 
 /** What a supervisor may decide (closed). */
 export const orchestratorDecision = z
@@ -20,7 +21,7 @@ export const orchestratorDecision = z
   ])
   .meta({ id: 'OrchestratorDecision' });
 
-export type OrchestratorDecision = z.infer<typeof orchestratorDecision>;
+export type OrchestratorDecision = DataOf<typeof orchestratorDecision>;
 
 const causationHostId = text.optional();
 
@@ -42,9 +43,9 @@ export const orchestrationPayloads = {
       'output.harvested',
     ]),
     workerId: text,
-    parentRunId: text,
+    parentRunId: runId,
     /** Set from `dispatch.succeeded` on. */
-    childRunId: text.optional(),
+    childRunId: runId.optional(),
     harvestedKeys: z.array(z.string()).optional(),
     attestation: z.strictObject({ checksum: text, algorithm: z.literal('sha256') }).optional(),
     error: errorObject.optional(),
@@ -55,7 +56,7 @@ export const orchestrationPayloads = {
     floor: z.number().min(0.5).max(1),
     escalationKind: z.enum(['clarify', 'escalate']),
     workerId: text.optional(),
-    parentRunId: text,
+    parentRunId: runId,
     originalDecision: orchestratorDecision.optional(),
     causationHostId,
   }),

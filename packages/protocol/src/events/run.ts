@@ -1,7 +1,7 @@
 /** Payloads of a run's own life: from `run.started` to its one terminal event. */
 import { z } from 'zod';
 import { agentRef } from '../agent-ref.ts';
-import { count, errorObject, json, jsonObject, ordinal, owner, text } from '../fields.ts';
+import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, text } from '../fields.ts';
 import { channelDeclaration } from '../workflow-definition.ts';
 
 /** What a pause does about nodes under way: cut them short, or let them finish first. */
@@ -28,24 +28,28 @@ const runStarted = z.looseObject({
   /** Declared defaults overlaid by the inputs. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
-  limits: z.looseObject({ maxNodeExecutions: ordinal.optional(), timeoutMs: ordinal.nullable().optional() }).optional(),
+  limits: z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() }).optional(),
   /** What the run and those below it may use together. */
-  budget: jsonObject.optional(),
+  budget: runBudget.optional(),
   /** The agents its nodes may act as, by id: the definition each is pinned to, and how it is shown. */
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
-  parentRunId: text.optional(),
+  parentRunId: runId.optional(),
   parentNodeId: text.optional(),
   /** The agent that wanted the run. */
   parentAgentId: text.optional(),
   /** With whom its agents remember: the run at the top of those who do, and whether it was started apart from the one above. */
-  memoryScope: z.looseObject({ runId: text, isolated: z.boolean() }).optional(),
+  memoryScope: z.looseObject({ runId, isolated: z.boolean() }).optional(),
+  /** How many runs are above this one. */
+  depth: count.optional(),
+  /** It goes on when the run that started it ends. */
+  detached: z.boolean().optional(),
   /** Of the request that started the run, when it was in a trace. */
   traceparent: text.optional(),
   tracestate: text.optional(),
 });
 
-export const runPayloads = {
-  'run.started': runStarted,
+/** The ends of a run: exactly one in each, and nothing after it. */
+export const terminalPayloads = {
   'run.completed': z.looseObject({
     outputs: jsonObject.optional(),
     durationMs: count.optional(),
@@ -61,8 +65,13 @@ export const runPayloads = {
     cancelledBy: z.string().optional(),
     durationMs: count.optional(),
     /** Set by a cascade only. */
-    parentRunId: text.optional(),
+    parentRunId: runId.optional(),
   }),
+} as const;
+
+export const runPayloads = {
+  'run.started': runStarted,
+  ...terminalPayloads,
   'run.resuming': z.looseObject({ fromStatus: z.string().optional() }),
   'run.paused': z.looseObject({
     reason: z.string().optional(),

@@ -1,7 +1,14 @@
-/** The events that end a run: exactly one per run, and nothing after it. Apart from the catalogue, so that a follower loads no schemas. */
+/** Which events end a run. Apart from the payloads, so that a follower in a browser loads no schemas. */
+import type { terminalPayloads } from './run.ts';
 
-export const terminalTypes = ['run.completed', 'run.failed', 'run.cancelled'] as const;
-export type TerminalType = (typeof terminalTypes)[number];
+/** The compiler holds this to the payloads that are written down as ends. */
+const ends = {
+  'run.completed': true,
+  'run.failed': true,
+  'run.cancelled': true,
+} as const satisfies Record<keyof typeof terminalPayloads, true>;
 
-export const isTerminalType = (type: string): type is TerminalType =>
-  type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
+export type TerminalType = keyof typeof ends;
+
+/** True for the one event of a run after which there is none. */
+export const isTerminalType = (type: string): type is TerminalType => Object.hasOwn(ends, type);

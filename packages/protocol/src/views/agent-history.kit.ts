@@ -1,6 +1,7 @@
 /** Random histories of agents at work, for the properties of the folds; not shipped. */
 import fc from 'fast-check';
 import type { FoldEvent } from '../event.ts';
+import { typedEvent } from '../events/row.ts';
 import type { JsonObject } from '../json.ts';
 import { someRun } from './legal-history.kit.ts';
 
@@ -117,11 +118,11 @@ class AgentHistory {
 
   #of({ nodeId }: Worker, type: string, payload: JsonObject): void {
     const named = { nodeId, ...payload };
-    this.events.push({ seq: this.events.length, at: 1_700_000_000_000, type, payload: named, nodeId });
+    this.events.push(typedEvent({ seq: this.events.length, at: 1_700_000_000_000, type, payload: named, nodeId }));
   }
 
   #write(type: string, payload: JsonObject): void {
-    this.events.push({ seq: this.events.length, at: 1_700_000_000_000, type, payload });
+    this.events.push(typedEvent({ seq: this.events.length, at: 1_700_000_000_000, type, payload }));
   }
 }
 

@@ -11,7 +11,7 @@ const event: RunEvent = {
   seq: 3,
   at: 0,
   type: 'node.started',
-  payload: { nodeId: 'n' },
+  payload: { typeId: 'core.noop', nodeId: 'n' },
 };
 
 test('a document has the fields of the envelope and no empty ones', () => {
@@ -19,7 +19,7 @@ test('a document has the fields of the envelope and no empty ones', () => {
     eventId: 'run_a:3',
     runId: 'run_a',
     type: 'node.started',
-    payload: { nodeId: 'n' },
+    payload: { typeId: 'core.noop', nodeId: 'n' },
     timestamp: '1970-01-01T00:00:00.000Z',
     sequence: 3,
   });

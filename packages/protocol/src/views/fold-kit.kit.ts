@@ -1,5 +1,6 @@
 /** Short ways to write events in the tests of the folds; not shipped. */
 import type { FoldEvent } from '../event.ts';
+import { typedEvent } from '../events/row.ts';
 import type { JsonObject } from '../json.ts';
 import { someRun } from './legal-history.kit.ts';
 import { foldRun } from './run.ts';
@@ -16,7 +17,7 @@ const eventsOf = (said: readonly Said[]): FoldEvent[] => {
   return said.map(([type, payload = {}, gapMs = 0], seq) => {
     at += gapMs;
     const nodeId = typeof payload?.nodeId === 'string' ? payload.nodeId : undefined;
-    return { seq, at, type, payload, nodeId };
+    return typedEvent({ seq, at, type, payload, nodeId });
   });
 };
 

@@ -1,6 +1,7 @@
 /** Random histories that keep the rules of a run, for the properties of the folds; not shipped. */
 import fc from 'fast-check';
 import type { FoldEvent } from '../event.ts';
+import { typedEvent } from '../events/row.ts';
 import type { RunId } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
 
@@ -164,7 +165,7 @@ class History {
   }
 
   #write(type: string, payload: JsonObject, nodeId?: string): void {
-    this.events.push({ seq: this.events.length, at: this.#at, type, payload, ...(nodeId !== undefined && { nodeId }) });
+    this.events.push(typedEvent({ seq: this.events.length, at: this.#at, type, payload, nodeId }));
   }
 }
 

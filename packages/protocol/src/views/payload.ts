@@ -4,6 +4,6 @@ import type { Json, JsonObject } from '../json.ts';
 
 const nothing: JsonObject = {};
 
-/** The payload as its type has it, checked when it was written; anything but an object reads as an empty one. */
+/** The payload as its type has it: held to it by the compiler where it was written, and not parsed again. */
 export const payloadAs = <Type extends EventType>(payload: Json): PayloadOf<Type> =>
   (typeof payload === 'object' && payload !== null ? payload : nothing) as unknown as PayloadOf<Type>;

@@ -25,7 +25,7 @@ import { changeVariable, seedVariables } from './variables.ts';
 
 /**
  * Take one event into the view. Unknown types and fields are ignored, and so is whatever follows a terminal event.
- * Payloads are kept by reference and never changed; they were checked when they were written and are not parsed again.
+ * Payloads are kept by reference and never changed. They are not parsed here: see `typedEvent` for what holds them to their types.
  */
 export function foldRun(view: RunView, event: FoldEvent): void {
   view.lastSeq = event.seq;

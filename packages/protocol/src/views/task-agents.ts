@@ -1,13 +1,12 @@
 /** The task faces of what agents do: text as it comes, thoughts, tool calls, usage, handoffs. */
 import type { FoldEvent } from '../event.ts';
-import type { ErrorObject } from '../fields.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isThought } from './agents.ts';
 import { own } from './dictionary.ts';
 import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
 import { blockOf } from './streams.ts';
-import { errorInfo } from './task-errors.ts';
+import { errorInfo, type Failure } from './task-errors.ts';
 import { statusFace } from './task-status.ts';
 
 /** The face of a row of an agent or a model; null for all other types, and for what the task view leaves out. */
@@ -152,7 +151,7 @@ function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
   return { ...call, success: false, error: info.message, errorInfo: info, ...more };
 }
 
-const refused = (error: ErrorObject | undefined, status: string | undefined, toolName: string) =>
+const refused = (error: Failure | undefined, status: string | undefined, toolName: string) =>
   errorInfo(error ?? { code: status ?? 'tool_failed', message: `The tool ${toolName} gave no result.` });
 
 function usage(view: RunView, event: FoldEvent): JsonObject {

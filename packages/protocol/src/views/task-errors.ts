@@ -4,7 +4,10 @@ import type { JsonObject } from '../json.ts';
 
 export type ErrorInfo = { code: string; message: string; retryable: boolean; details?: JsonObject };
 
-export const errorInfo = (error: ErrorObject): ErrorInfo => ({
+/** An error as anybody may give it: with a code of ours or another. */
+export type Failure = Omit<ErrorObject, 'code'> & { readonly code: string };
+
+export const errorInfo = (error: Failure): ErrorInfo => ({
   code: error.code,
   message: error.message,
   retryable: error.retryable ?? false,

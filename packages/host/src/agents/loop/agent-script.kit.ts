@@ -1,8 +1,8 @@
 /** Plays an agent node against the engine's pure core: models and tools answer when, and what, the test says. */
 import { createHash } from 'node:crypto';
-import type { FoldEvent, JsonObject } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
-import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
+import { RunScript, type ScriptEvent, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../../engine/core/driven.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
@@ -200,7 +200,7 @@ export class AgentScript extends RunScript {
     return this.types().filter((type) => !/^(run\.|cairn\.task|node\.started)/.test(type));
   }
 
-  event(type: string): FoldEvent<string, JsonObject> {
+  event(type: string): ScriptEvent {
     const found = this.events.find((event) => event.type === type);
     if (found === undefined) throw new Error(`no ${type} among ${this.types().join(', ')}`);
     return found;

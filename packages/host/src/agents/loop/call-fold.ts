@@ -1,5 +1,5 @@
 /** What the rows of tool calls, and of questions, change in an invocation. */
-import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject, RawEvent } from '@cairn/protocol';
 import type { StepSafety } from '../../engine/ports.ts';
 import { asUntrusted } from '../models/untrusted.ts';
 import type { ToolQuestion, ToolRecord } from '../tools/tool.ts';
@@ -8,11 +8,7 @@ import { inWords } from './task.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A call is asked for. */
-export function toolCalled(
-  loop: LoopState,
-  invocation: Invocation,
-  { seq, payload }: FoldEvent<string, JsonObject>,
-): void {
+export function toolCalled(loop: LoopState, invocation: Invocation, { seq, payload }: RawEvent): void {
   const callId = payload.callId as string;
   const safety = payload.safety as StepSafety;
   loop.toolCalls += 1;

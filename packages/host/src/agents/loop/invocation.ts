@@ -1,5 +1,5 @@
 /** How the rows of an agent node change what the loop knows of it. */
-import type { FoldEvent, JsonObject } from '@cairn/protocol';
+import type { JsonObject, RawEvent } from '@cairn/protocol';
 import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../models/turn.ts';
 import { modelName } from '../tools/tool-registry.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './call-fold.ts';
@@ -7,7 +7,7 @@ import { type Invocation, type LoopState, noStream, type Stream } from './loop-s
 import { handedText } from './task.ts';
 
 /** Changes the state in place; deterministic, and its cost does not grow with what was said. */
-export function evolveLoop(loop: LoopState, event: FoldEvent<string, JsonObject>): void {
+export function evolveLoop(loop: LoopState, event: RawEvent): void {
   const { invocation } = loop;
   if (invocation === null) {
     if (event.type === 'agent.invocation.started') loop.invocation = begun(loop, event);
@@ -37,7 +37,7 @@ export function evolveLoop(loop: LoopState, event: FoldEvent<string, JsonObject>
   }
 }
 
-function evolveInvocation(loop: LoopState, invocation: Invocation, event: FoldEvent<string, JsonObject>): void {
+function evolveInvocation(loop: LoopState, invocation: Invocation, event: RawEvent): void {
   const { payload } = event;
   switch (event.type) {
     case 'cairn.model.requested':
@@ -74,7 +74,7 @@ function evolveInvocation(loop: LoopState, invocation: Invocation, event: FoldEv
   }
 }
 
-function begun(loop: LoopState, { seq, payload }: FoldEvent<string, JsonObject>): Invocation {
+function begun(loop: LoopState, { seq, payload }: RawEvent): Invocation {
   const task = loop.handedOn?.message ?? null;
   loop.handedOn = null;
   loop.invocations += 1;

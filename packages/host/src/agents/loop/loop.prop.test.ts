@@ -1,6 +1,7 @@
-import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ScriptEvent } from '../../../test/kit/run-script.ts';
 import { evolve, newRunState } from '../../engine/core/evolve.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
 import type { Turn } from '../models/turn.ts';
@@ -134,7 +135,7 @@ function play(seed: number, crashes: (number: number) => boolean, allowlist: rea
   return run;
 }
 
-type Row = FoldEvent<string, JsonObject>;
+type Row = ScriptEvent;
 const of = (rows: readonly Row[], ...types: readonly string[]) => rows.filter(({ type }) => types.includes(type));
 
 function checkBrackets(rows: readonly Row[]): void {

@@ -148,7 +148,7 @@ function recordable(outcome: Json): ModelOutcome {
 
 /** A performer gives failures as outcomes; what it throws is not classified. */
 function thrown(result: Exclude<CallResult, { outcome: Json }>): ModelFailure {
-  const { code, message, retryable } =
+  const { code, message, retryable }: RunError =
     'error' in result
       ? result.error
       : { code: 'model_call_failed', message: 'The call was given up.', retryable: false };

@@ -34,11 +34,10 @@ function promptsOf(context: NodeContext, agent: Agent, options: PromptParts) {
   return nodePrompts(isFirst ? context : withoutReferences(context), own, options);
 }
 
-const withoutReferences = (context: NodeContext): NodeContext => ({
-  ...context,
-  node: { ...context.node, config: {} },
-  compiled: { ...context.compiled, definition: { ...context.compiled.definition, defaults: undefined } },
-});
+function withoutReferences(context: NodeContext): NodeContext {
+  const { defaults: _, ...definition } = context.compiled.definition;
+  return { ...context, node: { ...context.node, config: {} }, compiled: { ...context.compiled, definition } };
+}
 
 /** An agent's own prompt has no name but the agent's. */
 function nameOf({ agentId, ref }: Agent): string {

@@ -1,5 +1,5 @@
 /** One turn of a model as the loop asks for it and as the log keeps it: plain JSON that no provider's interface shows through. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import type { ErrorCode, Json, JsonObject } from '@cairn/protocol';
 
 /** What was said before, in the order in which a model gets it. */
 export type ModelMessage =
@@ -137,7 +137,7 @@ export type ModelErrorClass = (typeof modelErrorClasses)[number];
 export interface ModelFailure {
   readonly class: ModelErrorClass;
   /** A code of the closed list, for the node that fails by it. */
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly retryable: boolean;
   /** What the provider asked for. */

@@ -70,7 +70,7 @@ export async function startEngine(
   const until = async (runId: RunId, type: string) => {
     while (!(await rows(runId)).some((row) => row.type === type)) await new Promise((next) => setImmediate(next));
   };
-  const start = async (configurable?: JsonObject) =>
+  const start = async (configurable: JsonObject = {}) =>
     (await engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: { configurable } })).runId;
   return { engine, clock, rows, of, until, start };
 }

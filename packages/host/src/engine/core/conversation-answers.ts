@@ -58,7 +58,7 @@ function addressProblems({ conversationId }: Conversation, answer: ConversationA
   if (answer.conversationId !== undefined && answer.conversationId !== conversationId) {
     problems.push(`the conversation is ${conversationId}, not ${quoted(answer.conversationId, 200)}`);
   }
-  if (answer.operation === 'exchange' && answer.outcome !== undefined) {
+  if (answer.operation === 'exchange' && 'outcome' in answer) {
     problems.push('an outcome comes with the operation close');
   }
   return problems;
@@ -145,7 +145,7 @@ function closed(
     if (turn.messageId !== undefined && earlierTurn(state, conversation, turn) !== null) {
       problems.push(takenBy(turn.messageId));
     }
-    const { turnIndex: _, principal: __, ...said } = turn;
+    const { turnIndex: _, principal: __, ...said }: SentTurn = turn;
     value.turn = { ...said, ...(principal === undefined ? {} : { principal }) } as JsonObject;
   }
   if (data.outcomeSchema !== undefined) {

@@ -1,5 +1,7 @@
 /** What follows from what is known: the next few rows of a run, or none until something happens outside. */
+
 import type { JsonObject } from '@cairn/protocol';
+import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
 import { expiryDrafts } from './interrupts.ts';
@@ -190,8 +192,8 @@ function timedOut(state: Readonly<RunState>, node: CompiledNode): RunError {
   };
 }
 
-const unexpected = (node: CompiledNode, what: string) => ({
-  kind: 'fail' as const,
+const unexpected = (node: CompiledNode, what: string): NodeAction => ({
+  kind: 'fail',
   error: {
     code: 'internal_error',
     message: `Node ${node.id} of type ${node.type.typeId} got ${what} it never asked for.`,

@@ -1,5 +1,6 @@
 /** What happened, taken into the state of a run: the shared view first, then the graph's bookkeeping. */
 import {
+  type ErrorCode,
   type FoldEvent,
   foldRun,
   invariant,
@@ -64,7 +65,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
   foldRun(state.view, event);
   state.nextSeq = event.seq + 1;
   state.now = event.at;
-  const payload = event.payload as JsonObject;
+  const payload: JsonObject = event.payload;
   switch (event.type) {
     case 'run.started':
       runStarted(state, workflow, event, payload);
@@ -125,7 +126,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
 function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
   const inner = event.nodeId === undefined ? undefined : state.inner[event.nodeId];
   if (inner === undefined) return false;
-  nodeOf(workflow, event).type.driver?.evolve(inner, event as FoldEvent<string, JsonObject>);
+  nodeOf(workflow, event).type.driver?.evolve(inner, event);
   return true;
 }
 
@@ -196,7 +197,7 @@ function paused(state: RunState, event: FoldEvent, payload: JsonObject): void {
   if (pause.drainPolicy === 'immediate') for (const nodeId in state.active) abandon(state, nodeId, event.seq);
 }
 
-const breachCodes: Readonly<Record<string, string>> = {
+const breachCodes: Readonly<Record<string, ErrorCode>> = {
   'node-executions': 'recursion_limit_exceeded',
   'run-duration': 'run_timeout',
   'loop-iterations': 'loop_limit_exceeded',

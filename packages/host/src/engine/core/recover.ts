@@ -6,7 +6,7 @@ import { aboutDriven, askAgain, closeDriven } from './driven.ts';
 import { STEP_INTERRUPTED } from './evolve-facts.ts';
 import { askDrafts } from './interrupts.ts';
 import { activeContext, endNode, failNode } from './node-decisions.ts';
-import type { Decision, Draft, Effect, OpenCall, RunState } from './state.ts';
+import type { Decision, Draft, Effect, OpenCall, RunError, RunState } from './state.ts';
 
 /**
  * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
@@ -114,7 +114,7 @@ export function verdictDecision(context: NodeContext, call: OpenCall, verdict: J
     return { drafts: closeDriven(context, call, { given: result }, cause), effects: [] };
   }
   const message = `Step ${call.step} of node ${context.node.id} was interrupted, and it was decided to give it up.`;
-  const error = { code: 'step_interrupted', message, retryable: false };
+  const error: RunError = { code: 'step_interrupted', message, retryable: false };
   const drafts = isDriven ? closeDriven(context, call, { error }, cause) : failNode(context, error, cause);
   return { drafts, effects: [] };
 }

@@ -1,5 +1,5 @@
 /** Turns what `decide` asks for into rows: stamps seq and time, folds the event, writes the task face, serialises once. */
-import { type FoldEvent, type JsonObject, TerminalError, taskFace } from '@cairn/protocol';
+import { eventOf, TerminalError, type Draft as TypedDraft, taskFace } from '@cairn/protocol';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';
@@ -18,14 +18,7 @@ const CERTAINLY_SMALL = MAX_PAYLOAD_BYTES / 3;
 export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draft[], at: number): NewRow[] {
   const payloads = drafts.map(serialise);
   return drafts.map((draft, i) => {
-    const event: FoldEvent<string, JsonObject> = {
-      seq: state.nextSeq,
-      at,
-      type: draft.type,
-      nodeId: draft.nodeId,
-      cause: draft.cause,
-      payload: draft.payload,
-    };
+    const event = eventOf(draft as TypedDraft, state.nextSeq, at);
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
     return {

@@ -1,5 +1,5 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
-import type { Audience, DrainPolicy, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
+import type { Audience, DrainPolicy, ErrorObject, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
@@ -7,12 +7,8 @@ import type { AgentPin, StepSafety } from '../ports.ts';
 /** How an edge was left by its source, until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
 
-export interface RunError {
-  readonly code: string;
-  readonly message: string;
-  readonly details?: JsonObject;
-  readonly retryable?: boolean;
-}
+/** Why a step, a node or a run failed; its code is one of the closed list. */
+export type RunError = ErrorObject;
 
 /** A node that has started and not ended: what it is doing. */
 export interface ActiveNode {
@@ -210,9 +206,9 @@ export interface RunState {
 /** A row as `decide` asks for it; the mailbox stamps seq, time and task face. */
 export interface Draft {
   readonly type: string;
-  readonly nodeId?: string;
+  readonly nodeId?: string | undefined;
   /** seq in this run; a row of the same decision is reached by `state.nextSeq + index`. */
-  readonly cause?: number;
+  readonly cause?: number | undefined;
   readonly audience: Audience;
   readonly payload: JsonObject;
 }

@@ -1,5 +1,5 @@
 /** The nodes that do their work in the moment they start, and the one that only waits for time. */
-import { isoTime, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
+import { type ErrorCode, isoTime, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
 import type { Draft } from '../core/state.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
 import type { NodeContext, NodeType } from '../workflow/node-type.ts';
@@ -70,7 +70,8 @@ export const failing: NodeType = {
   begin: ({ node: { config } }) => ({
     kind: 'fail',
     error: {
-      code: (config.code ?? 'conformance_test_failure') as string,
+      // A workflow may fail with a code of its own; nothing here acts by it.
+      code: (config.code ?? 'conformance_test_failure') as ErrorCode,
       message: (config.message ?? 'Intentional conformance failure') as string,
       retryable: config.retryable === true,
     },

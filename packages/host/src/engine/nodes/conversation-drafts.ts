@@ -123,7 +123,7 @@ export function fullTurn(
     turnIndex,
     ts,
     principal,
-  }: { readonly turnIndex: number; readonly ts: number; readonly principal?: Json | undefined },
+  }: { readonly turnIndex: number; readonly ts: number; readonly principal?: string | undefined },
 ): ConversationTurn {
   const { principal: _, ...rest } = sent;
   const role = sent.role ?? 'user';
@@ -195,7 +195,7 @@ export function closingOf(conversation: Conversation, end: NonNullable<Conversat
     return { turn: hostTurn(conversation, 'The conversation timed out.', now), outcome: null, reason: 'timeout' };
   }
   const { turn: sent, outcome = null } = end.value as { readonly turn?: SentTurn; readonly outcome?: Json };
-  const at = { turnIndex: last.turnIndex + 1, ts: now, principal: sent?.principal as Json | undefined };
+  const at = { turnIndex: last.turnIndex + 1, ts: now, principal: sent?.principal as string | undefined };
   const turn =
     sent === undefined
       ? hostTurn(conversation, 'The conversation was closed.', now)

@@ -1,6 +1,6 @@
-import type { FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
-import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
+import { RunScript, type ScriptEvent, workflowOf } from '../../../test/kit/run-script.ts';
 import type { NodeOptions } from '../workflow/define-workflow.ts';
 
 const gate = (config: JsonObject = {}): NodeOptions => ({ type: 'core.conversationGate', config });
@@ -20,8 +20,8 @@ const refusal = (run: RunScript, value: Json, principal?: string): string => {
   }
   return 'taken';
 };
-const rowOf = (run: RunScript, type: string): FoldEvent<string, JsonObject> =>
-  run.events.find((event) => event.type === type) as FoldEvent<string, JsonObject>;
+const rowOf = (run: RunScript, type: string): ScriptEvent =>
+  run.events.find((event) => event.type === type) as ScriptEvent;
 
 describe('a conversation', () => {
   test('opens with what its node says first, caused by the suspension of the node', () => {

@@ -1,5 +1,5 @@
 /** What a node knows of the conversation it holds: plain JSON, changed by the node's rows alone. */
-import type { ConversationTurn, FoldEvent, Json, JsonObject } from '@cairn/protocol';
+import type { ConversationTurn, Json, JsonObject, RawEvent } from '@cairn/protocol';
 import type { RunState } from '../core/state.ts';
 
 export interface Conversation {
@@ -26,7 +26,7 @@ export interface Conversing {
   conversation: Conversation | null;
 }
 
-export function evolveConversation(inner: Conversing, event: FoldEvent<string, JsonObject>): void {
+export function evolveConversation(inner: Conversing, event: RawEvent): void {
   const { type, payload, seq } = event;
   if (type === 'conversation.opened') {
     inner.conversation = opened(payload, seq);

@@ -49,7 +49,7 @@ export function ratified(
   if (!timedOut && action === 'accept') return { decision };
   if (!timedOut && action === 'edit-accept') {
     const edited = orchestratorDecision.safeParse(editedArtifactData);
-    if (edited.success) return { decision: edited.data };
+    if (edited.success) return { decision: edited.data as OrchestratorDecision };
     const message = `The decision as it was edited is none: ${edited.error.issues.map((issue) => issue.message).join('; ')}.`;
     return { error: { code: 'validation_error', message, retryable: false } };
   }

@@ -1,5 +1,5 @@
 /** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
-import type { FoldEvent, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { Json, JsonObject, RawEvent, RunId } from '@cairn/protocol';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import { type Conversing, evolveConversation } from './conversation-state.ts';
 
@@ -38,7 +38,7 @@ export const freshDispatch = (): Dispatch => ({
 export const hasAsked = ({ verdict, answers, conversation }: Dispatch): boolean =>
   verdict !== null || answers !== null || conversation !== null;
 
-export function evolveDispatch(inner: Dispatch, event: FoldEvent<string, JsonObject>): void {
+export function evolveDispatch(inner: Dispatch, event: RawEvent): void {
   const { type, payload, seq } = event;
   evolveConversation(inner, event);
   switch (type) {

@@ -1,8 +1,8 @@
 /** A run that was imported: shown by its rows alone, since this host may not know its steps, and never acted on. */
 import {
+  foldEventOf,
   foldRun,
   isoTime,
-  type Json,
   newRunView,
   type RunId,
   type RunSnapshot,
@@ -44,9 +44,7 @@ async function foldedView(store: Store, runId: RunId): Promise<RunView> {
   const view = newRunView(runId);
   for (;;) {
     const rows = await store.log.read({ runId, after: view.lastSeq, ...PAGE });
-    for (const { seq, at, type, nodeId, payload } of rows) {
-      foldRun(view, { seq, at, type, nodeId: nodeId ?? undefined, payload: JSON.parse(payload) as Json });
-    }
+    for (const row of rows) foldRun(view, foldEventOf(row));
     if (rows.length === 0) return view;
   }
 }

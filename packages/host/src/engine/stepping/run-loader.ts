@@ -1,5 +1,5 @@
 /** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
-import { type FoldEvent, type Json, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { foldEventOf, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { evolve, newRunState } from '../core/evolve.ts';
@@ -48,17 +48,7 @@ export function createRunLoader(store: Store, workflows: WorkflowRegistry, pins:
   const catchUp = async (state: RunState, workflow: Workflow) => {
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
-      for (const row of rows) {
-        const event: FoldEvent = {
-          seq: row.seq,
-          at: row.at,
-          type: row.type,
-          nodeId: row.nodeId ?? undefined,
-          cause: row.cause ?? undefined,
-          payload: JSON.parse(row.payload) as Json,
-        };
-        evolve(state, workflow, event);
-      }
+      for (const row of rows) evolve(state, workflow, foldEventOf(row));
       if (rows.length < PAGE) return;
     }
   };

@@ -1,5 +1,5 @@
 /** A run's public view out of the log, for who shows runs and does not step them: the newest checkpoint, then the tail. */
-import { foldRun, type Json, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import { foldEventOf, foldRun, newRunView, type RunId, type RunView } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
@@ -23,6 +23,4 @@ export function createLoadView({ log, records }: Pick<Store, 'log' | 'records'>)
   };
 }
 
-export function foldRow(view: RunView, { seq, at, type, nodeId, payload }: Row): void {
-  foldRun(view, { seq, at, type, nodeId: nodeId ?? undefined, payload: JSON.parse(payload) as Json });
-}
+export const foldRow = (view: RunView, row: Row): void => foldRun(view, foldEventOf(row));

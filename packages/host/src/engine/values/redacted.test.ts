@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { bench, chain, heldStep } from '../../../test/kit/engine-bench.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -13,7 +14,7 @@ describe('a run that is to start', () => {
     const request: StartRun = {
       ...start,
       inputs: { a: secret },
-      options: { tags: [secret], metadata: { [secret]: 1 }, configurable: { deep: [{ b: secret }] } },
+      options: { tags: [secret], metadata: { [secret]: 1 }, configurable: { deep: [{ b: secret }] } as JsonObject },
       trace: { traceparent: 'p', tracestate: `v=${secret}` },
       scopeId: `of ${secret}`,
     };

@@ -1,13 +1,5 @@
 /** The shapes of a compiled workflow and of the kinds of node in it; they refer to each other, so they stand together. */
-import type {
-  FoldEvent,
-  Json,
-  JsonObject,
-  RunId,
-  TriggerRule,
-  WorkflowDefinition,
-  WorkflowNode,
-} from '@cairn/protocol';
+import type { Json, JsonObject, RawEvent, RunId, TriggerRule, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { StepSafety } from '../ports.ts';
@@ -127,7 +119,7 @@ export interface NodeDriver<Inner extends object = object> {
   /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
   fresh(): Inner;
   /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
-  evolve(inner: Inner, event: FoldEvent<string, JsonObject>): void;
+  evolve(inner: Inner, event: RawEvent): void;
   /** What follows; null until something happens. Asked again after each of its decisions. */
   next(context: DrivenContext<Inner>): NodeAction | null;
   /** What a call is performed with. Not copied. */

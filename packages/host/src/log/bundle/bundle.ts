@@ -11,6 +11,7 @@ import {
   bundleRow,
   type Cause,
   type ContextId,
+  type DataOf,
   eventPayloads,
   isCairnError,
   isEventType,
@@ -184,7 +185,7 @@ class BundleReader {
     }
   }
 
-  #shaped<Shape>(shape: z.ZodType<Shape>, value: unknown): Shape {
+  #shaped<Schema extends z.ZodType>(shape: Schema, value: unknown): DataOf<Schema> {
     try {
       return parseShape(shape, value, 'it');
     } catch (error) {

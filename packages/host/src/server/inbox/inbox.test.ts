@@ -1,5 +1,5 @@
 import type { InboxChange, InboxEntry, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
-import { inboxChange, inboxPage } from '@cairn/protocol';
+import { inboxChange, inboxPage, parseShape } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { asked, creation, row, started } from '../../log/ports/samples.kit.ts';
@@ -23,7 +23,7 @@ async function begin(host: Served, definition: WorkflowDefinition, tenant = 't')
 async function page(host: Served, query = '', key = keys.alice) {
   const { status, text } = await host.ask('GET', `${PATH}${query}`, { key });
   expect(status).toBe(200);
-  return inboxPage.parse(JSON.parse(text));
+  return parseShape(inboxPage, JSON.parse(text), 'The page');
 }
 
 /** The page once so many wait. */
@@ -160,7 +160,8 @@ async function open(host: Served, headers: Record<string, string> = {}, key = ke
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const frames: Frame[] = [];
   const parser = createParser({
-    onEvent: ({ id, event, data }) => frames.push({ id, event, change: inboxChange.parse(JSON.parse(data)) }),
+    onEvent: ({ id, event, data }) =>
+      frames.push({ id, event, change: parseShape(inboxChange, JSON.parse(data), 'The change') }),
   });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,12 @@
-import { foldRun, type Json, type JsonObject, newRunView, type RunEventDoc, type RunId } from '@cairn/protocol';
+import {
+  foldRun,
+  type Json,
+  type JsonObject,
+  newRunView,
+  type RunEventDoc,
+  type RunId,
+  typedEvent,
+} from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { chain, keys, type Served, type ServedOptions, served } from '../served.kit.ts';
@@ -84,7 +92,7 @@ test('whoever folds the events of a run has the channel that its snapshot shows'
   const { body } = await host.ask('GET', `/v1/runs/${runId}/events`, { key: keys.alice });
   const view = newRunView(runId as RunId);
   for (const { sequence, timestamp, type, nodeId, payload } of body.events as unknown as readonly RunEventDoc[]) {
-    foldRun(view, { seq: sequence, at: Date.parse(timestamp), type, nodeId, payload });
+    foldRun(view, typedEvent({ seq: sequence, at: Date.parse(timestamp), type, nodeId, payload }));
   }
   const { channels } = (await host.ask('GET', `/v1/runs/${runId}`, { key: keys.alice })).body;
   expect(JSON.stringify((channels as JsonObject).conversation)).toBe(JSON.stringify(view.channels.conversation?.value));

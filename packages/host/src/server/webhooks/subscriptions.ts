@@ -37,7 +37,7 @@ export function newWebhook(keys: readonly Buffer[], webhook: NewWebhook) {
   const agreement: Agreement = {
     url: request.url,
     events: [...new Set(request.events)],
-    tags: request.tags === undefined || request.tags.length === 0 ? null : request.tags,
+    tags: request.tags === undefined || request.tags.length === 0 ? null : [...request.tags],
     sealedSecret: seal(keys, id, secret),
     secretFingerprint: secretFingerprint(secret),
     createdAt: now,
