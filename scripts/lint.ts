@@ -1,6 +1,7 @@
 /** The one lint command: every rule the repository holds, each with its verdict. `npm run lint -- rooms cycles` runs some. */
 import { dirname } from 'node:path';
 import { checkAddresses } from './lint/check-addresses.ts';
+import { castTable, checkCasts } from './lint/check-casts.ts';
 import { checkCycles } from './lint/check-cycles.ts';
 import { checkDeepImports } from './lint/check-deep-imports.ts';
 import { checkGlobals } from './lint/check-globals.ts';
@@ -15,12 +16,19 @@ import { biome, types, unused } from './lint/tools.ts';
 interface Check {
   readonly name: string;
   readonly about: string;
+  /** What it measured, shown when the check is asked for by name. */
+  readonly figures?: (sources: readonly Source[]) => string;
   readonly run: (root: string, sources: () => readonly Source[]) => readonly Finding[] | Promise<readonly Finding[]>;
 }
 
 const checks: readonly Check[] = [
   { name: 'biome', about: 'format, imports, any, default exports', run: (root) => biome(root) },
-  { name: 'types', about: 'tsc over sources, tests, e2e, bench and scripts', run: (root) => types(root) },
+  {
+    name: 'types',
+    about: 'tsc over sources, tests, e2e, bench and scripts; casts per room',
+    run: async (root, sources) => [...(await types(root)), ...checkCasts(sources())],
+    figures: castTable,
+  },
   { name: 'unused', about: 'files, exports and dependencies nothing uses', run: (root) => unused(root) },
   { name: 'rooms', about: 'the import table', run: (_, sources) => checkImports(sources()) },
   { name: 'deep', about: 'no import inside another package', run: (_, sources) => checkDeepImports(sources()) },
@@ -60,6 +68,8 @@ async function main(): Promise<void> {
   let broken = 0;
   for (const { check, findings } of await Promise.all(running)) {
     process.stdout.write(`${findings.length === 0 ? 'ok    ' : 'BROKEN'} ${check.name.padEnd(10)} ${check.about}\n`);
+    if (check.figures !== undefined && process.argv.includes(check.name))
+      process.stdout.write(`${check.figures(sources()).replace(/^/gm, '    ')}\n`);
     for (const finding of findings) process.stdout.write(`${render(finding).replace(/^/gm, '    ')}\n`);
     if (findings.length > 0) broken += 1;
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkAddresses } from './check-addresses.ts';
+import { castTable, checkCasts } from './check-casts.ts';
 import { checkCycles } from './check-cycles.ts';
 import { checkDeepImports } from './check-deep-imports.ts';
 import { checkGlobals } from './check-globals.ts';
@@ -66,6 +67,35 @@ describe('rules about sources', () => {
 
   test('a file that does not parse is an error, not a clean file', () => {
     expect(() => parseSource('x.ts', 'export const = 1;')).toThrow('x.ts does not parse');
+  });
+});
+
+describe('casts', () => {
+  const sources = sourcesOf(fixture('casts'));
+  const file = 'packages/protocol/src/casts.ts';
+  const lined = (findings: readonly Finding[]) => findings.filter(({ line }) => line !== undefined);
+
+  test('through unknown and `!` are refused where they stand', () => {
+    expect(places(lined(checkCasts(sources, {})))).toEqual([...marks(fixture('casts'), false)].sort());
+  });
+
+  test('are bounded for each room, without `as const` and the numbers of indexed access', () => {
+    expect(messages(checkCasts(sources, {}))).toContain('has 3 casts in 8 lines (375.0 per thousand)');
+    expect(castTable(sources)).toContain('3 in      8 lines  packages/protocol/src');
+    const long = parseSource('packages/protocol/src/x.ts', `export const x = y as string;${'\n'.repeat(125)}`);
+    expect(checkCasts([long], {})).toEqual([]);
+    const dense = parseSource('packages/protocol/src/x.ts', `export const x = y as string;${'\n'.repeat(124)}`);
+    expect(places(checkCasts([dense], {}))).toEqual(['packages/protocol/src']);
+  });
+
+  test('through unknown pass in a file of the allow-list, which may not be stale', () => {
+    expect(places(lined(checkCasts(sources, { [file]: 'a reason' })))).toEqual([`${file}:8`]);
+    expect(messages(checkCasts(sources, { 'packages/protocol/src/gone.ts': 'a reason' }))).toContain('take it off');
+  });
+
+  test('through unknown are allowed in ten files at most', () => {
+    const allowed = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`x${i}.ts`, 'a reason']));
+    expect(messages(checkCasts([], allowed))).toContain('11 files may cast through `unknown`; the bound is 10.');
   });
 });
 

@@ -1,5 +1,6 @@
 /** Reads a source file the way the checks need it: what it imports and which globals it uses, from its syntax tree. */
 import { parseSync } from 'vite';
+import { type Cast, castsIn } from './casts.ts';
 import { type GlobalUse, globalUses } from './global-uses.ts';
 import { children, type SyntaxNode, stringOf, tree } from './syntax.ts';
 import { filesOf, lineAt, textOf } from './tree.ts';
@@ -17,6 +18,7 @@ export interface Source {
   readonly lines: number;
   readonly imports: readonly ImportRef[];
   readonly globals: readonly (GlobalUse & { readonly line: number })[];
+  readonly casts: readonly (Cast & { readonly line: number })[];
 }
 
 const sourceFile = /\.(ts|tsx|mts|mjs|js)$/;
@@ -43,6 +45,7 @@ export function parseSource(path: string, text: string): Source {
     lines: text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
     imports,
     globals: globalUses(program).map((use) => ({ ...use, line: lineAt(text, use.start) })),
+    casts: castsIn(program).map((cast) => ({ ...cast, line: lineAt(text, cast.start) })),
   };
 }
 

@@ -1,0 +1,41 @@
+/** Events without what no two runs share: ids are numbered by their first appearance, instants and durations are left out. */
+
+export interface RecordedEvent {
+  readonly type: string;
+  readonly [name: string]: unknown;
+}
+
+/** What is fresh in every run, each family numbered by itself. The order matters: longer forms first. */
+const families: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['time', /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g],
+  ['time', /\b1[789]\d{11}\b/g],
+  ['id', /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g],
+  ['run', /\brun_[A-Za-z0-9_-]{8,}/g],
+  ['ctx', /\bctx_[A-Za-z0-9_-]{8,}/g],
+  ['mem', /\bmem_[A-Za-z0-9_-]{8,}/g],
+  ['hash', /\b[0-9a-f]{32,64}\b/g],
+];
+
+/** Numbers that are instants or durations, by the name of their member; a body inside a line has its quotes escaped. */
+const timed = /(\\?"(?:at|duration|observed|[A-Za-z_]*(?:At|Ms|_ts|[Tt]imestamp))\\?"):\d+/g;
+const spoken = /\b\d+ ms\b/g;
+
+/** One line for each event; every run opens with its number. */
+export function normalise(runs: readonly (readonly RecordedEvent[])[]): readonly string[] {
+  const seen = new Map<string, Map<string, string>>();
+  const number = (family: string, text: string): string => {
+    const names = seen.get(family) ?? new Map<string, string>();
+    seen.set(family, names);
+    const known = names.get(text) ?? `<${family} ${names.size + 1}>`;
+    names.set(text, known);
+    return known;
+  };
+  const plain = (event: RecordedEvent): string => {
+    let text = JSON.stringify(event).replace(timed, '$1:0').replace(spoken, '<n> ms');
+    for (const [family, pattern] of families) {
+      text = text.replace(pattern, (found) => (family === 'time' ? '<time>' : number(family, found)));
+    }
+    return text;
+  };
+  return runs.flatMap((events, index) => [`run ${index + 1}`, ...events.map(plain)]);
+}

@@ -1,0 +1,116 @@
+/**
+ * Records what one checkout writes to its log, as JSON lines on stdout. It is a process of its own and imports the
+ * checkout it is given by path, so that one recorder reads old and new code alike.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Fixture } from '../openwop/openwop-data.ts';
+import type { Scenario } from '../openwop/scenario.ts';
+import type { Reply, WireHost } from '../openwop/wire-host.ts';
+import { normalise, type RecordedEvent } from './normalise.ts';
+import { recordPacks } from './record-packs.ts';
+
+/** One line of a recording: what is compared, and under which name. */
+export interface Recorded {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+const [, , checkout = '', part = '', ...range] = process.argv;
+
+const load = (path: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(checkout, path)).href);
+
+const say = (recorded: Recorded): void => void process.stdout.write(`${JSON.stringify(recorded)}\n`);
+
+/** Every row of a seed with its chained hash, which covers all of its columns and both of its bodies. */
+async function recordSeeds(from: number, to: number): Promise<void> {
+  const { simulate } = (await load('e2e/sim/world.ts')) as {
+    simulate: (options: { seed: number; steps: number; sink: (line: string) => void }) => Promise<{ breach: unknown }>;
+  };
+  for (let seed = from; seed <= to; seed += 1) {
+    const lines: string[] = [];
+    const sink = (line: string): void => {
+      const text = line.trimStart().replace(/^\d+ +/, '');
+      if (text.startsWith('row ')) lines.push(text);
+    };
+    const { breach } = await simulate({ seed, steps: 300, sink });
+    say({ name: `seed ${seed}`, lines: breach === null ? lines : [...lines, 'a promise was broken'] });
+  }
+}
+
+/** The published fixtures over HTTP: each scenario of the suite on a host of its own, and then every event of every run. */
+async function recordScenarios(): Promise<void> {
+  const { openwopData } = (await load('e2e/openwop/openwop-data.ts')) as { openwopData: () => unknown };
+  const { wireSchemas } = (await load('e2e/openwop/wire-schemas.ts')) as { wireSchemas: (data: unknown) => unknown };
+  const { WireHost: Host } = (await load('e2e/openwop/wire-host.ts')) as {
+    WireHost: { open(schemas: unknown): Promise<WireHost> };
+  };
+  const data = openwopData() as { fixtures: ReadonlyMap<string, Fixture> } | null;
+  if (data === null) throw new Error(`The OpenWOP fixtures are not beside ${checkout}.`);
+  for (const [id, scenarios] of await scenariosOf()) {
+    const fixture = data.fixtures.get(id);
+    if (fixture === undefined) continue;
+    for (const scenario of scenarios) {
+      const play = () => played(scenario, fixture, () => Host.open(wireSchemas(data)));
+      let lines = await play();
+      // Scenarios wait for real time; one that a busy machine made fail says nothing of the log.
+      for (let again = 0; again < 2 && lines[0]?.startsWith(FAILED); again += 1) lines = await play();
+      say({ name: `${id}: ${scenario.name}`, lines });
+    }
+  }
+}
+
+const FAILED = 'the scenario failed';
+
+async function played(scenario: Scenario, fixture: Fixture, open: () => Promise<WireHost>): Promise<readonly string[]> {
+  await using host = await open();
+  await host.register(fixture);
+  const failure = await scenario.run(host).then(
+    () => null,
+    (error: unknown) => String(error),
+  );
+  const runs = normalise(await recordedRuns(host));
+  return failure === null ? runs : [`${FAILED}: ${failure}`, ...runs];
+}
+
+async function scenariosOf(): Promise<readonly (readonly [string, readonly Scenario[]])[]> {
+  const files = (await readdir(join(checkout, 'e2e/openwop'))).filter((file) => file.endsWith('-scenarios.ts')).sort();
+  const modules = await Promise.all(files.map((file) => load(`e2e/openwop/${file}`)));
+  return modules.flatMap((module) =>
+    Object.values(module).flatMap((table) => Object.entries(table as Record<string, readonly Scenario[]>)),
+  );
+}
+
+/** Oldest first: runs are listed newest first. */
+async function recordedRuns(host: WireHost): Promise<readonly (readonly RecordedEvent[])[]> {
+  const listed: string[] = [];
+  let cursor: unknown = null;
+  do {
+    const query: string = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
+    const { body }: Reply = await host.call('GET', `/v1/runs?limit=100${query}`);
+    for (const run of body.runs as unknown as readonly { readonly runId: string }[]) listed.push(run.runId);
+    cursor = body.nextCursor;
+  } while (typeof cursor === 'string');
+  const runs: (readonly RecordedEvent[])[] = [];
+  for (const runId of listed.reverse()) {
+    const { body } = await host.call('GET', `/v1/runs/${runId}/events`);
+    runs.push(body.events as unknown as readonly RecordedEvent[]);
+  }
+  return runs;
+}
+
+switch (part) {
+  case 'seeds':
+    await recordSeeds(Number(range[0]), Number(range[1]));
+    break;
+  case 'scenarios':
+    await recordScenarios();
+    break;
+  case 'packs':
+    await recordPacks(checkout, load, say);
+    break;
+  default:
+    throw new Error(`There is nothing to record by the name of "${part}".`);
+}
+process.exit(0);
