@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import type { Recorded } from './record.ts';
+import type { Recorded } from './normalise.ts';
 
 const help = `npm run e2e:compare -- --against FOLDER [options]
 

@@ -1,5 +1,11 @@
 /** Events without what no two runs share: ids are numbered by their first appearance, instants and durations are left out. */
 
+/** One line of a recording: what is compared, and under which name. */
+export interface Recorded {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
 export interface RecordedEvent {
   readonly type: string;
   readonly [name: string]: unknown;

@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import type { createClient } from '@cairn/client';
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { createHost } from '../../packages/host/src/index.ts';
-import { normalise, type RecordedEvent } from './normalise.ts';
-import type { Recorded } from './record.ts';
+import { normalise, type Recorded, type RecordedEvent } from './normalise.ts';
 
 const KEY = 'a-key-for-recording-0001';
 

@@ -8,14 +8,8 @@ import { pathToFileURL } from 'node:url';
 import type { Fixture } from '../openwop/openwop-data.ts';
 import type { Scenario } from '../openwop/scenario.ts';
 import type { Reply, WireHost } from '../openwop/wire-host.ts';
-import { normalise, type RecordedEvent } from './normalise.ts';
+import { normalise, type Recorded, type RecordedEvent } from './normalise.ts';
 import { recordPacks } from './record-packs.ts';
-
-/** One line of a recording: what is compared, and under which name. */
-export interface Recorded {
-  readonly name: string;
-  readonly lines: readonly string[];
-}
 
 const [, , checkout = '', part = '', ...range] = process.argv;
 
