@@ -16,6 +16,7 @@ import type { ToolCallInput, ToolOutcome } from '../tools/tool.ts';
 import { ToolRegistry } from '../tools/tool-registry.ts';
 import { createAgentNodes } from './agent-node.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { type LoopState, openInvocation } from './state/loop-state.ts';
 
 export const sha256: Sha256 = (text, encoding) => createHash('sha256').update(text).digest(encoding);
 
@@ -144,6 +145,12 @@ export class AgentScript extends RunScript {
     const call = Object.values(this.state.calls).find(({ step }) => step === 'cairn.model');
     if (call === undefined) throw new Error(`no model call is open; the last row is ${this.types().at(-1)}`);
     return call;
+  }
+
+  /** Attempts of the open turn that failed. */
+  get failures(): number {
+    const { stage } = openInvocation(this.state.inner.a as LoopState);
+    return stage.kind === 'model' ? stage.call.failures : 0;
   }
 
   /** What the open turn is asked with. */

@@ -4,8 +4,8 @@ import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { Budget } from '../../engine/family/account.ts';
 import { spentBy } from '../../engine/family/budget.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import type { LoopState } from './loop-state.ts';
 import { clientRow } from './rows.ts';
+import type { LoopState } from './state/loop-state.ts';
 
 /** Turns of the model that a node gets when it says nothing. */
 const DEFAULT_MAX_TURNS = 16;

@@ -1,10 +1,10 @@
 /** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
-import { evolveLoop } from './invocation.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { freshLoop, type LoopState } from './loop-state.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
+import { evolveLoop } from './state/evolve-loop.ts';
+import { freshLoop, type LoopState } from './state/loop-state.ts';
 import { stoppedLoop } from './stopped.ts';
 import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
 

@@ -114,8 +114,7 @@ function land(run: AgentScript, luck: Luck, { callId, step: performer }: OpenCal
     run.lands(callId, { outcome: outcome(luck, callId, records.length) as unknown as JsonObject });
     return;
   }
-  const failures = (run.state.inner.a as { invocation: { request: { failures: number } } }).invocation.request.failures;
-  if (luck.below(5, `${callId}/fails ${failures}`) === 0)
+  if (luck.below(5, `${callId}/fails ${run.failures}`) === 0)
     run.fails({ retryable: luck.below(8, `${callId}/passes`) > 0 });
   else run.says(turn(luck, callId));
 }

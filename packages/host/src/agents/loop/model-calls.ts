@@ -8,12 +8,12 @@ import type { Model } from '../models/model-port.ts';
 import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { Invocation, LoopState, TurnRequest } from './loop-state.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
 import { clientRow, operatorRow } from './rows.ts';
 import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
+import { type Invocation, type LoopState, openInvocation, type TurnCall } from './state/loop-state.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -81,7 +81,7 @@ function requestPayload(
 
 /** The turn once more, because whoever had it is gone. What readers saw of it ends first. */
 export function askModelAgain(context: Context, { callId, attempt }: OpenCall): readonly Draft[] {
-  const invocation = context.inner.invocation as Invocation;
+  const invocation = openInvocation(context.inner);
   const nodeId = context.node.id;
   return [
     operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'interrupted' }),
@@ -91,13 +91,13 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
 
 /** What a person has to know of a turn under which one holder after the other was lost. */
 export function aboutModel({ inner }: DrivenContext<LoopState>): JsonObject {
-  const { agentId, provider, model } = inner.invocation as Invocation;
+  const { agentId, provider, model } = openInvocation(inner);
   return { agentId, model: `${provider}/${model}` };
 }
 
 /** What a turn is performed with. */
 export function modelInput(context: Context, options: LoopOptions): JsonObject {
-  const invocation = context.inner.invocation as Invocation;
+  const invocation = openInvocation(context.inner);
   const agent = agentOf(context, invocation.agentId);
   const { provider, model, messages, turns, startedSeq } = invocation;
   const { system, text } = openingWords(context, agent, invocation, options);
@@ -163,14 +163,14 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 /** How long until the next attempt; null when there is none. No chance in it: a run must decide the same every time. */
-export function retryWait({ failures }: TurnRequest, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
+export function retryWait({ failures }: TurnCall, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
   if (!retryable || failures >= MAX_FAILURES || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null;
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
 }
 
 /** The turn failed and is tried again after a while; what readers saw of it ends here. */
-export function waitToRetry(context: Context, call: TurnRequest, failure: ModelFailure, waitMs: number): Draft[] {
-  const { stream } = context.inner.invocation as Invocation;
+export function waitToRetry(context: Context, call: TurnCall, failure: ModelFailure, waitMs: number): Draft[] {
+  const { stream } = openInvocation(context.inner);
   const nodeId = context.node.id;
   const { callId, attempt, failures } = call;
   const isSeen = stream.deltas > 0 || stream.chunks > 0;
@@ -195,7 +195,7 @@ export function waitToRetry(context: Context, call: TurnRequest, failure: ModelF
 }
 
 /** The next attempt of a turn that failed. */
-export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnRequest): Asked {
+export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
     drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
@@ -203,7 +203,7 @@ export function retryModel(context: Context, invocation: Invocation, { callId, a
   };
 }
 
-export const modelError = (nodeId: string, { failures }: TurnRequest, failure: ModelFailure): RunError => ({
+export const modelError = (nodeId: string, { failures }: TurnCall, failure: ModelFailure): RunError => ({
   code: failure.code,
   message: `Node ${nodeId} gave up on its model${failures > 1 ? ` after ${failures} attempts` : ''}: ${failure.message}`,
   details: { class: failure.class },

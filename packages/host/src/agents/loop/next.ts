@@ -1,13 +1,14 @@
 /** What an agent node does next, out of what its rows have told so far: one decision at a time. */
 
+import type { RunError } from '../../engine/core/state.ts';
 import { passedOn } from '../../engine/nodes/values.ts';
 import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
+import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { type Invocation, type LoopState, openCalls, type TurnRequest } from './loop-state.ts';
 import {
   askModel,
   callPrefix,
@@ -21,31 +22,38 @@ import {
 import { promptRows } from './prompt.ts';
 import { clientRow } from './rows.ts';
 import { groupOf } from './settings.ts';
+import { type LoopState, openCalls, type TurnCall } from './state/loop-state.ts';
 import { taskProblems } from './task.ts';
 import { goOnWithCalls } from './tool-calls.ts';
-import { actOnTurn, actOnVerdict, afterCalls, askNext, endBadly } from './turn-end.ts';
+import { actOnTurn, actOnVerdict, afterCalls } from './turn-end.ts';
 
 type Context = DrivenContext<LoopState>;
 
 export function nextOfLoop(context: Context, options: LoopOptions): NodeAction | null {
   const { invocation } = context.inner;
   if (invocation === null) return begin(context, options);
-  switch (invocation.stage) {
+  const at: Place = { context, invocation, options };
+  const { stage } = invocation;
+  switch (stage.kind) {
     case 'model':
-      return goOnWithModel(context, invocation, options);
+      return goOnWithModel(at, stage.call);
     case 'turn':
-      return actOnTurn(context, invocation, options);
+      return actOnTurn(stepOf(at), stage.turn);
     case 'tools':
-      if (openCalls(invocation).length > 0) return goOnWithCalls(context, invocation);
-      return afterCalls(context, invocation, options);
-    case 'held': {
-      const verdict = invocation.held?.verdict ?? null;
-      return verdict === null ? null : actOnVerdict(context, invocation, verdict, options);
-    }
+      return openCalls(invocation).length > 0 ? goOnWithCalls(context, stage) : afterCalls(stepOf(at), stage.turn);
+    case 'held':
+      return null;
+    case 'judged':
+      return actOnVerdict(stepOf(at), stage);
     case 'ready':
-      return askNext({ context, invocation, options, agent: agentOf(context, invocation.agentId), rows: [] });
+      return askNext(stepOf(at));
   }
 }
+
+/** A step before its agent is looked up, which costs more than to see that nothing follows. */
+type Place = Pick<LoopStep, 'context' | 'invocation' | 'options'>;
+
+const stepOf = (at: Place): LoopStep => ({ ...at, agent: agentOf(at.context, at.invocation.agentId), rows: [] });
 
 /** The first invocation of the node, or that of a colleague. Whatever cannot be is said before anything is begun. */
 function begin(context: Context, options: LoopOptions): NodeAction {
@@ -90,22 +98,25 @@ function startedRow(context: Context, agent: Agent, { provider, model }: Model, 
 }
 
 /** Nothing while the call is open; after a failure another attempt, at once or later, or the end. */
-function goOnWithModel(context: Context, invocation: Invocation, options: LoopOptions): NodeAction | null {
-  const request = invocation.request as TurnRequest;
-  const { failure, timerId, isDue } = request;
-  if (failure === null) return null;
-  if (timerId !== null) return isDue ? { kind: 'wait', ...retryModel(context, invocation, request) } : null;
-  const waitMs = retryWait(request, failure);
-  if (waitMs !== null) return { kind: 'wait', drafts: waitToRetry(context, request, failure, waitMs) };
-  return giveUp(context, invocation, failure, options);
+function goOnWithModel(at: Place, call: TurnCall): NodeAction | null {
+  const { context, invocation } = at;
+  const { progress } = call;
+  switch (progress.kind) {
+    case 'open':
+    case 'waiting':
+      return null;
+    case 'due':
+      return { kind: 'wait', ...retryModel(context, invocation, call) };
+    case 'failed': {
+      const { failure } = progress;
+      const waitMs = retryWait(call, failure);
+      if (waitMs !== null) return { kind: 'wait', drafts: waitToRetry(context, call, failure, waitMs) };
+      return giveUp(stepOf(at), modelError(context.node.id, call, failure), failure);
+    }
+  }
 }
 
-function giveUp(context: Context, invocation: Invocation, failure: ModelFailure, options: LoopOptions): NodeAction {
-  const nodeId = context.node.id;
-  const agent = agentOf(context, invocation.agentId);
-  const here = { context, invocation, agent, options, rows: [] };
-  const error = modelError(nodeId, invocation.request as TurnRequest, failure);
-  return failure.class === 'content_filter'
-    ? endBadly(here, { ...error, code: 'model_refused', retryable: false }, 'refused')
-    : endBadly(here, error);
-}
+const giveUp = (step: LoopStep, error: RunError, failure: ModelFailure): NodeAction =>
+  failure.class === 'content_filter'
+    ? endBadly(step, { ...error, code: 'model_refused', retryable: false }, 'refused')
+    : endBadly(step, error);

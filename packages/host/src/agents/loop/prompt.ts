@@ -5,7 +5,7 @@ import type { DrivenContext, NodeContext } from '../../engine/workflow/node-type
 import { nodePrompts } from '../prompts/node-prompts.ts';
 import { type Agent, firstAgentId } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { Invocation, LoopState } from './loop-state.ts';
+import type { Invocation, LoopState } from './state/loop-state.ts';
 import { nodeTask } from './task.ts';
 
 type PromptParts = Pick<LoopOptions, 'prompts' | 'sha256'>;

@@ -2,8 +2,8 @@
 
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext } from '../../engine/workflow/node-type.ts';
-import { type Invocation, type LoopState, openCalls } from './loop-state.ts';
 import { invocationCompletedRow, operatorRow, toolReturnedRow } from './rows.ts';
+import { type Invocation, type LoopState, openCalls } from './state/loop-state.ts';
 
 /** Needs nothing but what the rows have told: also a run in which something broke can be ended. */
 export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopState>): readonly Draft[] {
@@ -16,9 +16,9 @@ export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopS
   ];
 }
 
-function abandonedTurn(nodeId: string, { stage, request }: Invocation): Draft[] {
-  if (stage !== 'model' || request === null || request.failure !== null) return [];
-  const { callId, attempt } = request;
+function abandonedTurn(nodeId: string, { stage }: Invocation): Draft[] {
+  if (stage.kind !== 'model' || stage.call.progress.kind !== 'open') return [];
+  const { callId, attempt } = stage.call;
   return [operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'stopped' })];
 }
 

@@ -1,20 +1,20 @@
 /** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
-import { type Json, type JsonObject, quoted } from '@cairn/protocol';
+import { invariant, type Json, type JsonObject, quoted } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
-import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
+import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import { authorize, type ToolAccess } from '../allowlist.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion } from '../tools/tool.ts';
 import type { Agent } from './agent.ts';
-import { QUESTION_ID } from './call-fold.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { type Invocation, type LoopState, openCalls, type ToolCall } from './loop-state.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
 import { operatorRow, type ToolEnd, toolCalledRow, toolReturnedRow } from './rows.ts';
 import { principalOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
+import { QUESTION_ID } from './state/evolve-tool-calls.ts';
+import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from './state/loop-state.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -112,16 +112,21 @@ export function callRows(
   return { drafts, effects };
 }
 
-const callOf = ({ inner }: Context, callId: string): ToolCall =>
-  (inner.invocation as Invocation).calls.find((call) => call.callId === callId) as ToolCall;
+/** The state of a call that the engine holds open. */
+function callOf({ inner }: Context, callId: string): ToolCall {
+  const call = callsOf(openInvocation(inner)).find((one) => one.callId === callId);
+  invariant(call !== undefined, 'agent-tool-call-open', { callId });
+  return call;
+}
 
 /** What a tool is performed with. */
 export function toolInput(context: Context, { callId }: OpenCall): JsonObject {
-  const { turn, agentId } = context.inner.invocation as Invocation;
+  const { stage, agentId } = openInvocation(context.inner);
   const { toolId, index, records } = callOf(context, callId);
+  const asked = 'turn' in stage ? stage.turn.toolCalls[index] : undefined;
   const input: ToolCallInput = {
     toolId,
-    input: turn?.toolCalls[index]?.input ?? null,
+    input: asked?.input ?? null,
     agentId,
     records,
     principal: principalOf(context),
@@ -139,7 +144,7 @@ export function aboutTool(context: Context, call: OpenCall): JsonObject {
 export function toolReturned(context: Context, open: OpenCall, result: CallResult, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
   const { toolId, calledSeq } = callOf(context, callId);
-  const { agentId } = context.inner.invocation as Invocation;
+  const { agentId } = openInvocation(context.inner);
   const nodeId = context.node.id;
   const outcome = outcomeOf(result);
   if (outcome.kind === 'suspended') {
@@ -175,18 +180,17 @@ export function callAgain(
 }
 
 /** What the open calls of a turn lead to: functions entered again with an answer, or the next question; null while all of them run or wait. */
-export function goOnWithCalls(context: Context, invocation: Invocation) {
+export function goOnWithCalls(context: Context, { calls }: ToolsStage): NodeAction | null {
   const nodeId = context.node.id;
-  const open = openCalls(invocation);
-  const answered = open.filter(({ stage }) => stage === 'answered');
+  const answered = calls.filter(({ progress }) => progress.kind === 'answered');
   if (answered.length > 0) {
     const drafts = answered.map((call) => callAgain(nodeId, call));
     const effects = answered.map(({ callId }): Effect => ({ kind: 'step', callId }));
-    return { kind: 'wait' as const, drafts, effects };
+    return { kind: 'wait', drafts, effects };
   }
-  const asking = open.find(({ stage }) => stage === 'asking');
-  if (asking?.question == null || hasOpenQuestion(context)) return null;
-  return { kind: 'wait' as const, drafts: questionRows(context, asking.question.question) };
+  const asking = calls.map(({ progress }) => progress).find((progress) => progress.kind === 'asking');
+  if (asking === undefined || hasOpenQuestion(context)) return null;
+  return { kind: 'wait', drafts: questionRows(context, asking.question) };
 }
 
 /** A node asks one thing at a time: an answer to the node is then an answer to that. */

@@ -6,9 +6,9 @@ import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engi
 import { type Check, configProblems, settings } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
-import type { LoopState } from '../loop/loop-state.ts';
 import { clientRow } from '../loop/rows.ts';
 import { costProblems } from '../loop/run-costs.ts';
+import type { LoopState } from '../loop/state/loop-state.ts';
 import { promptRefProblems } from '../prompts/prompt-chain.ts';
 import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
 import { briefed, workerProblems } from './workers.ts';

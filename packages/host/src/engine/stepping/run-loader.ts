@@ -9,7 +9,7 @@ import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 
 /** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
-export const STATE_FORMAT = 'run-state/7';
+export const STATE_FORMAT = 'run-state/8';
 
 const PAGE = 1_000;
 

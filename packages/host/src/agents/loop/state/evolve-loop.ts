@@ -1,10 +1,10 @@
 /** How the rows of an agent node change what the loop knows of it. */
 import type { JsonObject, RawEvent } from '@cairn/protocol';
-import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../models/turn.ts';
-import { modelName } from '../tools/tool-registry.ts';
-import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './call-fold.ts';
-import { type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
-import { handedText } from './task.ts';
+import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../../models/turn.ts';
+import { modelName } from '../../tools/tool-registry.ts';
+import { handedText } from '../task.ts';
+import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './evolve-tool-calls.ts';
+import { callsOf, type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 
 /** Changes the state in place; deterministic, and its cost does not grow with what was said. */
 export function evolveLoop(loop: LoopState, event: RawEvent): void {
@@ -50,11 +50,10 @@ function evolveInvocation(loop: LoopState, invocation: Invocation, event: RawEve
       invocation.stream = noStream();
       break;
     case 'cairn.timer.set':
-      if (invocation.request !== null) invocation.request.timerId = payload.timerId as string;
+      timerSet(invocation, payload);
       break;
     case 'cairn.timer.fired':
-      if (invocation.request !== null && invocation.request.timerId === payload.timerId)
-        invocation.request.isDue = true;
+      timerFired(invocation, payload);
       break;
     case 'agent.toolReturned':
       toolReturned(invocation, payload);
@@ -85,16 +84,12 @@ function begun(loop: LoopState, { seq, payload }: RawEvent): Invocation {
     provider: payload.resolvedProvider as string,
     model: payload.resolvedModel as string,
     task,
-    stage: 'ready',
     messages: [],
     characters: 0,
     turns: 0,
     repairs: 0,
-    request: null,
     stream: noStream(),
-    turn: null,
-    calls: [],
-    held: null,
+    stage: { kind: 'ready' },
   };
 }
 
@@ -119,21 +114,32 @@ function spend(loop: LoopState, { inputTokens, outputTokens, totalTokens, costEs
 
 /** A first attempt begins a turn: what came of the calls of the turn before becomes part of what was said. */
 function modelRequested(loop: LoopState, invocation: Invocation, payload: JsonObject): void {
-  const { request } = invocation;
+  const { stage } = invocation;
   const callId = payload.callId as string;
   const attempt = payload.attempt as number;
-  invocation.stage = 'model';
   invocation.stream = noStream();
-  if (request?.callId === callId) {
-    invocation.request = { ...request, attempt, failure: null, timerId: null, isDue: false };
+  if (stage.kind === 'model' && stage.call.callId === callId) {
+    stage.call.attempt = attempt;
+    stage.call.progress = { kind: 'open' };
     return;
   }
   loop.turns += 1;
   invocation.turns += 1;
-  invocation.request = { callId, attempt, failures: 0, failure: null, timerId: null, isDue: false };
   closeTurn(invocation);
+  invocation.stage = { kind: 'model', call: { callId, attempt, failures: 0, progress: { kind: 'open' } } };
   if (payload.repairs === true) invocation.repairs += 1;
   if (typeof payload.note === 'string') say(invocation, { role: 'user', text: payload.note });
+}
+
+function timerSet({ stage }: Invocation, { timerId }: JsonObject): void {
+  if (stage.kind !== 'model' || stage.call.progress.kind !== 'failed') return;
+  stage.call.progress = { kind: 'waiting', timerId: timerId as string };
+}
+
+function timerFired({ stage }: Invocation, { timerId }: JsonObject): void {
+  if (stage.kind !== 'model') return;
+  const { progress } = stage.call;
+  if (progress.kind === 'waiting' && progress.timerId === timerId) stage.call.progress = { kind: 'due' };
 }
 
 function say(invocation: Invocation, message: ModelMessage): void {
@@ -141,32 +147,32 @@ function say(invocation: Invocation, message: ModelMessage): void {
   invocation.characters += JSON.stringify(message).length;
 }
 
+/** What the model is told of a call that got no row, which are the loop's own. */
+const uncounted = { output: 'This did not count.', isError: true };
+const rejected = { output: 'A person rejected this.', isError: true };
+
 function closeTurn(invocation: Invocation): void {
-  const { turn, calls, held } = invocation;
-  if (turn === null) return;
-  const byIndex = new Map(calls.map((call) => [call.index, call]));
-  for (const [index, { id, name }] of sayable(turn.toolCalls).entries()) {
-    const call = byIndex.get(index);
-    const told = call ?? { output: held === null ? 'This did not count.' : 'A person rejected this.', isError: true };
-    say(invocation, { role: 'tool', callId: id, name, output: told.output, isError: told.isError });
+  const { stage } = invocation;
+  if (!('turn' in stage)) return;
+  const byIndex = new Map(callsOf(invocation).map(({ index, progress }) => [index, progress]));
+  const otherwise = stage.kind === 'held' || stage.kind === 'judged' ? rejected : uncounted;
+  for (const [index, { id, name }] of sayable(stage.turn.toolCalls).entries()) {
+    const progress = byIndex.get(index);
+    const { output, isError } = progress?.kind === 'done' ? progress : otherwise;
+    say(invocation, { role: 'tool', callId: id, name, output, isError });
   }
-  calls.length = 0;
-  invocation.turn = null;
-  invocation.held = null;
 }
 
 function modelReturned(invocation: Invocation, { turn, error }: JsonObject): void {
-  const { request } = invocation;
-  if (request === null) return;
+  const { stage } = invocation;
+  if (stage.kind !== 'model') return;
   if (turn === undefined) {
-    request.failure = error as unknown as ModelFailure;
-    request.failures += 1;
+    stage.call.progress = { kind: 'failed', failure: error as unknown as ModelFailure };
+    stage.call.failures += 1;
     return;
   }
   const answer = turn as unknown as Turn;
-  invocation.request = null;
-  invocation.stage = 'turn';
-  invocation.turn = answer;
+  invocation.stage = { kind: 'turn', turn: answer };
   say(invocation, {
     role: 'assistant',
     text: answer.text,

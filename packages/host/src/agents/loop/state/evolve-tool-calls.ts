@@ -1,53 +1,51 @@
 /** What the rows of tool calls, and of questions, change in an invocation. */
 import type { Json, JsonObject, RawEvent } from '@cairn/protocol';
-import type { StepSafety } from '../../engine/ports.ts';
-import { asUntrusted } from '../models/untrusted.ts';
-import type { ToolQuestion, ToolRecord } from '../tools/tool.ts';
-import type { Invocation, LoopState, ToolCall } from './loop-state.ts';
-import { inWords } from './task.ts';
-import { verdictOf } from './verdict.ts';
+import type { StepSafety } from '../../../engine/ports.ts';
+import { asUntrusted } from '../../models/untrusted.ts';
+import type { ToolQuestion, ToolRecord } from '../../tools/tool.ts';
+import { inWords } from '../task.ts';
+import { verdictOf } from '../verdict.ts';
+import { type AskedQuestion, callsOf, type Invocation, type LoopState, type ToolCall } from './loop-state.ts';
 
 /** A call is asked for. */
 export function toolCalled(loop: LoopState, invocation: Invocation, { seq, payload }: RawEvent): void {
+  const { stage } = invocation;
+  if (stage.kind !== 'turn' && stage.kind !== 'tools') return;
   const callId = payload.callId as string;
   const safety = payload.safety as StepSafety;
   loop.toolCalls += 1;
-  invocation.stage = 'tools';
-  invocation.calls.push({
+  if (safety === 'write') loop.writes += 1;
+  const call: ToolCall = {
     callId,
     index: Number(callId.slice(callId.lastIndexOf('.') + 1)),
     toolId: payload.toolId as string,
     calledSeq: seq,
     safety,
     attempt: payload.attempt as number,
-    stage: 'open',
     records: [],
-    question: null,
-    interruptId: null,
-    output: null,
-    isError: false,
-  });
-  if (safety === 'write') loop.writes += 1;
+    progress: { kind: 'open' },
+  };
+  if (stage.kind === 'tools') stage.calls.push(call);
+  else invocation.stage = { kind: 'tools', turn: stage.turn, calls: [call] };
 }
 
-const callOf = ({ calls }: Invocation, callId: Json | undefined): ToolCall | undefined =>
-  calls.find((call) => call.callId === callId);
+const callOf = (invocation: Invocation, callId: Json | undefined): ToolCall | undefined =>
+  callsOf(invocation).find((call) => call.callId === callId);
 
 export function toolReturned(invocation: Invocation, payload: JsonObject): void {
   const call = callOf(invocation, payload.callId);
   if (call === undefined) return;
   const { error, outcome, contentTrust } = payload;
   const told = error === undefined ? (outcome ?? null) : { error };
-  call.stage = 'done';
-  call.isError = error !== undefined;
-  call.output = contentTrust === 'untrusted' ? asUntrusted(call.toolId, inWords(told)) : told;
+  const output = contentTrust === 'untrusted' ? asUntrusted(call.toolId, inWords(told)) : told;
+  call.progress = { kind: 'done', output, isError: error !== undefined };
 }
 
 export function enteredAgain(invocation: Invocation, payload: JsonObject): void {
   const call = callOf(invocation, payload.callId);
   if (call === undefined) return;
   call.attempt = payload.attempt as number;
-  call.stage = 'open';
+  call.progress = { kind: 'open' };
 }
 
 export function stepReturned(invocation: Invocation, payload: JsonObject): void {
@@ -58,8 +56,8 @@ export function stepReturned(invocation: Invocation, payload: JsonObject): void 
   }
   const call = callOf(invocation, payload.callId);
   if (call === undefined || payload.suspended === undefined) return;
-  call.stage = 'asking';
-  call.question = payload.suspended as unknown as ToolCall['question'];
+  const { ordinal, question } = payload.suspended as unknown as AskedQuestion;
+  call.progress = { kind: 'asking', ordinal, question };
 }
 
 /** The first result of an ordinal counts: the function was told it. */
@@ -72,39 +70,48 @@ function record(call: ToolCall, { ordinal, name, outcome, error }: JsonObject): 
 /** The questions of a node are asked one at a time, so that this is the next call that has one. */
 export function asked(invocation: Invocation, { interruptId, kind, data }: JsonObject): void {
   if (kind === 'low-confidence') {
-    const { decision, observed } = data as JsonObject;
-    invocation.stage = 'held';
-    invocation.held = {
-      interruptId: interruptId as string,
-      decision: decision as Json,
-      confidence: observed as number,
-      verdict: null,
-    };
+    hold(invocation, interruptId as string, data as JsonObject);
     return;
   }
-  const call = kind === 'custom' ? undefined : invocation.calls.find(({ stage }) => stage === 'asking');
-  if (call === undefined) return;
-  call.stage = 'asked';
-  call.interruptId = interruptId as string;
+  if (kind === 'custom') return;
+  for (const call of callsOf(invocation)) {
+    if (call.progress.kind !== 'asking') continue;
+    call.progress = { ...call.progress, kind: 'asked', interruptId: interruptId as string };
+    return;
+  }
+}
+
+function hold(invocation: Invocation, interruptId: string, { decision }: JsonObject): void {
+  const { stage } = invocation;
+  if (stage.kind !== 'turn' && stage.kind !== 'tools') return;
+  invocation.stage = {
+    kind: 'held',
+    turn: stage.turn,
+    calls: callsOf(invocation),
+    interruptId,
+    decision: decision as Json,
+  };
 }
 
 export function answered(invocation: Invocation, payload: JsonObject): void {
   const { interruptId, resumeValue, reason } = payload;
-  const { held } = invocation;
-  if (held !== null && held.interruptId === interruptId) {
-    held.verdict = verdictOf(held.decision, (resumeValue ?? null) as Json, reason === 'timeout');
+  const { stage } = invocation;
+  if (stage.kind === 'held' && stage.interruptId === interruptId) {
+    const verdict = verdictOf(stage.decision, (resumeValue ?? null) as Json, reason === 'timeout');
+    invocation.stage = { kind: 'judged', turn: stage.turn, calls: stage.calls, verdict };
     return;
   }
-  const call = invocation.calls.find((open) => open.stage === 'asked' && open.interruptId === interruptId);
-  if (call === undefined || call.question === null) return;
-  const { ordinal, question } = call.question;
-  call.stage = 'answered';
-  call.interruptId = null;
-  call.question = null;
-  const answer = { ordinal, kind: question.kind, name: question.name };
-  call.records.push(
-    reason === 'timeout' ? { ...answer, error: nobody } : { ...answer, outcome: answerTo(question, resumeValue) },
-  );
+  for (const call of callsOf(invocation)) {
+    const { progress } = call;
+    if (progress.kind !== 'asked' || progress.interruptId !== interruptId) continue;
+    const { ordinal, question } = progress;
+    call.progress = { kind: 'answered' };
+    const answer = { ordinal, kind: question.kind, name: question.name };
+    call.records.push(
+      reason === 'timeout' ? { ...answer, error: nobody } : { ...answer, outcome: answerTo(question, resumeValue) },
+    );
+    return;
+  }
 }
 
 const nobody = { code: 'interrupt_timeout', message: 'Nobody answered in time.', retryable: false } as const;
