@@ -149,6 +149,20 @@ test('a long run goes on from its checkpoint after a restart', async () => {
   await seen(runId, 'run.completed');
 });
 
+test('a checkpoint of another format is ignored, and the run is folded from its log', async () => {
+  const { node, begin, store, seen, clock } = bench();
+  const held = heldStep('work');
+  const runId = await begin(node('a', [held.step]), chain('core.noop', 'local.step.work'));
+  await held.called(1);
+  const seq = (await store.log.head(runId))?.seq ?? 0;
+  await store.records.putCheckpoint({ runId, seq, format: 'run-state/1', body: '{"invocation":{"turn":null}}' });
+  const again = heldStep('work');
+  await node('b', [again.step]).open();
+  clock.advance(10_001);
+  (await again.called(1)).resolve(null);
+  await seen(runId, 'run.completed');
+});
+
 test('a takeover whose first append fails still asks before it repeats a write step', async () => {
   const { store, clock, node, begin, seen } = bench();
   const lost = heldStep('pay', 'write');
