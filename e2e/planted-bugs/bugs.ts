@@ -113,10 +113,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'reader-resumes-one-too-late',
-    file: 'packages/host/src/log/feed/feed.ts',
-    find: `    this.#after = range.after;
+    file: 'packages/host/src/log/feed/row-source.ts',
+    find: `    this.after = 'runId' in range ? range.after : range.afterCursor;
 `,
-    replace: `    this.#after = range.after + 1;
+    replace: `    this.after = 'runId' in range ? range.after + 1 : range.afterCursor;
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/feed/feed.test.ts' },
     why: 'A client that reconnects with its last id misses the next event.',

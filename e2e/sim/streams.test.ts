@@ -1,6 +1,6 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Sink } from '../../packages/host/src/log/feed/feed.ts';
+import type { Chunk, Sink } from '../../packages/host/src/log/feed/sink.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Auditor } from './auditor.ts';
@@ -38,30 +38,30 @@ async function watched() {
   return { sink: sink as unknown as Sink, streams, broken: () => complaints.first?.invariant ?? null };
 }
 
-/** What a feed says beside the text; watchers look only at the text. */
-const about = { upTo: 0, urgent: false };
+/** Watchers look only at the text. */
+const chunk = (text: string): Chunk => ({ text, upTo: 0, urgent: false, isLast: false });
 
 test('is content with rows in order that are durable', async () => {
   const { sink, broken } = await watched();
-  sink.write('id: 0\nevent: run.started\ndata: {}\n\nid: 1\nevent: node.started\ndata: {}\n\n', about);
+  sink.write(chunk('id: 0\nevent: run.started\ndata: {}\n\nid: 1\nevent: node.started\ndata: {}\n\n'));
   expect(broken()).toBeNull();
 });
 
 test('notices an event that was left out', async () => {
   const { sink, broken } = await watched();
-  sink.write('id: 1\ndata: {}\n\n', about);
+  sink.write(chunk('id: 1\ndata: {}\n\n'));
   expect(broken()).toBe('a stream misses nothing and repeats nothing');
 });
 
 test('notices an event that is not durable', async () => {
   const { sink, broken } = await watched();
-  sink.write('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\nid: 2\ndata: {}\n\n', about);
+  sink.write(chunk('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\nid: 2\ndata: {}\n\n'));
   expect(broken()).toBe('a stream shows only what is durable');
 });
 
 test('notices a stream that ends before its run', async () => {
   const { sink, broken } = await watched();
-  sink.write('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\n', about);
+  sink.write(chunk('id: 0\ndata: {}\n\nid: 1\ndata: {}\n\n'));
   sink.end();
   expect(broken()).toBe('a stream ends after the terminal event');
 });

@@ -1,6 +1,6 @@
 /** People who watch runs: over the live feed of either node, stalling, leaving, and coming back with the last seq they saw. */
 import type { RunId } from '@cairn/protocol';
-import type { Subscription } from '../../packages/host/src/log/feed/feed.ts';
+import type { Subscription } from '../../packages/host/src/log/feed/sink.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Auditor } from './auditor.ts';
 import type { Complain } from './breach.ts';
@@ -78,7 +78,7 @@ export class Streams {
     const subscription = life.feed.subscribe(
       { runId, after: seen },
       {
-        write: (chunk) => this.#see(watcher, subscription, chunk),
+        write: ({ text }) => this.#see(watcher, subscription, text),
         end: (fault) => this.#end(watcher, subscription, fault),
       },
     );

@@ -1,10 +1,10 @@
-/** The first rows of young runs: who starts a run follows it a moment later, and then needs nothing of the log. */
+/** The first rows of young runs. A client that starts a run follows it a moment later, and then needs no read of the log. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { LruMap } from '../../lru-map.ts';
 import type { Commit } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 
-/** Of each run. One that nobody followed until then is probably followed by nobody. */
+/** Of each run. A run that has more, and no subscriber yet, will probably have none. */
 const MAX_ROWS = 48;
 const MAX_CHARACTERS = 32_768;
 
@@ -17,11 +17,11 @@ interface Beginning {
   characters: number;
 }
 
-/** By context, and only while the context has one run: from when on it is followed, its ring has what comes next. */
+/** By context, and only while it has one run. Once the context is followed, its ring holds what comes next. */
 export class Beginnings {
   readonly #contexts = new LruMap<ContextId, Beginning>(MAX_CONTEXTS);
 
-  /** Told of every commit in a context that nobody follows, in order. */
+  /** Called with every commit of a context that nobody follows, in order. */
   note({ runId, contextId, rows }: Commit): void {
     const first = rows[0]?.seq;
     if (first === 0) this.#contexts.set(contextId, { runId, rows: [], characters: 0 });
@@ -38,8 +38,8 @@ export class Beginnings {
     if (beginning.rows.length > MAX_ROWS || beginning.characters > MAX_CHARACTERS) this.#contexts.delete(contextId);
   }
 
-  /** Every row of the run so far; null when only the log has them. Nothing of the context is kept here after that. */
-  take(runId: RunId, contextId: ContextId): readonly Row[] | null {
+  /** Every row of the run so far; null when only the log has them. Forgets the context, whose ring takes over. */
+  take(runId: RunId | null, contextId: ContextId): readonly Row[] | null {
     const beginning = this.#contexts.peek(contextId);
     if (beginning === undefined) return null;
     this.#contexts.delete(contextId);

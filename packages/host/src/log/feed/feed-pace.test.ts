@@ -51,7 +51,7 @@ describe('a feed without time to write each event by itself', () => {
     expect(pace.waiting).toHaveLength(1);
     pace.pass();
     expect([a.chunks.length, b.chunks.length]).toEqual([1, 1]);
-    expect([a.seqs(), b.seqs()]).toEqual([[1, 2], [1]]);
+    expect([a.positions(), b.positions()]).toEqual([[1, 2], [1]]);
   });
 
   it.each(['run.completed', 'node.suspended'])('writes %s at once, after all that waits in its run', async (type) => {
@@ -60,9 +60,9 @@ describe('a feed without time to write each event by itself', () => {
     await fact(store, runB);
     await fact(store, runA, type);
     await settled();
-    expect([a.seqs(), b.seqs()]).toEqual([[1, 2], []]);
+    expect([a.positions(), b.positions()]).toEqual([[1, 2], []]);
     pace.pass();
-    expect([a.seqs(), b.seqs()]).toEqual([[1, 2], [1]]);
+    expect([a.positions(), b.positions()]).toEqual([[1, 2], [1]]);
   });
 
   it('writes at once again when there is time, with what waited first', async () => {
@@ -71,9 +71,9 @@ describe('a feed without time to write each event by itself', () => {
     pace.ms = 0;
     await fact(store);
     await settled();
-    expect(a.seqs()).toEqual([1, 2]);
+    expect(a.positions()).toEqual([1, 2]);
     pace.pass();
-    expect(a.seqs()).toEqual([1, 2]);
+    expect(a.positions()).toEqual([1, 2]);
   });
 
   it('writes at once when there is much to write', async () => {
@@ -81,7 +81,7 @@ describe('a feed without time to write each event by itself', () => {
     await fact(store);
     await store.log.append({ runId: runA, rows: [row('x', { payload: JSON.stringify('x'.repeat(40_000)) })] });
     await settled();
-    expect(a.seqs()).toEqual([1, 2]);
+    expect(a.positions()).toEqual([1, 2]);
   });
 
   it('lets who follows a young run wait for its first events as for any other', async () => {
@@ -100,7 +100,7 @@ describe('a feed without time to write each event by itself', () => {
     expect(sink.chunks).toEqual([]);
     await fact(store, runA, 'run.completed');
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
     expect([sink.chunks.length, sink.ended, reads.length]).toEqual([1, 1, 0]);
   });
 
@@ -111,12 +111,12 @@ describe('a feed without time to write each event by itself', () => {
     const waits = collector();
     feed.subscribe({ runId: runA, after: -1 }, waits);
     await settled();
-    expect(waits.seqs()).toEqual([0, 1]);
+    expect(waits.positions()).toEqual([0, 1]);
     await fact(store, runA, 'run.completed');
     const late = collector();
     feed.subscribe({ runId: runA, after: -1 }, late);
     await settled();
-    expect(late.seqs()).toEqual([0, 1, 2]);
+    expect(late.positions()).toEqual([0, 1, 2]);
     expect(late.ended).toBe(1);
   });
 });

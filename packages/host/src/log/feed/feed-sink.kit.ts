@@ -1,5 +1,5 @@
 /** A sink that remembers, for the suites of the feed; not shipped. */
-import type { Sink } from './feed.ts';
+import type { Sink } from './sink.ts';
 
 export interface Collector extends Sink {
   /** What `write` answers. */
@@ -7,8 +7,8 @@ export interface Collector extends Sink {
   readonly chunks: string[];
   ended: number;
   fault: unknown;
-  /** The sequences of all frames, in the order they came. */
-  seqs(): readonly number[];
+  /** The ids of all frames, in the order they came. */
+  positions(): readonly number[];
 }
 
 export function collector(): Collector {
@@ -18,15 +18,15 @@ export function collector(): Collector {
     chunks,
     ended: 0,
     fault: undefined,
-    write(chunk) {
-      chunks.push(chunk);
+    write({ text }) {
+      if (text !== '') chunks.push(text);
       return this.accepts;
     },
     end(fault) {
       this.ended += 1;
       this.fault = fault;
     },
-    seqs: () => [...chunks.join('').matchAll(/^id: (\d+)$/gm)].map((found) => Number(found[1])),
+    positions: () => [...chunks.join('').matchAll(/^id: (\d+)$/gm)].map((found) => Number(found[1])),
   };
 }
 

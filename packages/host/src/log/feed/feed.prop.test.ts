@@ -3,11 +3,13 @@ import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { context as contextId, creation, row, runA, runB } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
-import { LiveFeed, type Pace, type Subscription } from './feed.ts';
+import { type FeedRange, LiveFeed } from './feed.ts';
 import { type Collector, collector, settled } from './feed-sink.kit.ts';
-import type { Lens } from './lens.ts';
+import { everything, type Lens, payloads } from './lens.ts';
+import type { Pace } from './pace.ts';
+import type { Subscription } from './sink.ts';
 
 const turns = fc.oneof(
   {
@@ -22,6 +24,7 @@ const turns = fc.oneof(
       after: fc.integer({ min: -1, max: 12 }),
       client: fc.boolean(),
       odd: fc.boolean(),
+      context: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(5) }) },
@@ -37,14 +40,38 @@ const limits = fc.record({
   page: fc.record({ events: fc.integer({ min: 1, max: 4 }), size: fc.integer({ min: 1, max: 60 }) }),
 });
 
-/** Hides every other type, as a mode of a stream does; the end of a run is hidden too. */
-const odd: Lens = { key: 'odd', nameOf: (type) => (type === 'odd' ? type : null), form: 'frames' };
+/** Shows every other type, as a mode of a stream does; the end of a run is hidden too. */
+const oddOnly = (type: string): string | null => (type === 'odd' ? type : null);
+const odd: Lens = payloads('odd', oddOnly, 'frames');
 
-interface Subscriber {
-  readonly lens: Lens | undefined;
-  readonly runId: RunId;
+/** The same over a context, whose positions are cursors. */
+const inContext = (lens: Lens): Lens => ({
+  ...lens,
+  key: `${lens.key} in context`,
+  render: ({ cursor }) => `id: ${cursor}\n\n`,
+});
+
+const runOf = (which: number): RunId => (which === 0 ? runA : runB);
+
+interface Wish {
+  readonly run: number;
   readonly after: number;
   readonly client: boolean;
+  readonly odd: boolean;
+  readonly context: boolean;
+}
+
+function rangeOf({ run, after, client, odd: isOdd, context: isContext }: Wish): FeedRange {
+  const audience = client ? 'client' : undefined;
+  if (isContext) {
+    const lens = inContext(isOdd ? odd : everything);
+    return { contextId, afterCursor: Math.max(after, 0), audience, lens };
+  }
+  return { runId: runOf(run), after, audience, ...(isOdd && { lens: odd }) };
+}
+
+interface Follower {
+  readonly range: FeedRange;
   readonly sink: Collector;
   readonly subscription: Subscription;
 }
@@ -61,9 +88,11 @@ function distant(store: Store): Store['log'] {
   };
 }
 
-const expected = async (store: Store, { runId, after, client, lens }: Subscriber): Promise<readonly number[]> => {
-  const rows = await store.log.read({ runId, after, limit: 10_000, audience: client ? 'client' : undefined });
-  return rows.filter(({ type }) => lens === undefined || type === 'odd').map((stored) => stored.seq);
+const expected = async (store: Store, { lens, ...range }: FeedRange): Promise<readonly number[]> => {
+  const rows = await store.log.read({ ...range, limit: 10_000 });
+  return rows
+    .filter(({ type }) => lens === undefined || lens.nameOf(type) !== null)
+    .map(({ seq, cursor }) => ('runId' in range ? seq : cursor));
 };
 
 describe('the live feed', () => {
@@ -80,21 +109,20 @@ describe('the live feed', () => {
         const early = isYoung ? new LiveFeed(distant(store), { ...sizes, pace }) : null;
         for (const runId of runs) await store.log.append(creation(runId));
         const feed = early ?? new LiveFeed(distant(store), { ...sizes, pace });
-        const subscribers: Subscriber[] = [];
-        const subscribe = (runId: RunId, after: number, client: boolean, lens?: Lens): void => {
+        const subscribers: Follower[] = [];
+        const subscribe = (range: FeedRange): void => {
           const sink = collector();
-          const range = { runId, after, audience: client ? ('client' as const) : undefined, ...(lens && { lens }) };
-          subscribers.push({ runId, after, client, lens, sink, subscription: feed.subscribe(range, sink) });
+          subscribers.push({ range, sink, subscription: feed.subscribe(range, sink) });
         };
-        if (!isYoung) subscribe(runA, -1, false);
+        if (!isYoung) subscribe({ runId: runA, after: -1 });
         for (const step of steps) {
           if (step.do === 'append') {
             const rows = Array.from({ length: step.rows }, (_, i) =>
               row(i % 2 === 1 ? 'odd' : 'even', { audience: i % 3 === 1 ? 'operator' : 'client' }),
             );
-            void store.log.append({ runId: runs[step.run]!, rows });
+            void store.log.append({ runId: runOf(step.run), rows });
           } else if (step.do === 'subscribe') {
-            if (subscribers.length < 6) subscribe(runs[step.run]!, step.after, step.client, step.odd ? odd : undefined);
+            if (subscribers.length < 6) subscribe(rangeOf(step));
           } else if (step.do === 'let time pass') {
             for (let i = 0; i < step.microtasks; i += 1) await null;
           } else if (step.do === 'be busy') {
@@ -116,10 +144,11 @@ describe('the live feed', () => {
           subscription.resume();
         }
         for (let i = 0; i < 20; i += 1) await settled();
-        for (const subscriber of subscribers) {
-          expect(subscriber.sink.seqs()).toEqual(await expected(store, subscriber));
-          expect(subscriber.sink.ended).toBe(1);
-          expect(subscriber.sink.fault).toBeUndefined();
+        for (const { range, sink } of subscribers) {
+          expect(sink.positions()).toEqual(await expected(store, range));
+          // A context goes on after its runs.
+          expect(sink.ended).toBe('runId' in range ? 1 : 0);
+          expect(sink.fault).toBeUndefined();
         }
       }),
       { numRuns: 300 },

@@ -7,7 +7,7 @@ import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
-import type { Lens } from './lens.ts';
+import { type Form, type Lens, payloads } from './lens.ts';
 import { Ring } from './ring.ts';
 
 const tiny: FeedLimits = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
@@ -42,7 +42,7 @@ describe('the live feed', () => {
     await settled();
     await settled();
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
     expect(reads).toEqual([1]);
   });
 
@@ -51,14 +51,13 @@ describe('the live feed', () => {
     await store.log.append(creation(runA));
     const feed = new LiveFeed(store.log);
     const asked: string[] = [];
-    const lens = (hidden: string, form: Lens['form']): Lens => ({
-      key: `${hidden} ${form}`,
-      form,
-      nameOf: (type) => {
+    const lens = (hidden: string, form: Form): Lens => {
+      const nameOf = (type: string) => {
         asked.push(type);
         return type === hidden ? null : type;
-      },
-    });
+      };
+      return payloads(`${hidden} ${form}`, nameOf, form);
+    };
     const wishes = [lens('a', 'frames'), lens('b', 'frames'), lens('a', 'documents'), lens('a', 'frames')];
     const sinks = wishes.map(() => collector());
     wishes.forEach((wish, i) => void feed.subscribe({ runId: runA, after: 0, lens: wish }, sinks[i]!));
@@ -66,10 +65,25 @@ describe('the live feed', () => {
     asked.length = 0;
     await store.log.append({ runId: runA, rows: [row('a'), row('b'), row('b')] });
     await settled();
-    expect([sinks[0]!.seqs(), sinks[1]!.seqs(), sinks[3]!.seqs()]).toEqual([[2, 3], [1], [2, 3]]);
+    expect([sinks[0]!.positions(), sinks[1]!.positions(), sinks[3]!.positions()]).toEqual([[2, 3], [1], [2, 3]]);
     expect(JSON.parse(`[${sinks[2]!.chunks.join('')}]`)).toMatchObject([{ sequence: 2 }, { sequence: 3 }]);
     // Four readers, three lenses, three rows.
     expect(asked).toHaveLength(9);
+  });
+
+  it('gives subscribers of two runs of a context, at the same place in both, each its own', async () => {
+    const store = inMemoryStore();
+    for (const runId of [runA, runB]) await store.log.append(creation(runId));
+    const feed = new LiveFeed(store.log);
+    const [a, b] = [collector(), collector()];
+    feed.subscribe({ runId: runA, after: 0 }, a);
+    feed.subscribe({ runId: runB, after: 0 }, b);
+    await settled();
+    await store.log.append({ runId: runA, rows: [row('a')] });
+    await store.log.append({ runId: runB, rows: [row('b'), row('b')] });
+    await settled();
+    expect([a.positions(), b.positions()]).toEqual([[1], [1, 2]]);
+    expect(a.chunks.join('')).toContain('event: a\n');
   });
 
   it('keeps nothing that every subscriber has seen, and what a stalled one has not', async () => {
@@ -93,7 +107,7 @@ describe('the live feed', () => {
       await settled();
     }
     expect(ring.end - ring.start).toBe(2);
-    expect(quick.seqs()).toEqual([0, 1, 2, 3, 4]);
+    expect(quick.positions()).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('gives what happened, then what happens, then ends', async () => {
@@ -102,14 +116,14 @@ describe('the live feed', () => {
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
     await fact(store);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1, 2]);
+    expect(sink.positions()).toEqual([0, 1, 2]);
     expect(sink.ended).toBe(0);
     await fact(store, runA, 'run.completed');
     await settled();
-    expect(sink.seqs()).toEqual([0, 1, 2, 3]);
+    expect(sink.positions()).toEqual([0, 1, 2, 3]);
     expect(sink.ended).toBe(1);
   });
 
@@ -119,7 +133,7 @@ describe('the live feed', () => {
     const sink = collector();
     new LiveFeed(store.log).subscribe({ runId: runA, after: 1 }, sink);
     await settled();
-    expect(sink.seqs()).toEqual([2]);
+    expect(sink.positions()).toEqual([2]);
   });
 
   it('leaves operator rows and other runs out', async () => {
@@ -134,8 +148,8 @@ describe('the live feed', () => {
     await store.log.append(creation(runB));
     await store.log.append({ runId: runA, rows: [row('c', { audience: 'operator' }), row('d')] });
     await settled();
-    expect(client.seqs()).toEqual([0, 2, 4]);
-    expect(operator.seqs()).toEqual([0, 1, 2, 3, 4]);
+    expect(client.positions()).toEqual([0, 2, 4]);
+    expect(operator.positions()).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('writes the events of one commit at once, as the same text for everyone at the same place', async () => {
@@ -160,7 +174,7 @@ describe('the live feed', () => {
     feed.subscribe({ runId: runA, after: 1 }, none);
     feed.subscribe({ runId: 'run_none' as RunId, after: -1 }, unknown);
     await settled();
-    expect(all.seqs()).toEqual([0, 1]);
+    expect(all.positions()).toEqual([0, 1]);
     expect([all.ended, none.ended, unknown.ended]).toEqual([1, 1, 1]);
     expect(none.chunks).toEqual([]);
   });
@@ -173,7 +187,7 @@ describe('the live feed', () => {
     await settled();
     await fact(store, runA, 'run.cancelled');
     await settled();
-    expect([sink.seqs(), sink.ended]).toEqual([[], 1]);
+    expect([sink.positions(), sink.ended]).toEqual([[], 1]);
   });
 });
 
@@ -192,11 +206,11 @@ describe('a slow subscriber', () => {
     await fact(store);
     await fact(store);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
     sink.accepts = true;
     subscription.resume();
     await settled();
-    expect(sink.seqs()).toEqual([0, 1, 2, 3]);
+    expect(sink.positions()).toEqual([0, 1, 2, 3]);
     expect(reads.length).toBe(pages);
   });
 
@@ -212,10 +226,10 @@ describe('a slow subscriber', () => {
     sink.accepts = true;
     subscription.resume();
     await settled();
-    expect(sink.seqs()).toEqual(Array.from({ length: 21 }, (_, i) => i));
+    expect(sink.positions()).toEqual(Array.from({ length: 21 }, (_, i) => i));
     await fact(store, runA, 'run.completed');
     await settled();
-    expect([sink.seqs().at(-1), sink.ended]).toEqual([21, 1]);
+    expect([sink.positions().at(-1), sink.ended]).toEqual([21, 1]);
   });
 
   it('does not keep others from hearing', async () => {
@@ -227,7 +241,7 @@ describe('a slow subscriber', () => {
     for (const sink of [stuck, quick]) feed.subscribe({ runId: runA, after: -1 }, sink);
     for (let i = 0; i < 9; i += 1) await fact(store);
     await settled();
-    expect(quick.seqs().length).toBe(10);
+    expect(quick.positions().length).toBe(10);
     expect(stuck.chunks.length).toBe(1);
   });
 });
@@ -244,7 +258,7 @@ describe('a young run', () => {
     await settled();
     await fact(store);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1, 2]);
+    expect(sink.positions()).toEqual([0, 1, 2]);
     expect(reads).toEqual([]);
   });
 
@@ -261,7 +275,7 @@ describe('a young run', () => {
     const sink = collector();
     feed.subscribe({ runId: runA, after: -1 }, sink);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
     expect(reads.at(-1)?.runId).toBe(runA);
   });
 
@@ -276,7 +290,7 @@ describe('a young run', () => {
     const sink = collector();
     feed.subscribe({ runId: runA, after: -1 }, sink);
     await settled();
-    expect(sink.seqs()).toEqual([0, 1]);
+    expect(sink.positions()).toEqual([0, 1]);
   });
 
   it('is read from the log once it has many rows, or large ones', async () => {
@@ -292,7 +306,7 @@ describe('a young run', () => {
       const sink = collector();
       feed.subscribe({ runId: runA, after: -1 }, sink);
       await settled();
-      expect(sink.seqs()).toHaveLength(rows.length + 1);
+      expect(sink.positions()).toHaveLength(rows.length + 1);
       expect(reads.length).toBeGreaterThan(0);
     }
   });
@@ -310,7 +324,7 @@ describe('a young run', () => {
     const sink = collector();
     feed.subscribe({ runId: runA, after: -1 }, sink);
     await settled();
-    expect(sink.seqs()).toEqual([0]);
+    expect(sink.positions()).toEqual([0]);
     expect(reads).toHaveLength(1);
   });
 });

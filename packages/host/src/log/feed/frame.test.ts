@@ -3,8 +3,9 @@ import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../ports/rows.ts';
-import { docText, shownOf, sseFrame } from './frame.ts';
-import { everything } from './lens.ts';
+import { docText, sseFrame } from './frame.ts';
+import { everything, rendered } from './lens.ts';
+import { seqOf } from './range.ts';
 
 const plain: Row = {
   runId: 'run_1' as RunId,
@@ -71,38 +72,8 @@ describe('a frame', () => {
     fc.assert(
       fc.property(times, nearby, (far, near) => {
         const rows = [...far, ...near].map((at, seq) => ({ ...plain, at, seq }));
-        expect(shownOf(rows, everything).text).toBe(rows.map((row) => sseFrame(row)).join(''));
+        expect(rendered(rows, everything, seqOf).text).toBe(rows.map((row) => sseFrame(row)).join(''));
       }),
     );
-  });
-});
-
-describe('a lens', () => {
-  const rows = ['a', 'hidden', 'b', 'hidden'].map((type, seq) => ({ ...plain, type, seq }));
-  const nameOf = (type: string) => (type === 'hidden' ? null : type === 'a' ? 'renamed' : type);
-
-  it('hides rows and renames them, in the frame and in the document', () => {
-    const shown = shownOf(rows, { key: 'k', nameOf, form: 'frames' });
-    const frames = shown.text.split('\n\n').filter((frame) => frame !== '');
-    expect(frames.map((frame) => frame.split('\n').slice(0, 2))).toEqual([
-      ['id: 0', 'event: renamed'],
-      ['id: 2', 'event: b'],
-    ]);
-    expect(JSON.parse(frames[0]!.split('\ndata: ')[1]!)).toMatchObject({ type: 'renamed', sequence: 0 });
-    expect(shown).toMatchObject({ upTo: 2, urgent: false });
-  });
-
-  it('gives documents that make a JSON list, each on one line', () => {
-    const broken = rows.map((row) => ({ ...row, payload: '{\n"x":1}' }));
-    const { text, upTo } = shownOf(broken, { key: 'k', nameOf, form: 'documents' });
-    expect(text).not.toContain('\n');
-    expect(JSON.parse(`[${text}]`)).toMatchObject([{ type: 'renamed', payload: { x: 1 } }, { type: 'b' }]);
-    expect(upTo).toBe(2);
-  });
-
-  it('says when something shown is waited for', () => {
-    const urgent = (type: string) => shownOf([{ ...plain, type }], everything).urgent;
-    expect(['node.suspended', 'run.failed', 'node.completed'].map(urgent)).toEqual([true, true, false]);
-    expect(shownOf([], everything)).toEqual({ text: '', upTo: -1, urgent: false });
   });
 });

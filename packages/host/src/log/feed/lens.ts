@@ -1,13 +1,51 @@
-/** How a reader sees rows: which of them, under which names, and as what text. Decided by a row's type, never by its body. */
+/** How a subscriber sees rows: which of them, which face, under which name, as what text. Decided by type, never by body. */
+import type { Row } from '../ports/rows.ts';
+import { Instants, lineText, sseFrame } from './frame.ts';
+import { isUrgent } from './pace.ts';
+import type { Chunk } from './sink.ts';
 
 export interface Lens {
-  /** Readers whose lenses have the same key are shown the same, and share one text. */
+  /** Subscribers whose lenses have the same key see the same, and share one text. */
   readonly key: string;
+  /** The text of a row that it renders; it hides rows that have none. Pages of payloads are read without task faces. */
+  readonly face: 'payload' | 'task';
   /** The name under which rows of a type are shown; null hides them. */
   nameOf(type: string): string | null;
-  /** Frames one after the other; or bare documents with commas between, for who puts many of them into one frame. */
-  readonly form: 'frames' | 'documents';
+  /** One row as text. */
+  render(row: Row, name: string, timestamp: string): string;
+  /** Between two rows. */
+  readonly separator: '' | ',';
 }
 
-/** Every row, as it is called, in a frame of its own. */
-export const everything: Lens = { key: 'everything', nameOf: (type) => type, form: 'frames' };
+/** SSE frames, one after the other; or bare documents with commas between them, many of which fit in one frame. */
+export type Form = 'frames' | 'documents';
+
+/** A lens on payloads. */
+export const payloads = (key: string, nameOf: Lens['nameOf'], form: Form): Lens =>
+  form === 'frames'
+    ? { key, face: 'payload', nameOf, render: sseFrame, separator: '' }
+    : { key, face: 'payload', nameOf, render: lineText, separator: ',' };
+
+/** Every row, under its own type, in a frame of its own. */
+export const everything: Lens = payloads('everything', (type) => type, 'frames');
+
+/** The name under which a lens shows a row; null when it hides it. */
+export const shownName = (row: Row, lens: Lens): string | null =>
+  lens.face === 'task' && row.task === null ? null : lens.nameOf(row.type);
+
+/** Rows as a lens shows them; `positionOf` gives the position of a row in the range that is followed. */
+export function rendered(rows: readonly Row[], lens: Lens, positionOf: (row: Row) => number): Omit<Chunk, 'isLast'> {
+  const instants = new Instants();
+  let text = '';
+  let upTo = -1;
+  let urgent = false;
+  for (const row of rows) {
+    const name = shownName(row, lens);
+    if (name === null) continue;
+    if (text !== '') text += lens.separator;
+    text += lens.render(row, name, instants.textOf(row.at));
+    upTo = positionOf(row);
+    urgent ||= isUrgent(row.type);
+  }
+  return { text, upTo, urgent };
+}

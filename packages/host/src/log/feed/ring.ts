@@ -1,9 +1,11 @@
-/** The newest events of one context as frames, built once and shared by everyone who follows it. */
+/** The newest rows of one context, and their frames, built once and shared by all its subscribers. */
 import type { RunId } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import { endsRun } from '../run-index.ts';
-import { Instants, isUrgent, type Shown, shownText } from './frame.ts';
-import type { Lens } from './lens.ts';
+import { Instants, sseFrame } from './frame.ts';
+import { type Lens, shownName } from './lens.ts';
+import { isUrgent } from './pace.ts';
+import type { Chunk } from './sink.ts';
 
 export interface RingLimits {
   readonly events: number;
@@ -13,39 +15,38 @@ export interface RingLimits {
 
 interface Slot {
   readonly row: Row;
-  /** Its frame under its own name, once somebody wanted it: nearly all readers show it so. */
+  /** Its frame under its own type, once a subscriber wanted it: nearly all show it so. */
   frame: string | null;
 }
 
-/** What a stretch of the ring holds for one reader. */
-export interface Stretch extends Shown {
+/** What a stretch of the ring holds for one subscriber. */
+export interface Stretch extends Chunk {
   /** The place after the stretch. */
   readonly end: number;
-  /** seq of the newest event of the reader's run in it. */
-  readonly seq: number;
-  readonly terminal: boolean;
+  /** Position of the newest event of the range in it. */
+  readonly after: number;
 }
 
-/** Which events a reader wants: those of its run after a seq, as its lens shows them. */
+/** Which events a subscriber wants: those of its range after a position, as its lens shows them. */
 export interface Wanted {
-  readonly runId: RunId;
+  /** Null for every run of the context. */
+  readonly runId: RunId | null;
   readonly after: number;
   readonly audience: 'client' | undefined;
   readonly lens: Lens;
 }
 
-/** Kinds of wishes whose last stretch is remembered; more of them at once read their frames again. */
+/** Kinds of subscribers whose last stretch is remembered; further kinds at once build their text again. */
 const MAX_REMEMBERED = 8;
 
-interface Remembered {
+interface Remembered extends Wanted {
   readonly from: number;
-  readonly wanted: Wanted;
   readonly stretch: Stretch;
-  /** It ended before the ring did, so that what came since does not belong to it. */
+  /** It ended before the ring did, so that later events do not belong to it. */
   readonly isFull: boolean;
 }
 
-/** For all rings: runs that go on side by side share the work of a second. */
+/** For all rings: rows of runs that go on at the same time share the text of their second. */
 const instants = new Instants();
 
 /** Places count from 0 for the life of the ring; those before `start` have fallen off. */
@@ -56,9 +57,9 @@ export class Ring {
   #gone = 0;
   #cut = 0;
   #size = 0;
-  /** More than one reader is at it, so that what one is shown is worth remembering for the others. */
+  /** More than one subscriber reads it, so that the text for one is worth remembering for the others. */
   isShared = false;
-  /** The last stretch of each kind of wish: readers at the same place get the same text. */
+  /** The last stretch of each kind of subscriber. */
   #last: Remembered[] = [];
 
   constructor(limits: RingLimits) {
@@ -89,7 +90,7 @@ export class Ring {
     this.#cutAway();
   }
 
-  /** What lies before this place is needed by nobody: kept on, it would only grow old in the heap. */
+  /** Drops what lies before a place: no subscriber needs it, and it would only grow old in the heap. */
   trim(place: number): void {
     if (place <= this.start) return;
     if (this.#last.length > 0) this.#last = [];
@@ -105,7 +106,8 @@ export class Ring {
   }
 
   #letGo(): void {
-    this.#size -= weight(this.#slots[this.#gone]!.row);
+    const slot = this.#slots[this.#gone];
+    if (slot !== undefined) this.#size -= weight(slot.row);
     this.#gone += 1;
   }
 
@@ -116,16 +118,17 @@ export class Ring {
     this.#gone = 0;
   }
 
-  /** What lies from a place on, up to about `max` characters; readers at the same place share one text. */
+  /** What lies from a place on, up to about `max` characters; subscribers at the same place share one text. */
   read(from: number, wanted: Wanted, max: number): Stretch {
     if (!this.isShared) return this.#collect(from, wanted, max);
-    const kind = this.#last.findIndex((last) => sameKind(last.wanted, wanted));
+    const kind = this.#last.findIndex((last) => isSameKind(last, wanted));
     const last = this.#last[kind];
-    if (last !== undefined && isSame(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
+    if (last !== undefined && isAt(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
       return last.stretch;
     }
     const stretch = this.#collect(from, wanted, max);
-    const remembered = { from, wanted, stretch, isFull: stretch.end < this.end };
+    const { runId, after, audience, lens } = wanted;
+    const remembered = { runId, after, audience, lens, from, stretch, isFull: stretch.end < this.end };
     if (kind >= 0) this.#last[kind] = remembered;
     else if (this.#last.length < MAX_REMEMBERED) this.#last.push(remembered);
     return stretch;
@@ -135,34 +138,35 @@ export class Ring {
     let text = '';
     let upTo = -1;
     let urgent = false;
-    let seq = after;
-    let terminal = false;
+    let newest = after;
+    let isLast = false;
     let place = from;
-    for (; place < this.end && text.length < max && !terminal; place += 1) {
-      const slot = this.#slots[place - this.#cut]!;
+    for (; place < this.end && text.length < max && !isLast; place += 1) {
+      const slot = this.#slots[place - this.#cut];
+      if (slot === undefined || (runId !== null && slot.row.runId !== runId)) continue;
       const { row } = slot;
-      if (row.runId !== runId) continue;
-      // The end of a run ends its reader also when it asked for places that the run never reached.
-      terminal = endsRun(row.type);
-      if (row.seq <= after) continue;
-      seq = row.seq;
+      // The end of a run ends its subscriber also when it asked for positions that the run never reached.
+      isLast = runId !== null && endsRun(row.type);
+      const position = runId === null ? row.cursor : row.seq;
+      if (position <= after) continue;
+      newest = position;
       if (audience !== undefined && row.audience !== audience) continue;
-      const name = lens.nameOf(row.type);
+      const name = shownName(row, lens);
       if (name === null) continue;
-      if (text !== '' && lens.form === 'documents') text += ',';
-      text += this.#textOf(slot, name, lens.form);
-      upTo = seq;
-      urgent ||= terminal || isUrgent(row.type);
+      if (text !== '') text += lens.separator;
+      text += this.#textOf(slot, name, lens);
+      upTo = position;
+      urgent ||= isLast || isUrgent(row.type);
     }
-    return { text, upTo, urgent, end: place, seq, terminal };
+    return { text, upTo, urgent, isLast, end: place, after: newest };
   }
 
-  #textOf(slot: Slot, name: string, form: Lens['form']): string {
+  #textOf(slot: Slot, name: string, { render }: Lens): string {
     const { row } = slot;
-    const isPlain = form === 'frames' && name === row.type;
+    const isPlain = render === sseFrame && name === row.type;
     if (isPlain && slot.frame !== null) return slot.frame;
-    const text = shownText(row, name, form, instants.textOf(row.at));
-    // A frame that nobody else wants would only grow old here.
+    const text = render(row, name, instants.textOf(row.at));
+    // A frame that only one subscriber wants would just stay in the heap.
     if (isPlain && this.isShared) slot.frame = text;
     return text;
   }
@@ -170,8 +174,8 @@ export class Ring {
 
 const weight = (row: Row): number => row.payload.length + (row.task?.length ?? 0);
 
-const sameKind = (a: Wanted, b: Wanted): boolean =>
-  a.runId === b.runId && a.audience === b.audience && a.lens.key === b.lens.key;
+const isSameKind = (last: Remembered, wanted: Wanted): boolean =>
+  last.runId === wanted.runId && last.audience === wanted.audience && last.lens.key === wanted.lens.key;
 
-const isSame = (last: Remembered, from: number, wanted: Wanted): boolean =>
-  last.from === from && last.wanted.after === wanted.after;
+const isAt = (last: Remembered, from: number, wanted: Wanted): boolean =>
+  last.from === from && last.after === wanted.after;

@@ -21,10 +21,10 @@ import { type BundleSurface, bundleText, debugBundleRoutes } from '../runs/debug
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
 import { sealerOf } from '../secrets/sealed.ts';
-import { CommitWaiters } from '../streams/commit-waiters.ts';
 import { EventStreams } from '../streams/event-streams.ts';
 import { eventRoutes } from '../streams/events.ts';
 import { pollRoutes } from '../streams/poll.ts';
+import { PollFeed } from '../streams/poll-feed.ts';
 import { SnapshotFeed } from '../streams/snapshot-feed.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { Webhooks } from '../webhooks/webhooks.ts';
@@ -67,7 +67,7 @@ export interface Server {
 
 export function createServer(ports: ServerPorts, options: ServerOptions): Server {
   const { store, gate, telemetry, timers } = ports;
-  const { routes, webhooks, streams, waiters, inbox } = surfaceOf(ports, options);
+  const { routes, webhooks, streams, polls, inbox } = surfaceOf(ports, options);
   const requests = new Idempotency({ ...ports, records: store.records });
   const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
   const served = routes.map((route) => once(route, requests, sealer));
@@ -76,7 +76,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   return {
     routes,
     get open() {
-      return { streams: streams.size, polls: waiters.size };
+      return { streams: streams.size, polls: polls.size };
     },
     async listen(port, bind) {
       await webhooks.open();
@@ -97,7 +97,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
       const cut = timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
-      for (const held of [streams, inbox, waiters]) held.close();
+      for (const held of [streams, inbox, polls]) held.close();
       await closed;
       await webhooks.close();
       cut();
@@ -112,7 +112,7 @@ function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
   const loadView = createLoadView(store);
   const snapshots = new SnapshotFeed(log, loadView);
   const streams = new EventStreams({ ...ports, snapshots });
-  const waiters = new CommitWaiters(log, timers);
+  const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const interrupts = { engine, log, loadView, tokens, now, baseUrl, cursors };
@@ -125,18 +125,18 @@ function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
     ...runRoutes({ engine, log, hostId, egress, webhooks, cursors, runsAgents, models }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log, streams, report: ports.report }),
-    ...pollRoutes({ log, waiters }),
+    ...pollRoutes({ log, polls, timers }),
     ...questionRoutes(interrupts, { log, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
     ...ports.gate.routes,
-    ...ports.telemetry.routes(() => ({ streams: streams.size, polls: waiters.size })),
+    ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size })),
     ...discoveryRoutes(discovery),
     ...apiDescriptionRoutes(() => routes),
   ];
-  return { routes, webhooks, streams, waiters, inbox };
+  return { routes, webhooks, streams, polls, inbox };
 }
 
 /** What waits for somebody, and how it is answered. */

@@ -25,7 +25,7 @@ export const inboxTypes: readonly string[] = [
 const PAGE = { limit: 5_000, maxBytes: 4_194_304 };
 const PENDING_PAGE = 100;
 
-export interface FollowedWorld extends EntrySource {
+export interface FollowedInboxPorts extends EntrySource {
   readonly log: Pick<EventLog, 'changes' | 'end' | 'pending' | 'read'>;
   /** Questions that are held; of more, the oldest are. */
   readonly capacity: number;
@@ -41,16 +41,16 @@ const keyOf = ({ runId, interruptId }: Pick<InterruptRecord, 'runId' | 'interrup
 
 export class FollowedInbox {
   readonly #tenant: string;
-  readonly #world: FollowedWorld;
+  readonly #ports: FollowedInboxPorts;
   /** By run: what waits in it. Runs where nothing does are not here. */
   readonly #runs = new Map<RunId, RunIndex>();
   readonly #entries = new Map<Key, InboxEntry>();
   #isComplete = true;
   #position: string | null = null;
 
-  constructor(tenant: string, world: FollowedWorld) {
+  constructor(tenant: string, ports: FollowedInboxPorts) {
     this.#tenant = tenant;
-    this.#world = world;
+    this.#ports = ports;
   }
 
   /** Where in the log this is; null before the first reading. */
@@ -73,20 +73,20 @@ export class FollowedInbox {
     const changes: InboxChange[] = [];
     const only = { tenant: this.#tenant, types: inboxTypes };
     for (;;) {
-      const { rows, position } = await this.#world.log.changes({ after: this.#position, ...PAGE, only });
+      const { rows, position } = await this.#ports.log.changes({ after: this.#position, ...PAGE, only });
       for (const row of rows) changes.push(...(await this.#take(row)));
       if (position === this.#position) break;
       this.#position = position;
       await othersGoOn();
     }
     // Those that did not fit move up once there is room for many.
-    const hasRoom = !this.#isComplete && this.#entries.size <= this.#world.capacity / 2;
+    const hasRoom = !this.#isComplete && this.#entries.size <= this.#ports.capacity / 2;
     return hasRoom ? this.#begin() : { changes };
   }
 
   /** The position is taken first: what happens while the questions are read is read again as a change. */
   async #begin(): Promise<Told> {
-    const { log, capacity } = this.#world;
+    const { log, capacity } = this.#ports;
     const position = await log.end();
     this.#runs.clear();
     this.#entries.clear();
@@ -105,7 +105,7 @@ export class FollowedInbox {
   }
 
   async #seed({ workflowId: _, ...asked }: InterruptRecord & { readonly workflowId: string }): Promise<void> {
-    const entry = await entryOf(this.#world, asked);
+    const entry = await entryOf(this.#ports, asked);
     if (entry === null) return;
     this.#entries.set(keyOf(asked), entry);
     const known = this.#runs.get(asked.runId) ?? this.#empty(asked.runId);
@@ -130,11 +130,11 @@ export class FollowedInbox {
   async #put(asked: InterruptRecord): Promise<readonly InboxChange[]> {
     const key = keyOf(asked);
     const isKnown = this.#entries.has(key);
-    if (!isKnown && this.#entries.size >= this.#world.capacity) {
+    if (!isKnown && this.#entries.size >= this.#ports.capacity) {
       this.#isComplete = false;
       return [];
     }
-    const entry = await entryOf(this.#world, asked);
+    const entry = await entryOf(this.#ports, asked);
     if (entry === null) return [];
     this.#entries.set(key, entry);
     return [{ type: isKnown ? 'changed' : 'added', entry }];

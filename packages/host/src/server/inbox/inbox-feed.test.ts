@@ -40,7 +40,7 @@ function follower(feed: InboxFeed, { lastId = null as string | null, takes = Num
     },
   });
   const subscription = feed.subscribe('t', lastId, {
-    write(text) {
+    write({ text }) {
       parser.feed(text);
       for (const look of waiting) look();
       left -= 1;
@@ -191,5 +191,28 @@ test('a log that cannot be read ends those who follow with the fault, and the ne
   store.log.changes = changes;
   const second = follower(feed);
   await second.said(1);
+  expect(second.changes.map(shown)).toEqual([['run_1/a']]);
+});
+
+test('who comes during a reading is told nothing before what was asked until then is read', async () => {
+  const { store, feed } = stage();
+  const gate = Promise.withResolvers<void>();
+  const { end } = store.log;
+  let readings = 0;
+  store.log.end = async () => {
+    readings += 1;
+    const position = await end();
+    await gate.promise;
+    return position;
+  };
+  const { pending } = store.log;
+  // What the first reading finds was read before the question was asked.
+  store.log.pending = async (query) => (readings === 1 ? { interrupts: [], nextCursor: null } : pending(query));
+  const first = follower(feed);
+  await ask(store, 'run_1', 'a');
+  const second = follower(feed);
+  gate.resolve();
+  await Promise.all([first.said(2), second.said(1)]);
+  expect(first.changes.map(shown)).toEqual([[], '+ run_1/a']);
   expect(second.changes.map(shown)).toEqual([['run_1/a']]);
 });

@@ -2,7 +2,7 @@
 
 import { streamTypes } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
-import type { Shown } from '../../log/feed/frame.ts';
+import type { Chunk } from '../../log/feed/sink.ts';
 
 /** Characters after which a batch goes out before its time: what one stream may hold back. */
 const MAX_HELD = 262_144;
@@ -15,6 +15,9 @@ export interface BatchOptions {
   readonly send: (frame: string) => boolean;
 }
 
+/** Event documents with commas between them. */
+type Documents = Pick<Chunk, 'text' | 'upTo' | 'urgent'>;
+
 export class Batches {
   readonly #options: BatchOptions;
   #documents = '';
@@ -26,9 +29,9 @@ export class Batches {
   }
 
   /** Takes documents, with commas between; gives whether more is wanted. Urgent ones take all that waits with them. */
-  add(documents: string, about: Omit<Shown, 'text'>): boolean {
-    this.hold(documents, about);
-    if (about.urgent || this.#documents.length >= MAX_HELD) return this.#flush();
+  add(chunk: Documents): boolean {
+    this.hold(chunk);
+    if (chunk.urgent || this.#documents.length >= MAX_HELD) return this.#flush();
     this.#cancel ??= this.#options.timers.after(this.#options.ms, () => {
       this.#cancel = null;
       this.#flush();
@@ -37,8 +40,8 @@ export class Batches {
   }
 
   /** Takes documents that go out with the next `take`. */
-  hold(documents: string, { upTo }: Omit<Shown, 'text'>): void {
-    this.#documents += this.#documents === '' ? documents : `,${documents}`;
+  hold({ text, upTo }: Omit<Documents, 'urgent'>): void {
+    this.#documents += this.#documents === '' ? text : `,${text}`;
     this.#upTo = upTo;
   }
 

@@ -2,8 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
-import type { LiveFeed, Sink, Subscription } from '../../log/feed/feed.ts';
-import { everything, type Lens } from '../../log/feed/lens.ts';
+import type { LiveFeed } from '../../log/feed/feed.ts';
+import { everything, type Form, type Lens, payloads } from '../../log/feed/lens.ts';
+import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
@@ -136,14 +137,11 @@ export class EventStreams {
   #sinkOf(stream: Stream, what: string): Sink {
     const { response, batches } = stream;
     return {
-      // What is held back is sent on a timer: by then the client may have had enough.
-      write: (text, about) =>
-        batches === null ? this.#send(stream, text) : batches.add(text, about) && !stream.stalled,
-      // The end of the stream goes out with its last frames.
-      writeLast: (text, about) => {
-        if (batches === null) return this.#finish(stream, text);
-        if (text !== '') batches.hold(text, about);
-        this.#finish(stream, batches.take());
+      write: (chunk) => {
+        if (chunk.isLast) return this.#sendLast(stream, chunk);
+        if (batches === null) return this.#send(stream, chunk.text);
+        // A batch goes out on a timer: by then the client may be full.
+        return batches.add(chunk) && !stream.stalled;
       },
       end: (fault) => {
         if (fault === undefined) {
@@ -164,6 +162,14 @@ export class EventStreams {
     stream.written = true;
     if (!more) stream.stalled = true;
     return more;
+  }
+
+  /** The end of the response goes out with the last frames. */
+  #sendLast(stream: Stream, chunk: Chunk): boolean {
+    const { batches } = stream;
+    if (chunk.text !== '') batches?.hold(chunk);
+    this.#finish(stream, batches === null ? chunk.text : batches.take());
+    return false;
   }
 
   /** Ends every stream; clients come back with their last id when the host does. */
@@ -210,7 +216,7 @@ export class EventStreams {
 }
 
 /** A lens for modes that are decided row by row; readers of equal modes share what it shows. */
-function lensOf(modes: ReadonlySet<StreamMode>, form: Lens['form']): Lens {
+function lensOf(modes: ReadonlySet<StreamMode>, form: Form): Lens {
   if (form === 'frames' && modes.size === 1 && modes.has('debug')) return everything;
-  return { key: `${[...modes].sort().join()} ${form}`, nameOf: (type) => shownAs(modes, type), form };
+  return payloads(`${[...modes].sort().join()} ${form}`, (type) => shownAs(modes, type), form);
 }

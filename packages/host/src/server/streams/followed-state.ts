@@ -1,4 +1,4 @@
-/** The state of one run while somebody follows it: advanced by each commit, and the newest transitions of it as text. */
+/** The state of one run while somebody follows it: each commit advances it, and its newest transitions are kept as text. */
 import {
   eventId,
   isoTime,
@@ -9,11 +9,12 @@ import {
   streamTypes,
 } from '@cairn/protocol';
 import { foldRow } from '../../engine/stepping/run-view.ts';
-import { isUrgent, type Shown } from '../../log/feed/frame.ts';
-import type { Lens } from '../../log/feed/lens.ts';
+import type { Form } from '../../log/feed/lens.ts';
+import { isUrgent } from '../../log/feed/pace.ts';
+import type { Chunk } from '../../log/feed/sink.ts';
 import type { Row } from '../../log/ports/rows.ts';
 
-/** Characters of states that are kept for who is a little behind; the newest one is kept whatever its size. */
+/** Characters of states kept for subscribers that are a little behind; the newest is kept whatever its size. */
 const MAX_KEPT = 1_048_576;
 
 /** The state of a run after one of its events, as it goes out. */
@@ -21,8 +22,8 @@ export interface StateText {
   readonly seq: number;
   readonly document: string;
   readonly urgent: boolean;
-  /** The run is over. */
-  readonly last: boolean;
+  /** The run has ended. */
+  readonly isLast: boolean;
 }
 
 export class FollowedState {
@@ -53,8 +54,8 @@ export class FollowedState {
       this.#size += state.document.length;
     }
     let gone = 0;
-    while (this.#size > MAX_KEPT && gone < this.#kept.length - 1) {
-      const { seq, document } = this.#kept[gone]!;
+    for (const { seq, document } of this.#kept) {
+      if (this.#size <= MAX_KEPT || gone === this.#kept.length - 1) break;
       this.#size -= document.length;
       this.#floor = seq;
       gone += 1;
@@ -88,14 +89,16 @@ export function stateText(view: RunView, urgent: boolean): StateText {
     sequence: lastSeq,
     causationId: cause,
   });
-  return { seq: lastSeq, document, urgent, last: isTerminalStatus(view.status) };
+  return { seq: lastSeq, document, urgent, isLast: isTerminalStatus(view.status) };
 }
 
-/** Some states, in order, as a sink takes them. */
-export function shownStates(states: readonly StateText[], form: Lens['form']): Shown {
+/** Some states, in order, as a sink takes them; null for none. */
+export function stateChunk(states: readonly StateText[], form: Form): Chunk | null {
+  const last = states.at(-1);
+  if (last === undefined) return null;
   const text =
     form === 'documents'
       ? states.map(({ document }) => document).join()
       : states.map(({ seq, document }) => `id: ${seq}\nevent: ${streamTypes.snapshot}\ndata: ${document}\n\n`).join('');
-  return { text, upTo: states.at(-1)?.seq ?? -1, urgent: states.some(({ urgent }) => urgent) };
+  return { text, upTo: last.seq, urgent: states.some(({ urgent }) => urgent), isLast: last.isLast };
 }

@@ -1,20 +1,21 @@
 /** Long poll: the events after a position, or a wait for the next one. */
 import { isTerminalStatus, POLL_TIMEOUT, pollAnswer } from '@cairn/protocol';
 import { z } from 'zod';
-import { docText } from '../../log/feed/frame.ts';
+import type { Timers } from '../../engine/ports.ts';
+import type { Chunk } from '../../log/feed/sink.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { Row } from '../../log/ports/rows.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
-import type { CommitWaiters } from './commit-waiters.ts';
+import type { PollFeed } from './poll-feed.ts';
 
 export interface PollSurface {
   readonly log: EventLog;
-  readonly waiters: CommitWaiters;
+  readonly polls: PollFeed;
+  readonly timers: Timers;
 }
 
-/** Most of one answer; the next poll gives the next ones. */
-const PAGE = { limit: 500, maxBytes: 1_048_576 };
+/** Event documents with commas between them, and the seq of the last; that of the request when there are none. */
+type Documents = Pick<Chunk, 'text' | 'upTo'>;
 
 export function pollRoutes(surface: PollSurface): readonly Route[] {
   return [
@@ -39,45 +40,46 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
   ];
 }
 
-async function poll(call: Call, { log, waiters }: PollSurface): Promise<string> {
-  // `since` is what earlier clients of the protocol call it.
+async function poll(call: Call, { log, polls, timers }: PollSurface): Promise<string> {
+  // `since` is the name in earlier versions of the protocol.
   const position = queryParam(call, 'lastSequence') ?? queryParam(call, 'since');
   const after = integerParam(position, { name: 'lastSequence', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
   const seconds = integerParam(queryParam(call, 'timeout'), { name: 'timeout', min: 1, max: 60 }) ?? 30;
   const { record } = await visibleRun(call, log);
-  const range = { runId: record.runId, after, audience: call.caller.audience, ...PAGE };
-  // Before the read: a commit between the two must not be missed.
-  const wait = waiters.wait(range, seconds * 1000);
-  const abort = () => wait.cancel();
-  call.reply.raw.on('close', abort);
+  const { promise, resolve, reject } = Promise.withResolvers<Documents>();
+  const giveUp = () => resolve({ text: '', upTo: after });
+  const subscription = polls.subscribe(
+    { runId: record.runId, after, audience: call.caller.audience },
+    {
+      write(chunk) {
+        if (chunk.text === '') giveUp();
+        else resolve(chunk);
+        return false;
+      },
+      end: (fault) => (fault === undefined ? giveUp() : reject(fault)),
+    },
+  );
+  const cancelTimeout = timers.after(seconds * 1000, giveUp);
+  call.reply.raw.on('close', giveUp);
   try {
-    let rows = await log.read(range);
-    if (rows.length === 0 && !(await isOver(log, range.runId)) && (await wait.woken) === 'commit') {
-      rows = await log.read(range);
-    }
-    return await answer(call, log, rows, after);
+    return await answer(call, log, await promise);
   } finally {
-    call.reply.raw.off('close', abort);
-    wait.cancel();
+    call.reply.raw.off('close', giveUp);
+    cancelTimeout();
+    subscription.close();
   }
 }
 
-async function isOver(log: EventLog, runId: Row['runId']): Promise<boolean> {
-  const head = await log.head(runId);
-  return head !== null && isTerminalStatus(head.record.status);
-}
-
 /** The head is read after the rows, so that an answer never claims to be complete when a row came between. */
-async function answer(call: Call, log: EventLog, rows: readonly Row[], after: number): Promise<string> {
+async function answer(call: Call, log: EventLog, { text, upTo }: Documents): Promise<string> {
   const { record, seq } = await visibleRun(call, log);
   const isTerminal = isTerminalStatus(record.status);
-  const lastEventSeq = rows.at(-1)?.seq ?? after;
   const rest = JSON.stringify({
     runId: record.runId,
-    isComplete: isTerminal && lastEventSeq >= seq,
-    lastEventSeq,
+    isComplete: isTerminal && upTo >= seq,
+    lastEventSeq: upTo,
     runStatus: record.status,
     isTerminal,
   });
-  return `{"events":[${rows.map(docText).join()}],${rest.slice(1)}`;
+  return `{"events":[${text}],${rest.slice(1)}`;
 }

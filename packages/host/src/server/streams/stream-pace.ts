@@ -1,6 +1,7 @@
 /** While the event loop has no time left, live events go out a little later and together: each write spared is a step of a run. */
+
 import type { Timers } from '../../engine/ports.ts';
-import type { Pace } from '../../log/feed/feed.ts';
+import type { Pace } from '../../log/feed/pace.ts';
 
 /** How long the event loop has waited and worked so far, in milliseconds. */
 export type LoopTime = () => { readonly idle: number; readonly active: number };

@@ -1,0 +1,11 @@
+/** How long live events may wait so that one write carries several, and which events never wait. */
+import { endsRun } from '../run-index.ts';
+
+export interface Pace {
+  /** Milliseconds that new events may wait; 0 while the host has time to write each at once. */
+  holdMs(): number;
+  after(ms: number, wake: () => void): void;
+}
+
+/** A run that ends or waits for somebody: its client has to stop, or to act. */
+export const isUrgent = (type: string): boolean => type === 'node.suspended' || endsRun(type);

@@ -1,0 +1,88 @@
+/**
+ * The subscriber that every live stream and long poll shares. It catches up from the log until it is level, then goes on
+ * with what memory holds; it stops while its sink is full and ends once. What it follows is its source's.
+ */
+import type { Chunk, Sink, Subscription } from './sink.ts';
+
+/** What one subscriber follows, and its place in it. */
+export interface Source {
+  /** Memory does not reach back to the place: the log has to be read first. */
+  readonly isBehind: boolean;
+  /** What memory holds after the place, and moves the place past it; null when there is nothing yet. Not called while behind. */
+  next(): Chunk | null;
+  /** Reads one page after the place and moves the place past it; null when the page shows nothing. Called only while behind. */
+  page(): Promise<Chunk | null>;
+}
+
+export class Subscriber<Followed extends Source = Source> implements Subscription {
+  readonly #sink: Sink;
+  /** Set by `begin`. */
+  source: Followed | null = null;
+  #isStalled = false;
+  #isReading = false;
+  isClosed = false;
+  onClose: (() => void) | null = null;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  /** Gives it what to follow; the first `pump` writes. */
+  begin(source: Followed): void {
+    this.source = source;
+  }
+
+  /** Writes what there is until the sink is full. Called after each change of the source. */
+  pump(): void {
+    const { source } = this;
+    if (source === null || this.#isReading) return;
+    while (!this.isClosed && !this.#isStalled) {
+      if (source.isBehind) {
+        this.#isReading = true;
+        void this.#catchUp(source);
+        return;
+      }
+      const chunk = source.next();
+      if (chunk === null) return;
+      this.#write(chunk);
+    }
+  }
+
+  resume(): void {
+    this.#isStalled = false;
+    this.pump();
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.onClose?.();
+  }
+
+  /** Closes and tells the sink. */
+  finish(fault?: unknown): void {
+    if (this.isClosed) return;
+    this.close();
+    this.#sink.end(fault);
+  }
+
+  async #catchUp(source: Followed): Promise<void> {
+    try {
+      while (source.isBehind && !this.isClosed && !this.#isStalled) {
+        const chunk = await source.page();
+        if (chunk !== null && !this.isClosed) this.#write(chunk);
+      }
+    } catch (fault) {
+      this.finish(fault);
+    } finally {
+      this.#isReading = false;
+    }
+    this.pump();
+  }
+
+  #write(chunk: Chunk): void {
+    const { text, isLast } = chunk;
+    if ((isLast || text !== '') && !this.#sink.write(chunk)) this.#isStalled = true;
+    if (isLast) this.finish();
+  }
+}
