@@ -6,8 +6,8 @@ import { createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
-import { openwopData } from '../openwop/openwop-data.ts';
 import { wireSchemas } from '../openwop/wire-schemas.ts';
+import { withOpenwop } from '../openwop/with-openwop.ts';
 import { shippedPacks } from './crew-pack.ts';
 import { crewProvider } from './crew-provider.ts';
 
@@ -89,10 +89,10 @@ test('streamed pieces join to what their blocks close with', async () => {
   expect(written.map(({ payload }) => (payload as JsonObject).chunk).join('')).toBe(outputs.content);
 });
 
-const data = openwopData();
-
-test.runIf(data !== null)('every event of the crew fits the published schemas', async () => {
-  const { events } = await finished('topic-schemas');
-  const schemas = wireSchemas(data as NonNullable<typeof data>);
-  for (const event of events) schemas.checkEvent(event);
+withOpenwop('the crew on the wire', (published) => {
+  test('every event fits the published schemas', async () => {
+    const { events } = await finished('topic-schemas');
+    const schemas = wireSchemas(published);
+    for (const event of events) schemas.checkEvent(event);
+  });
 });

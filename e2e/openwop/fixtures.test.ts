@@ -6,7 +6,7 @@ import { gated, postponed } from './fixture-table.ts';
 import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
 import { memoryScenarios } from './memory-scenarios.ts';
-import { type Fixture, type OpenwopData, openwopData } from './openwop-data.ts';
+import type { Fixture, OpenwopData } from './openwop-data.ts';
 import { orchestrationScenarios } from './orchestration-scenarios.ts';
 import { packScenarios } from './pack-scenarios.ts';
 import { promptScenarios } from './prompt-scenarios.ts';
@@ -14,8 +14,8 @@ import { runScenarios } from './run-scenarios.ts';
 import type { Scenarios } from './scenario.ts';
 import { WireHost } from './wire-host.ts';
 import { type WireSchemas, wireSchemas } from './wire-schemas.ts';
+import { withOpenwop } from './with-openwop.ts';
 
-const data = openwopData();
 const scenarios: Scenarios = {
   ...runScenarios,
   ...limitScenarios,
@@ -28,11 +28,7 @@ const scenarios: Scenarios = {
   ...promptScenarios,
 };
 
-if (data === null) {
-  test('the OpenWOP fixtures are not beside this checkout, so none is compared', () => {
-    expect(openwopData()).toBeNull();
-  });
-} else {
+withOpenwop('the published fixtures', (data) => {
   describe('every fixture', () => {
     test('is run, refused or postponed for a reason, and in one list only', () => {
       const listed = [...Object.keys(scenarios), ...Object.values(gated).flat(), ...Object.values(postponed).flat()];
@@ -41,7 +37,7 @@ if (data === null) {
   });
   accepted(data, wireSchemas(data));
   refused(data, wireSchemas(data));
-}
+});
 
 function accepted(data: OpenwopData, schemas: WireSchemas): void {
   describe.each(Object.keys(scenarios))('%s', (id) => {

@@ -3,19 +3,12 @@ import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { amendments } from './amendments.ts';
-import { type OpenwopData, openwopData } from './openwop-data.ts';
+import type { OpenwopData } from './openwop-data.ts';
 import { type Call, WireHost } from './wire-host.ts';
 import { wireSchemas } from './wire-schemas.ts';
+import { withOpenwop } from './with-openwop.ts';
 
-const data = openwopData();
-
-if (data === null) {
-  test('the OpenWOP schemas are not beside this checkout, so nothing is validated', () => {
-    expect(openwopData()).toBeNull();
-  });
-} else {
-  compared(data);
-}
+withOpenwop('the rest of the wire', compared);
 
 interface ErrorPath {
   readonly name: string;

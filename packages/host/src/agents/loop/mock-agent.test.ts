@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { type JsonObject, parseWorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
+import { withOpenwop } from '../../../../../e2e/openwop/with-openwop.ts';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
@@ -110,13 +110,9 @@ describe('where it may stand and what it may hold', () => {
   });
 });
 
-const folder = new URL('../../../../../../shared/openwop/fixtures/', import.meta.url);
-describe.runIf(existsSync(folder))('the published fixtures', () => {
+withOpenwop('the published fixtures', ({ fixtures }) => {
   const fixture = (name: string) =>
-    new RunScript(
-      parseWorkflowDefinition(JSON.parse(readFileSync(new URL(`conformance-agent-${name}.json`, folder), 'utf8'))),
-      { nodeTypes },
-    );
+    new RunScript(parseWorkflowDefinition(fixtures.get(`conformance-agent-${name}`)?.definition), { nodeTypes });
 
   test('reasoning, streamed reasoning and low confidence behave as the wire says', () => {
     expect(told(fixture('reasoning'))).toEqual([

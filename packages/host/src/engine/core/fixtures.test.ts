@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { parseWorkflowDefinition } from '@cairn/protocol';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { withOpenwop } from '../../../../../e2e/openwop/with-openwop.ts';
 import { RunScript } from '../../../test/kit/run-script.ts';
 
-const folder = new URL('../../../../../../shared/openwop/fixtures/', import.meta.url);
-const fixture = (name: string) =>
-  parseWorkflowDefinition(JSON.parse(readFileSync(new URL(`conformance-${name}.json`, folder), 'utf8')));
+withOpenwop('the conformance fixtures', ({ fixtures }) => {
+  const fixture = (name: string) => parseWorkflowDefinition(fixtures.get(`conformance-${name}`)?.definition);
 
-describe.runIf(existsSync(folder))('the conformance fixtures', () => {
   test('noop, multi-node, idempotent, version-fold and configurable-schema complete', () => {
     expect(new RunScript(fixture('noop')).status).toBe('completed');
     expect(new RunScript(fixture('multi-node')).started()).toEqual(['a', 'b', 'c']);
