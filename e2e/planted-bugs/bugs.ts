@@ -191,9 +191,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'lost-answer-counts-as-a-failure',
     file: 'packages/host/src/engine/stepping/append-batch.ts',
-    find: `  return (fact) => fact.internal || (isKeyTaken && fact.outcome === undefined);
+    find: `  return (fact) => fact.internal || (isKeyTaken && fact.idempotencyRecord === undefined);
 `,
-    replace: `  return (fact) => fact.internal || !isKeyTaken || fact.outcome === undefined;
+    replace: `  return (fact) => fact.internal || !isKeyTaken || fact.idempotencyRecord === undefined;
 `,
     suite: simulation,
     why: 'An answer whose acknowledgement was lost is sent again, and its sender is told that another was quicker.',

@@ -147,23 +147,28 @@ export class Clients {
       inputs,
       options: { tags: [key], configurable: drawLimits(random) },
     };
-    const once = {
+    const idempotency = {
       tenant: TENANT,
       endpoint: ENDPOINT,
       key,
       requestDigest: key,
       owner: null,
-      answer: ({ runId }: RunStarted) => ({ status: 201, body: JSON.stringify({ runId }) }),
+      response: ({ runId }: RunStarted) => ({ status: 201, body: JSON.stringify({ runId }) }),
     };
-    const isOnce = random.chance(0.4);
+    const hasKey = random.chance(0.4);
     const send = (at: Life): void => {
-      this.#send(at, `start ${request.workflowId} ${key}`, at.engine.start(isOnce ? { ...request, once } : request), {
-        done: ({ runId }) => this.promises.started(runId, isOnce ? key : null),
-        refused: (error) => this.promises.notStarted(error, key),
-      });
+      this.#send(
+        at,
+        `start ${request.workflowId} ${key}`,
+        at.engine.start(hasKey ? { ...request, idempotency } : request),
+        {
+          done: ({ runId }) => this.promises.started(runId, hasKey ? key : null),
+          refused: (error) => this.promises.notStarted(error, key),
+        },
+      );
     };
     send(life);
-    if (isOnce && random.chance(0.6)) {
+    if (hasKey && random.chance(0.6)) {
       this.#world.count('start repeated with the same key');
       send(random.pick(lives));
     }

@@ -12,16 +12,16 @@ import type {
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 
-/** A request that must not be carried out twice: how its record is known, and the answer that is recorded with what it changes. */
-export interface Once<Answer> {
-  /** Whose the key is. */
+/** A request with an idempotency key: the key of its record, and the response that is recorded with what the request changes. */
+export interface IdempotentRequest<Answer> {
+  /** The tenant the key belongs to. */
   readonly tenant: string;
   readonly endpoint: string;
   readonly key: string;
   readonly requestDigest: string;
-  /** Who has it in hand; null when nobody took it. */
+  /** Who carries the request out; null when nobody has taken it. */
   readonly owner: string | null;
-  readonly answer: (answer: Answer) => { readonly status: number; readonly body: string };
+  readonly response: (answer: Answer) => { readonly status: number; readonly body: string };
 }
 
 export interface StartRun {
@@ -46,7 +46,7 @@ export interface StartRun {
   readonly scopeId?: string | undefined;
   /** Refused with `run_already_active` while another run of the tenant has this scope and has not ended. */
   readonly isAloneInScope?: boolean | undefined;
-  readonly once?: Once<RunStarted> | undefined;
+  readonly idempotency?: IdempotentRequest<RunStarted> | undefined;
 }
 
 export interface RunStarted {
@@ -63,7 +63,7 @@ export interface AnswerInterrupt {
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
-  readonly once?: Once<InterruptAnswered> | undefined;
+  readonly idempotency?: IdempotentRequest<InterruptAnswered> | undefined;
 }
 
 export interface InterruptAnswered {
@@ -76,7 +76,7 @@ export interface CancelRun {
   readonly runId: RunId;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
-  readonly once?: Once<RunCancelled> | undefined;
+  readonly idempotency?: IdempotentRequest<RunCancelled> | undefined;
 }
 
 export interface RunCancelled {
@@ -89,7 +89,7 @@ export interface PauseRun {
   readonly drainPolicy: DrainPolicy;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
-  readonly once?: Once<RunPaused> | undefined;
+  readonly idempotency?: IdempotentRequest<RunPaused> | undefined;
 }
 
 /** The instant is null while nodes under way have still to finish. */
@@ -102,7 +102,7 @@ export interface ResumeRun {
   readonly runId: RunId;
   readonly reason?: string | undefined;
   readonly principal?: string | undefined;
-  readonly once?: Once<RunResumed> | undefined;
+  readonly idempotency?: IdempotentRequest<RunResumed> | undefined;
 }
 
 export interface RunResumed {

@@ -99,7 +99,7 @@ export function compose(moment: Moment): Batch {
 }
 
 function outcomesOf(facts: readonly Fact[], state: RunState): Append['outcomes'] {
-  const outcomes = facts.flatMap((fact) => fact.outcome?.(state) ?? []);
+  const outcomes = facts.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);
   return outcomes.length === 0 ? undefined : outcomes;
 }
 

@@ -12,8 +12,8 @@ export interface Fact {
   propose(state: RunState, now: number): readonly Draft[];
   /** What is recorded where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws as a defect. */
   instead?(state: RunState, now: number, error: unknown): readonly Draft[];
-  /** What is recorded of the request that sent it, in the append that leads to this state. */
-  outcome?(state: RunState): Settlement;
+  /** The idempotency record of the request that sent it, for the append that leads to this state. */
+  idempotencyRecord?(state: RunState): Settlement;
   /** Called once its rows, and what was decided on them, are durable. */
   recorded(state: RunState): void;
   refused(error: unknown): void;
@@ -25,11 +25,11 @@ export interface Fact {
 export function awaited<Answer extends object>(
   propose: Fact['propose'],
   look: (state: RunState) => Answer,
-  settled?: (answer: Answer) => Settlement,
+  recordFor?: (answer: Answer) => Settlement,
 ): { readonly fact: Fact; readonly done: Promise<Answer> } {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const plain = { internal: false, refused: reject };
-  if (settled === undefined) {
+  if (recordFor === undefined) {
     return { fact: { ...plain, propose, recorded: (state) => resolve(look(state)) }, done: promise };
   }
   // Found in the log after a lost answer, the state may be further on than what was recorded with the fact.
@@ -40,9 +40,9 @@ export function awaited<Answer extends object>(
       recordedAnswer = null;
       return propose(state, now);
     },
-    outcome: (state) => {
+    idempotencyRecord: (state) => {
       recordedAnswer = look(state);
-      return settled(recordedAnswer);
+      return recordFor(recordedAnswer);
     },
     recorded: (state) => resolve(recordedAnswer ?? look(state)),
   };

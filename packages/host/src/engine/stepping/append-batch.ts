@@ -47,5 +47,5 @@ export function refusalOf(error: unknown): Refusal {
 /** Facts nobody waits for are tried again, and those that another request's idempotency key held up. */
 export function retriesAfter(error: unknown): (fact: Fact) => boolean {
   const isKeyTaken = isCairnError(error, 'idempotency_in_flight');
-  return (fact) => fact.internal || (isKeyTaken && fact.outcome === undefined);
+  return (fact) => fact.internal || (isKeyTaken && fact.idempotencyRecord === undefined);
 }

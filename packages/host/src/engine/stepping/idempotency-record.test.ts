@@ -4,15 +4,19 @@ import { bench, chain, faulty, heldStep } from '../../../test/kit/engine-bench.t
 import type { Append } from '../../log/ports/event-log.ts';
 import type { IdempotencyClaim } from '../../log/ports/idempotency.ts';
 import type { Store } from '../../log/ports/store.ts';
-import type { Once } from '../engine.ts';
+import type { IdempotentRequest } from '../engine.ts';
 
 const place = { tenant: 't', endpoint: 'POST /x' };
 
 /** A request that somebody took in hand; its recorded answer is the result as JSON. */
-async function taken({ records }: Store, key: string, more: Partial<IdempotencyClaim> = {}): Promise<Once<object>> {
+async function taken(
+  { records }: Store,
+  key: string,
+  more: Partial<IdempotencyClaim> = {},
+): Promise<IdempotentRequest<object>> {
   const known = { ...place, key, requestDigest: 'd', owner: `owner of ${key}` };
   await records.claimIdempotency({ ...known, now: 0, until: 100, ...more });
-  return { ...known, answer: (result) => ({ status: 200, body: JSON.stringify(result) }) };
+  return { ...known, response: (result) => ({ status: 200, body: JSON.stringify(result) }) };
 }
 
 const recorded = async ({ records }: Store, key: string) => records.idempotency(place.tenant, place.endpoint, key);
@@ -31,8 +35,8 @@ test('commands that share an append are each recorded with it', async () => {
   const [one, two] = [await taken(store, 'k1'), await taken(store, 'k2')];
   appends.length = 0;
   const answers = await Promise.all([
-    engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, once: one }),
-    engine.cancel({ tenant: 't', runId, once: two }),
+    engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, idempotency: one }),
+    engine.cancel({ tenant: 't', runId, idempotency: two }),
   ]);
   expect(appends.map(({ outcomes }) => outcomes?.length)).toEqual([2]);
   const bodies = [await recorded(store, 'k1'), await recorded(store, 'k2')].map((record) => record?.body);
@@ -53,8 +57,8 @@ test('what was recorded is what is answered, also when the acknowledgement was l
   };
   const engine = node('a', [held.step], { ...store, log: { ...store.log, append } });
   const runId = await begin(engine, chain('core.approvalGate', 'local.step.work'));
-  const once = await taken(store, 'k');
-  const answer = await engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, once });
+  const idempotency = await taken(store, 'k');
+  const answer = await engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, idempotency });
   await seen(runId, 'run.cancelled');
   expect((await recorded(store, 'k'))?.body).toBe(JSON.stringify(answer));
   expect(answer).toEqual({ nodeId: 'n1', status: 'running' });
@@ -70,8 +74,8 @@ test('a command for a run that another node holds is recorded with it too', asyn
     [held.step],
     faulty(store, (append) => (append.claim ? 'pass' : 'lose-answer')),
   );
-  const once = await taken(store, 'k');
-  await expect(other.pause({ tenant: 't', runId, drainPolicy: 'immediate', once })).rejects.toMatchObject({
+  const idempotency = await taken(store, 'k');
+  await expect(other.pause({ tenant: 't', runId, drainPolicy: 'immediate', idempotency })).rejects.toMatchObject({
     code: 'store_failed',
   });
   expect(await recorded(store, 'k')).toMatchObject({ state: 'completed', status: 200, body: '{"pausedAt":null}' });
@@ -86,9 +90,11 @@ test('a command that came to nothing is recorded by nobody, and one that changes
   );
   const runId = await begin(engine, chain({ typeId: 'core.delay', config: { delayMs: 1_000 } }));
   const [failed, empty] = [await taken(store, 'failed'), await taken(store, 'empty')];
-  await expect(engine.pause({ tenant: 't', runId, drainPolicy: 'immediate', once: failed })).rejects.toThrow('no');
+  await expect(engine.pause({ tenant: 't', runId, drainPolicy: 'immediate', idempotency: failed })).rejects.toThrow(
+    'no',
+  );
   const ended = await begin(engine, { ...chain('core.noop'), id: 'short' });
-  expect(await engine.cancel({ tenant: 't', runId: ended, once: empty })).toEqual({ status: 'completed' });
+  expect(await engine.cancel({ tenant: 't', runId: ended, idempotency: empty })).toEqual({ status: 'completed' });
   for (const key of ['failed', 'empty']) expect(await recorded(store, key)).toMatchObject({ state: 'pending' });
 });
 
@@ -99,7 +105,7 @@ test('a command whose key was given to another meanwhile is refused and changes 
   const late = await taken(store, 'k');
   await taken(store, 'k', { owner: 'next', now: 100, until: 200 });
   const answered = engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' } });
-  const cancelled = engine.cancel({ tenant: 't', runId, once: late });
+  const cancelled = engine.cancel({ tenant: 't', runId, idempotency: late });
   await expect(cancelled).rejects.toMatchObject({ code: 'idempotency_in_flight', retryable: true });
   clock.advance(5_000);
   expect(await answered).toMatchObject({ nodeId: 'n1' });
@@ -114,7 +120,7 @@ test('through the lease of another node, too, a key that was given to another is
   await held.called(1);
   const late = await taken(store, 'k');
   await taken(store, 'k', { owner: 'next', now: 100, until: 200 });
-  const cancelled = node('other', [held.step]).cancel({ tenant: 't', runId, once: late });
+  const cancelled = node('other', [held.step]).cancel({ tenant: 't', runId, idempotency: late });
   await expect(cancelled).rejects.toMatchObject({ code: 'idempotency_in_flight' });
   expect(await types(runId)).not.toContain('cairn.cancel.requested');
 });

@@ -1,15 +1,17 @@
-/** The outcome of a request as it is recorded with what the request changes, so that no crash comes between the two. */
+/** The idempotency record of a request, written in the append that carries the request out, so that no crash comes between the two. */
 import type { Settlement } from '../../log/ports/idempotency.ts';
-import type { Once } from '../engine.ts';
+import type { IdempotentRequest } from '../engine.ts';
 import type { Clock } from '../ports.ts';
 
-/** How the outcome is made of the answer; undefined for a request that may be carried out again. */
-export function settledWith<Answer>(
-  once: Once<Answer> | undefined,
+export type RecordFor<Answer> = (answer: Answer) => Settlement;
+
+/** Makes the record out of the answer; undefined for a request without a key. */
+export function recordFor<Answer>(
+  request: IdempotentRequest<Answer> | undefined,
   clock: Clock,
-): ((answer: Answer) => Settlement) | undefined {
-  if (once === undefined) return undefined;
-  const { tenant, endpoint, key, requestDigest, owner } = once;
+): RecordFor<Answer> | undefined {
+  if (request === undefined) return undefined;
+  const { tenant, endpoint, key, requestDigest, owner } = request;
   return (answer) => ({
     owner,
     record: {
@@ -22,7 +24,7 @@ export function settledWith<Answer>(
       until: null,
       headers: '{}',
       at: clock.now(),
-      ...once.answer(answer),
+      ...request.response(answer),
     },
   });
 }

@@ -1,27 +1,12 @@
 /** The engine at work: keeps one mailbox for each run it steps, and turns commands into facts posted to them. */
-import {
-  type ContextId,
-  contextId,
-  isCairnError,
-  RetryableError,
-  type RunId,
-  type RunSnapshot,
-  runId,
-  runSnapshot,
-} from '@cairn/protocol';
-import type { Store } from '../../log/ports/store.ts';
-import { answerDrafts } from '../core/answers.ts';
-import { newRunState } from '../core/evolve.ts';
-import { awaited, cancelRequested, type Fact } from '../core/facts.ts';
-import { DEFAULT_RUN_DEPTH, type HostLimits } from '../core/limits.ts';
-import { pauseRequested, resumed } from '../core/pause.ts';
-import type { RunState } from '../core/state.ts';
+import { isCairnError, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { awaited } from '../core/facts.ts';
+import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type {
   AnswerInterrupt,
   CancelRun,
   Engine,
   InterruptAnswered,
-  Once,
   PauseRun,
   ResumeRun,
   RunCancelled,
@@ -30,55 +15,29 @@ import type {
   RunStarted,
   StartRun,
 } from '../engine.ts';
-import { type ChildStart, childPerformer } from '../family/child-performer.ts';
-import { childEnded, parentEnded, unwantedBy } from '../family/child-runs.ts';
+import { childPerformer } from '../family/child-performer.ts';
+import { unwantedBy } from '../family/child-runs.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
-import type { AgentSource, Clock, Performer, Redactor, Report, Sha256, Step, UniqueId } from '../ports.ts';
+import type { Performer, Redactor } from '../ports.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
-import type { NodeType } from '../workflow/node-type.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
-import { appendOutside } from './append-unleased.ts';
-import { settledWith } from './idempotency-record.ts';
-import { importedSnapshot, runImported } from './imported-run.ts';
+import { appendUnleased } from './append-unleased.ts';
+import { answerCommand, type Command, cancelCommand, pauseCommand, resumeCommand } from './commands.ts';
+import { createRun, type RunCreationPorts } from './create-run.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { recordFor } from './idempotency-record.ts';
+import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxPorts, Opening } from './mailbox-ports.ts';
-import { contextNotFound, createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
+import { type NoticePorts, notifyRelatives } from './notify-relatives.ts';
+import { releaseLease } from './release-lease.ts';
+import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
-import { callbackDrafts, startedDraft } from './start-run.ts';
-
-export interface EngineOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly uniqueId: UniqueId;
-  readonly sha256: Sha256;
-  /** Names this node among those that share the store; a new name for each start of the process. */
-  readonly owner: string;
-  readonly steps: readonly Step[];
-  /** Kinds of node beside the core ones and the steps, and who performs the calls they make. */
-  readonly nodeTypes?: readonly NodeType[];
-  readonly performers?: readonly Performer[];
-  /** Where agents are found. Default: this host has none. */
-  readonly agents?: AgentSource | null;
-  readonly limits: HostLimits;
-  readonly report: Report;
-  /** Takes known secrets out of what comes from outside. Default: there are none. */
-  readonly redactor?: Redactor | null;
-  /** How long a silent node keeps its runs. Default 30,000. */
-  readonly leaseMs?: number;
-}
+import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
-}
-
-/** A fact somebody sends, and what they are told once it is recorded. */
-interface Command<Answer> {
-  readonly propose: Fact['propose'];
-  readonly look: (state: RunState) => Answer;
-  readonly once: Once<Answer> | undefined;
-  readonly answers?: () => string;
-  readonly isPositioned?: boolean;
 }
 
 class Runtime implements Engine {
@@ -86,9 +45,9 @@ class Runtime implements Engine {
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
   readonly #workflows: WorkflowRegistry;
-  readonly #pins: AgentPins;
   readonly #loader: RunLoader;
   readonly #ports: MailboxPorts;
+  readonly #creation: RunCreationPorts;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
   /** Commands that have not been answered yet. */
@@ -99,34 +58,13 @@ class Runtime implements Engine {
     const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
-    const { steps, nodeTypes = [], performers = [], agents = null } = options;
-    this.#workflows = createWorkflowRegistry({
-      store,
-      nodeTypes: createNodeTypeRegistry(steps, nodeTypes),
-      clock,
-      sha256,
-    });
-    this.#pins = createAgentPins(agents);
-    this.#loader = createRunLoader(store, this.#workflows, this.#pins);
-    this.#ports = {
-      store,
-      clock,
-      sha256,
-      owner,
-      leaseMs,
-      report,
-      redactor,
-      loader: this.#loader,
-      performers: new Map(
-        [...steps, ...performers, this.#children()].map((performer) => [performer.typeId, performer]),
-      ),
-      tellRelatives: (state, relatives) => this.#ended(state, relatives),
-      isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
-      wakeBy: (at) => this.#scheduler.wakeBy(at),
-      emptied: (run, mailbox) => {
-        if (this.#mailboxes.get(run) === mailbox) this.#mailboxes.delete(run);
-      },
-    };
+    const { steps, nodeTypes: others = [], agents = null } = options;
+    const nodeTypes = createNodeTypeRegistry(steps, others);
+    this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, sha256 });
+    const pins = createAgentPins(agents);
+    this.#loader = createRunLoader(store, this.#workflows, pins);
+    this.#creation = this.#creationPorts(pins);
+    this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({
       store,
       clock,
@@ -139,6 +77,61 @@ class Runtime implements Engine {
     this.#unfollow = store.log.follow((commit) => {
       const last = commit.rows.at(-1);
       if (last !== undefined) this.#mailboxes.get(commit.runId)?.sawCommit(last.seq);
+    });
+  }
+
+  #creationPorts(pins: AgentPins): RunCreationPorts {
+    const { store, clock, uniqueId, limits } = this.#options;
+    return {
+      store,
+      clock,
+      uniqueId,
+      limits,
+      pins,
+      workflows: this.#workflows,
+      isSteppedHere: (id) => this.#mailboxes.has(id),
+      open: (id, creation) => this.#open(id, creation),
+    };
+  }
+
+  #mailboxPorts(leaseMs: number): MailboxPorts {
+    const { store, clock, sha256, owner, report, steps, performers = [] } = this.#options;
+    const notices: NoticePorts = {
+      report,
+      write: (id, propose) =>
+        this.#command(() => this.#write(id, { propose, look: () => ({}), idempotency: undefined, isPositioned: true })),
+    };
+    return {
+      store,
+      clock,
+      sha256,
+      owner,
+      leaseMs,
+      report,
+      redactor: this.#redactor,
+      loader: this.#loader,
+      performers: new Map(
+        [...steps, ...performers, this.#childPerformer()].map((performer) => [performer.typeId, performer]),
+      ),
+      tellRelatives: (state, relatives) => {
+        if (!this.#closed) notifyRelatives(notices, state, relatives);
+      },
+      isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
+      wakeBy: (at) => this.#scheduler.wakeBy(at),
+      emptied: (id, mailbox) => {
+        if (this.#mailboxes.get(id) === mailbox) this.#mailboxes.delete(id);
+      },
+    };
+  }
+
+  /** Runs that nodes start are created like any other. */
+  #childPerformer(): Performer {
+    const { store, limits, clock } = this.#options;
+    return childPerformer({
+      log: store.log,
+      clock,
+      maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
+      start: (child) => this.#command(() => createRun(this.#creation, child.request, child)),
     });
   }
 
@@ -156,45 +149,40 @@ class Runtime implements Engine {
 
   start(request: StartRun): Promise<RunStarted> {
     const redactor = this.#redactor;
-    return this.#command(() => this.#start(redactor === null ? request : redactedStart(redactor, request)));
+    return this.#command(() =>
+      createRun(this.#creation, redactor === null ? request : redactedStart(redactor, request)),
+    );
   }
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
-    return this.#command(() => this.#answer(request));
+    const redacted = () => ({ ...request, value: this.#redacted(request.value) });
+    return this.#send(request, () => answerCommand(redacted()));
   }
 
   cancel(request: CancelRun): Promise<RunCancelled> {
-    return this.#command(async () => {
-      await this.#ofTenant(request.tenant, request.runId);
-      const reason = this.#redacted(request.reason);
-      const propose: Fact['propose'] = (state) => cancelRequested(state, { reason, by: request.principal });
-      const look = (state: RunState) => ({ status: state.view.status });
-      return this.#write(request.runId, { propose, look, once: request.once });
-    });
+    return this.#send(request, () => cancelCommand(this.#withReason(request)));
   }
 
   pause(request: PauseRun): Promise<RunPaused> {
-    return this.#command(async () => {
-      await this.#ofTenant(request.tenant, request.runId);
-      const reason = this.#redacted(request.reason);
-      const propose: Fact['propose'] = (state) => pauseRequested(state, { ...request, reason });
-      const look = ({ pause }: RunState) => ({ pausedAt: pause?.pausedAt ?? null });
-      return this.#write(request.runId, { propose, look, once: request.once, isPositioned: true });
-    });
+    return this.#send(request, () => pauseCommand(this.#withReason(request)));
   }
 
   resume(request: ResumeRun): Promise<RunResumed> {
+    return this.#send(request, () => resumeCommand(this.#withReason(request)));
+  }
+
+  #send<Answer extends object>(
+    { tenant, runId: id }: { readonly tenant: string; readonly runId: RunId },
+    command: () => Command<Answer>,
+  ): Promise<Answer> {
     return this.#command(async () => {
-      await this.#ofTenant(request.tenant, request.runId);
-      const reason = this.#redacted(request.reason);
-      let resumedAt = 0;
-      const propose: Fact['propose'] = (state, now) => {
-        resumedAt = now;
-        return resumed(state, { ...request, reason });
-      };
-      const look = () => ({ resumedAt });
-      return this.#write(request.runId, { propose, look, once: request.once, isPositioned: true });
+      await this.#ofTenant(tenant, id);
+      return this.#write(id, command());
     });
+  }
+
+  #withReason<Request extends { readonly reason?: string | undefined }>(request: Request): Request {
+    return { ...request, reason: this.#redacted(request.reason) };
   }
 
   #redacted<Value>(value: Value): Value {
@@ -212,114 +200,21 @@ class Runtime implements Engine {
     }
   }
 
-  async #start(request: StartRun, child?: ChildStart): Promise<RunStarted> {
-    const { uniqueId, limits, clock } = this.#options;
-    const { tenant, workflowId, version, definition } = request;
-    const shared =
-      definition === undefined
-        ? await this.#workflows.byName(tenant, workflowId, version)
-        : await this.#workflows.adopt(definition);
-    const pins = await this.#pins.find(tenant, shared);
-    const workflow = pins === null ? shared : await this.#pins.give(shared, pins);
-    const { parent, unset } = child ?? {};
-    const id = child?.runId ?? runId(uniqueId());
-    const context = request.contextId ?? contextId(uniqueId());
-    if (request.contextId !== undefined && parent === undefined) await this.#ownContext(tenant, context);
-    const started = startedDraft({
-      workflow,
-      request: { ...request, contextId: context, parent, unset },
-      limits,
-      pins,
-    });
-    const drafts = [started, ...callbackDrafts(request.callbackUrl)];
-    const { fact, done } = awaited(
-      () => drafts,
-      (state) => ({ runId: id, contextId: context, status: state.view.status }),
-      settledWith(request.once, clock),
-    );
-    // An earlier attempt at the same child has come through after all: a run has one mailbox.
-    if (this.#mailboxes.has(id)) throw atWork(id);
-    const mailbox = this.#open(id, {
-      kind: 'create',
-      state: newRunState(id),
-      workflow,
-      run: { tenant, contextId: context, originRunId: id, parentRunId: parent?.runId },
-      isAloneInScope: request.isAloneInScope,
-    });
-    mailbox.post(fact);
-    return done;
-  }
-
-  /** Runs that nodes start are started here, like any other. */
-  #children(): Performer {
-    const { store, limits, clock } = this.#options;
-    return childPerformer({
-      log: store.log,
-      clock,
-      maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
-      start: (child) => this.#command(() => this.#start(child.request, child)),
-    });
-  }
-
-  /** The relatives of a run that has ended learn of it at once; were this host stopped now, the wakes that were written with the end would tell them. */
-  #ended(state: RunState, relatives: readonly RunId[]): void {
-    const { runId: id, view } = state;
-    for (const relative of relatives) {
-      const isAbove = relative === view.parentRunId;
-      this.#tell(relative, isAbove ? (other) => childEnded(other, state) : (other) => parentEnded(other, id));
-    }
-  }
-
-  #tell(id: RunId, propose: Fact['propose']): void {
-    if (this.#closed) return;
-    this.#command(() => this.#write(id, { propose, look: () => ({}), once: undefined, isPositioned: true })).catch(
-      (error: unknown) => {
-        // Whoever is told looks again when it is woken; and a run that does not exist yet has not missed anything.
-        if (isCairnError(error) && (error.retryable || error.code === 'not_found')) return;
-        this.#options.report({ level: 'warn', event: 'run.notify_failed', facts: { runId: id }, error });
-      },
-    );
-  }
-
-  async #ownContext(tenant: string, id: ContextId): Promise<void> {
-    if ((await this.#options.store.log.contextTenant(id)) !== tenant) throw contextNotFound(id);
-  }
-
-  async #answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
-    await this.#ofTenant(request.tenant, request.runId);
-    const value = this.#redacted(request.value);
-    let interruptId = '';
-    let nodeId = '';
-    const propose: Fact['propose'] = (state, now) => {
-      const answer = answerDrafts(state, { ...request, value }, now);
-      interruptId = answer.interruptId;
-      nodeId = answer.nodeId;
-      return answer.drafts;
-    };
-    const look = (state: RunState) => ({ nodeId, status: state.view.status });
-    return this.#write(request.runId, { propose, look, once: request.once, answers: () => interruptId });
-  }
-
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
     return (await this.snapshotAt(tenant, id)).snapshot;
   }
 
-  async snapshotAt(tenant: string, id: RunId): Promise<{ seq: number; snapshot: RunSnapshot }> {
+  async snapshotAt(tenant: string, id: RunId): Promise<SnapshotAt> {
     const mailbox = this.#mailboxes.get(id);
     if (mailbox !== undefined) {
       try {
-        return await mailbox.read((state) => shownTo(tenant, state));
+        return await mailbox.read((state) => snapshotOf(state, tenant));
       } catch (error) {
         // The mailbox was given up meanwhile, or never came to be: the log has the answer.
         if (!isCairnError(error)) throw error;
       }
     }
-    const head = await this.#options.store.log.head(id);
-    if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
-    if (head.record.importedAt !== null) {
-      return { seq: head.seq, snapshot: await importedSnapshot(this.#options.store, head.record) };
-    }
-    return shownTo(tenant, (await this.#loader.load(id, tenant)).state);
+    return storedSnapshot(this.#options.store, this.#loader, { tenant, runId: id });
   }
 
   async register(tenant: string, definition: Parameters<Engine['register']>[1]) {
@@ -331,12 +226,11 @@ class Runtime implements Engine {
     return (await this.#workflows.byName(tenant, workflowId, version)).definition;
   }
 
-  /** Writes a fact for whoever sent it: through the mailbox here, or past it when another node holds the run. */
+  /** Writes a command's fact: through the mailbox here, or past it when another node holds the run. */
   async #write<Answer extends object>(id: RunId, command: Command<Answer>): Promise<Answer> {
-    const { propose, look, once, answers, isPositioned = false } = command;
     const { store, clock } = this.#options;
-    const settled = settledWith(once, clock);
-    const { fact, done } = awaited(propose, look, settled);
+    const record = recordFor(command.idempotency, clock);
+    const { fact, done } = awaited(command.propose, command.look, record);
     const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting' });
     mailbox.post(fact);
     try {
@@ -345,8 +239,8 @@ class Runtime implements Engine {
       if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
     }
     this.#refuseWhenClosed();
-    const outside = { store, loader: this.#loader, now: clock.now(), runId: id };
-    const answer = await appendOutside({ ...outside, propose, look, settled, answers, isPositioned });
+    const now = clock.now();
+    const answer = await appendUnleased({ store, loader: this.#loader, now, runId: id, command, recordFor: record });
     this.#scheduler.nudge();
     return answer;
   }
@@ -369,11 +263,7 @@ class Runtime implements Engine {
   #adopt(id: RunId, fence: number): void {
     if (this.#closed) {
       // Claimed while the engine was closing: it goes straight back.
-      const { store, clock } = this.#options;
-      const released = store.queue.release({ runId: id, fence, wakeAt: clock.now() });
-      this.#commands.add(
-        released.catch((error) => this.#options.report({ level: 'warn', event: 'lease.release_failed', error })),
-      );
+      this.#commands.add(releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
       return;
     }
     const mailbox = this.#mailboxes.get(id);
@@ -386,15 +276,4 @@ class Runtime implements Engine {
     if (head === null || head.record.tenant !== tenant) throw runNotFound(id);
     if (head.record.importedAt !== null) throw runImported(id);
   }
-}
-
-const atWork = (id: RunId): RetryableError =>
-  new RetryableError('conflict', {
-    message: `Run ${id} is at work here already.`,
-    hint: 'Look whether it is the one that was to be started.',
-  });
-
-function shownTo(tenant: string, { view, runId: id }: RunState): { seq: number; snapshot: RunSnapshot } {
-  if (view.owner?.tenant !== tenant) throw runNotFound(id);
-  return { seq: view.lastSeq, snapshot: runSnapshot(view) };
 }

@@ -115,7 +115,7 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   return committed<InterruptAnswered>(call, {
     status: 200,
     body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),
-    command: (once) => engine.answer({ ...request, once }),
+    command: (idempotency) => engine.answer({ ...request, idempotency }),
   });
 }
 

@@ -77,7 +77,7 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
     return await committed(call, {
       status: 200,
       body: () => '{}',
-      command: (once) => surface.engine.answer({ ...request, once }),
+      command: (idempotency) => surface.engine.answer({ ...request, idempotency }),
     });
   } catch (error) {
     throw await seenByBearer(error, head, surface);

@@ -76,7 +76,7 @@ async function cancelRun(call: Call, engine: Engine): Promise<string> {
   return committed<RunCancelled>(call, {
     status: 200,
     body: ({ status }) => JSON.stringify({ runId, status }),
-    command: (once) => engine.cancel({ tenant, runId, reason, principal, once }),
+    command: (idempotency) => engine.cancel({ tenant, runId, reason, principal, idempotency }),
   });
 }
 
@@ -132,7 +132,7 @@ async function pauseRun(call: Call, engine: Engine): Promise<string> {
     status: 202,
     body: ({ pausedAt }) =>
       JSON.stringify({ runId, status: 'paused', ...(pausedAt === null ? {} : { pausedAt: isoTime(pausedAt) }) }),
-    command: (once) => engine.pause({ tenant, runId, drainPolicy, reason, principal, once }),
+    command: (idempotency) => engine.pause({ tenant, runId, drainPolicy, reason, principal, idempotency }),
   });
 }
 
@@ -143,6 +143,6 @@ async function resumeRun(call: Call, engine: Engine): Promise<string> {
   return committed<RunResumed>(call, {
     status: 202,
     body: ({ resumedAt }) => JSON.stringify({ runId, status: 'running', resumedAt: isoTime(resumedAt) }),
-    command: (once) => engine.resume({ tenant, runId, reason, principal, once }),
+    command: (idempotency) => engine.resume({ tenant, runId, reason, principal, idempotency }),
   });
 }

@@ -141,7 +141,7 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
   return committed<RunStarted>(call, {
     status: 201,
     body: (started) => createdBody(started, whatRuns.workflowId),
-    command: (once) => withHost(engine.start({ ...request, once }), surface),
+    command: (idempotency) => withHost(engine.start({ ...request, idempotency }), surface),
   });
 }
 

@@ -1,0 +1,69 @@
+/** Creates runs: finds the workflow, pins the agents, and posts the first row to a mailbox of the run's own. */
+import { type ContextId, contextId, RetryableError, type RunId, runId } from '@cairn/protocol';
+import type { Store } from '../../log/ports/store.ts';
+import { newRunState } from '../core/evolve.ts';
+import { awaited } from '../core/facts.ts';
+import type { HostLimits } from '../core/limits.ts';
+import type { RunStarted, StartRun } from '../engine.ts';
+import type { ChildStart } from '../family/child-performer.ts';
+import type { Clock, UniqueId } from '../ports.ts';
+import type { AgentPins } from '../workflow/agent-pins.ts';
+import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import { recordFor } from './idempotency-record.ts';
+import type { Mailbox } from './mailbox.ts';
+import type { RunCreation } from './mailbox-ports.ts';
+import { contextNotFound } from './run-loader.ts';
+import { callbackDrafts, startedDraft } from './start-run.ts';
+
+export interface RunCreationPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly uniqueId: UniqueId;
+  readonly limits: HostLimits;
+  readonly workflows: WorkflowRegistry;
+  readonly pins: AgentPins;
+  readonly isSteppedHere: (id: RunId) => boolean;
+  readonly open: (id: RunId, creation: RunCreation) => Mailbox;
+}
+
+/** Resolves once the run's first rows are durable. */
+export async function createRun(ports: RunCreationPorts, request: StartRun, child?: ChildStart): Promise<RunStarted> {
+  const { uniqueId, limits, clock, workflows } = ports;
+  const { tenant, workflowId, version, definition } = request;
+  const shared =
+    definition === undefined ? await workflows.byName(tenant, workflowId, version) : await workflows.adopt(definition);
+  const pins = await ports.pins.find(tenant, shared);
+  const workflow = pins === null ? shared : await ports.pins.give(shared, pins);
+  const { parent, unset } = child ?? {};
+  const id = child?.runId ?? runId(uniqueId());
+  const context = request.contextId ?? contextId(uniqueId());
+  if (request.contextId !== undefined && parent === undefined) await refuseForeignContext(ports, tenant, context);
+  const started = startedDraft({ workflow, request: { ...request, contextId: context, parent, unset }, limits, pins });
+  const drafts = [started, ...callbackDrafts(request.callbackUrl)];
+  const { fact, done } = awaited(
+    () => drafts,
+    (state) => ({ runId: id, contextId: context, status: state.view.status }),
+    recordFor(request.idempotency, clock),
+  );
+  // An earlier attempt at the same child came through after all: a run has one mailbox.
+  if (ports.isSteppedHere(id)) throw alreadyStepped(id);
+  const mailbox = ports.open(id, {
+    kind: 'create',
+    state: newRunState(id),
+    workflow,
+    run: { tenant, contextId: context, originRunId: id, parentRunId: parent?.runId },
+    isAloneInScope: request.isAloneInScope,
+  });
+  mailbox.post(fact);
+  return done;
+}
+
+async function refuseForeignContext({ store }: RunCreationPorts, tenant: string, id: ContextId): Promise<void> {
+  if ((await store.log.contextTenant(id)) !== tenant) throw contextNotFound(id);
+}
+
+const alreadyStepped = (id: RunId): RetryableError =>
+  new RetryableError('conflict', {
+    message: `Run ${id} is at work here already.`,
+    hint: 'Look whether it is the one that was to be started.',
+  });

@@ -1,0 +1,31 @@
+/** Snapshots of runs: of a state in memory, or of a run that only the store knows. */
+import { type RunId, type RunSnapshot, runSnapshot } from '@cairn/protocol';
+import type { Store } from '../../log/ports/store.ts';
+import type { RunState } from '../core/state.ts';
+import { importedSnapshot } from './imported-run.ts';
+import { type RunLoader, runNotFound } from './run-loader.ts';
+
+/** A snapshot with the seq of the last event in it. */
+export interface SnapshotAt {
+  readonly seq: number;
+  readonly snapshot: RunSnapshot;
+}
+
+/** Another tenant's run is `not_found`. */
+export function snapshotOf({ view, runId }: RunState, tenant: string): SnapshotAt {
+  if (view.owner?.tenant !== tenant) throw runNotFound(runId);
+  return { seq: view.lastSeq, snapshot: runSnapshot(view) };
+}
+
+export async function storedSnapshot(
+  store: Store,
+  loader: RunLoader,
+  { tenant, runId }: { readonly tenant: string; readonly runId: RunId },
+): Promise<SnapshotAt> {
+  const head = await store.log.head(runId);
+  if (head === null || head.record.tenant !== tenant) throw runNotFound(runId);
+  if (head.record.importedAt !== null) {
+    return { seq: head.seq, snapshot: await importedSnapshot(store, head.record) };
+  }
+  return snapshotOf((await loader.load(runId, tenant)).state, tenant);
+}
