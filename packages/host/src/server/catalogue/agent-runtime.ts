@@ -13,7 +13,7 @@ import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Redactor } from '../../engine/ports.ts';
-import type { EngineOptions } from '../../engine/stepping/runtime.ts';
+import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
