@@ -1,6 +1,7 @@
 /** Watches every commit of the shared store and, at the end of a seed, everything that must be true of the whole. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  checkRow,
   foldEventOf,
   foldRun,
   newRunView,
@@ -53,6 +54,7 @@ export class Auditor {
       note(
         `row ${row.runId} ${row.seq} ${row.type}${row.nodeId === null ? '' : ` ${row.nodeId}`} at ${row.at} ${row.hash.slice(0, 12)}`,
       );
+      this.#checkRow(row);
       run.take(row);
       this.#families.take(row);
       this.#chains.take(row);
@@ -63,6 +65,15 @@ export class Auditor {
       this.#world.onRow(row);
     }
     run.settle();
+  }
+
+  /** The catalogue holds in the simulation what production takes for granted: every row is parsed by the schema of its type. */
+  #checkRow(row: Row): void {
+    try {
+      checkRow(row);
+    } catch (error) {
+      this.#world.complain('a row is what its type says', { runId: row.runId, seq: row.seq, type: row.type, error });
+    }
   }
 
   /** Runs that nobody wants any more and that go on. */
