@@ -35,6 +35,7 @@ const server = [
   'redaction',
   'telemetry',
   'lru-map',
+  'utf8',
 ];
 /** What a route is: rooms beside the server may have some of their own. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -74,8 +75,16 @@ export const rooms: readonly Room[] = [
     world: ['clock', 'timer', 'random'],
   },
   { name: 'lru-map', path: 'packages/host/src/lru-map.ts', imports: [], packages: [], builtins: [], world: [] },
+  { name: 'utf8', path: 'packages/host/src/utf8.ts', imports: [], packages: [], builtins: [], world: ['node'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
-  { name: 'log', path: log, imports: ['protocol', 'log/ports', 'lru-map'], packages: [], builtins: [], world: [] },
+  {
+    name: 'log',
+    path: log,
+    imports: ['protocol', 'log/ports', 'lru-map', 'utf8'],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
   {
     name: 'log/chain',
     path: `${log}/chain.ts`,
@@ -87,7 +96,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'log/bundle',
     path: `${log}/bundle`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'utf8'],
     packages: ['zod'],
     builtins: ['node:crypto'],
     world: ['node'],
@@ -103,7 +112,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'lru-map'],
+    imports: ['protocol', 'log/ports', 'lru-map', 'utf8'],
     packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
@@ -119,7 +128,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map'],
+    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'utf8'],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],

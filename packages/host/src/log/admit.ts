@@ -1,6 +1,7 @@
 /** What one append does to its run: guards checked, rows stamped, index folded. Pure, so that every store admits alike. */
 import type { RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
+import { utf8Size } from '../utf8.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
@@ -235,8 +236,7 @@ function checkSize(row: NewRow, runId: RunId): void {
   const chars = row.payload.length + (row.task?.length ?? 0);
   // UTF-8 takes at most three bytes for each UTF-16 unit, so most rows need no counting.
   if (chars * 3 <= MAX_EVENT_BYTES) return;
-  const encoder = new TextEncoder();
-  const bytes = encoder.encode(row.payload).length + encoder.encode(row.task ?? '').length;
+  const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
   if (bytes <= MAX_EVENT_BYTES) return;
   throw new TerminalError('event_too_large', {
     message: `An event ${row.type} of run ${runId} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}.`,

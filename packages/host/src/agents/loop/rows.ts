@@ -3,6 +3,7 @@ import type { AgentRef, Json, JsonObject } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
+import { utf8Prefix } from '../../utf8.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
 
 export const clientRow = (type: string, nodeId: string, payload: JsonObject, cause?: number): Draft => ({
@@ -30,7 +31,7 @@ export function reasonedRow(
   reasoning: string,
   { verbosity, tokenLimit }: { readonly verbosity: ReasoningVerbosity; readonly tokenLimit: number },
 ): Draft {
-  const text = verbosity === 'full' ? reasoning : within(reasoning, tokenLimit * BYTES_PER_TOKEN);
+  const text = verbosity === 'full' ? reasoning : utf8Prefix(reasoning, tokenLimit * BYTES_PER_TOKEN);
   return clientRow('agent.reasoned', nodeId, { agentId, reasoning: text, verbosity });
 }
 
@@ -45,16 +46,6 @@ export const deltaRow = (
     sequence: delta.sequence,
     verbosity: delta.verbosity,
   });
-
-const encoder = new TextEncoder();
-
-/** The longest beginning of at most so many bytes of UTF-8. */
-function within(text: string, bytes: number): string {
-  // Each UTF-16 unit is at most 3 bytes.
-  if (text.length * 3 <= bytes) return text;
-  const { read } = encoder.encodeInto(text, new Uint8Array(bytes));
-  return read === text.length ? text : text.slice(0, read);
-}
 
 export interface CalledTool {
   readonly agentId: string;

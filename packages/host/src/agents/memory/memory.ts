@@ -6,6 +6,7 @@ import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol
 import type { Emission, Sha256 } from '../../engine/ports.ts';
 import type { RememberedEntry, RememberedQuery } from '../../log/ports/memories.ts';
 import type { Records } from '../../log/ports/store.ts';
+import { utf8Size } from '../../utf8.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 
 /** An entry as the wire has it (closed). */
@@ -152,7 +153,7 @@ const row = (type: string, audience: Emission['audience'], payload: JsonObject):
 function contentOf({ content }: NewMemoryEntry): string {
   const text = content.toWellFormed();
   if (text.trim() === '') throw refused('the content is empty', 'Say what is to be remembered.');
-  const bytes = new TextEncoder().encode(text).length;
+  const bytes = utf8Size(text);
   if (bytes <= MAX_ENTRY_BYTES) return text;
   throw refused(`the content has ${bytes} bytes, and ${MAX_ENTRY_BYTES} are the most`, 'Keep the gist of it.');
 }

@@ -1,5 +1,5 @@
 /** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
-import { foldEventOf, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { foldEventOf, parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { evolve, newRunState } from '../core/evolve.ts';
@@ -29,12 +29,15 @@ export interface RunLoader {
   saveCheckpoint(state: RunState): Promise<void>;
 }
 
-export const runNotFound = (runId: string) =>
-  new TerminalError('not_found', {
-    message: `There is no run ${runId}.`,
+/** Also for a run of another tenant: it looks like one that never was. A text that no run can be called is quoted. */
+export function runNotFound(runId: string): TerminalError {
+  const isRunId = parseRunId(runId) !== null;
+  return new TerminalError('not_found', {
+    message: `There is no run ${isRunId ? runId : quoted(runId, 130)}.`,
     hint: 'Check the id, and that the key belongs to the tenant that started the run.',
-    details: { runId },
+    ...(isRunId ? { details: { runId } } : {}),
   });
+}
 
 /** Also for a context of another tenant. */
 export const contextNotFound = (contextId: string) =>

@@ -23,6 +23,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { z } from 'zod';
+import { utf8Size } from '../../utf8.ts';
 import { chainHash, chainStart, rowHash } from '../chain.ts';
 import { MAX_EVENT_BYTES, type NewRow, type Row } from '../ports/rows.ts';
 
@@ -143,7 +144,7 @@ class BundleReader {
 
   /** Views parse what is stored without checking it again, so what no host would have written is refused here. */
   #checkBody(row: BundleRow, run: BundleHeader['run']): void {
-    const bytes = Buffer.byteLength(row.payload) + Buffer.byteLength(row.task ?? '');
+    const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
     if (bytes > MAX_EVENT_BYTES)
       throw this.#wrong(`event ${row.seq} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`);
     const texts = [row.type, row.nodeId ?? '', row.payload, row.task ?? ''];

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { utf8Size } from '../../utf8.ts';
 
 export interface PinnedRequest {
   readonly url: URL;
@@ -35,7 +36,7 @@ export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
   const { url, addresses, method, body, signal } = asked;
   const options: RequestOptions = {
     method,
-    headers: { ...asked.headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
+    headers: { ...asked.headers, ...(body === undefined ? {} : { 'content-length': String(utf8Size(body)) }) },
     // A connection of its own: one that is kept would outlive the check of its address.
     agent: false,
     signal,

@@ -12,6 +12,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { Report, UniqueId } from '../../engine/ports.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
+import { utf8Size } from '../../utf8.ts';
 
 export interface ErrorWorld {
   readonly report: Report;
@@ -48,7 +49,7 @@ export function rawErrorResponse(error: CairnError): string {
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Length: ${utf8Size(body)}`,
     'Connection: close',
     '',
     body,

@@ -1,5 +1,6 @@
 /** Numbers and ids out of paths, queries and headers: each refused by name when it is not what the wire says. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { runNotFound } from '../../engine/stepping/run-loader.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam } from './routes.ts';
@@ -41,9 +42,3 @@ export function runIdParam(call: Call): RunId {
   if (runId === null) throw runNotFound(text);
   return runId;
 }
-
-export const runNotFound = (runId: string): TerminalError =>
-  new TerminalError('not_found', {
-    message: `There is no run ${quoted(runId, 130)}.`,
-    hint: 'Check the id, and that the key belongs to the tenant that created the run.',
-  });

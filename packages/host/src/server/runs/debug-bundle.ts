@@ -6,6 +6,7 @@ import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { runSpans } from '../../telemetry/spans.ts';
+import { utf8Size } from '../../utf8.ts';
 import type { Caller } from '../access/auth.ts';
 import { implementation } from '../catalogue/discovery.ts';
 import { visibleRun } from '../http/params.ts';
@@ -86,12 +87,12 @@ export async function bundleText({ record }: RunHead, caller: Caller, surface: B
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
   const run = shownRun(snapshot);
-  const fixed = Buffer.byteLength(run.text) + FRAME_BYTES;
+  const fixed = utf8Size(run.text) + FRAME_BYTES;
   const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
   // Spans of a log without its beginning would be guesses.
   const spans = found.isWhole ? JSON.stringify(runSpans(found.rows.map(spanEvent))) : '[]';
-  const hasSpans = Buffer.byteLength(spans) <= room;
+  const hasSpans = utf8Size(spans) <= room;
   const cut = [
     ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
     ...(found.isWhole ? [] : ['events_truncated_to_size_cap']),
@@ -120,7 +121,7 @@ const FRAME_BYTES = 4_096;
 /** Half of the bundle at most; beyond it, only what a run is and where it stands. */
 function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWhole: boolean } {
   const text = JSON.stringify(snapshot);
-  if (Buffer.byteLength(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
+  if (utf8Size(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
   const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
   const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
   const short = { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt, error };
@@ -153,7 +154,7 @@ async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, max
     const from = Math.max(upTo - CHUNK, -1);
     const rows = await log.read({ runId, after: from, limit: upTo - from, audience });
     for (const row of rows.filter((one) => one.seq <= upTo).reverse()) {
-      const size = Buffer.byteLength(eventText(row)) + 1;
+      const size = utf8Size(eventText(row)) + 1;
       if (bytes + size > maxBytes) return { rows: newest.reverse(), bytes, isWhole: false };
       bytes += size;
       newest.push(row);

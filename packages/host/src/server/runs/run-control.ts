@@ -20,7 +20,8 @@ import {
   toEnvelope,
 } from '@cairn/protocol';
 import type { Engine, RunCancelled, RunPaused, RunResumed } from '../../engine/engine.ts';
-import { runIdParam, runNotFound } from '../http/params.ts';
+import { runNotFound } from '../../engine/stepping/run-loader.ts';
+import { runIdParam } from '../http/params.ts';
 import type { Call, Route, RouteDoc } from '../http/routes.ts';
 import { committed } from '../idempotency/recorded-commands.ts';
 

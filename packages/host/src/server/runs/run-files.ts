@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { FileEntry, FilePart, FilePort } from '../../agents/tools/file-tools.ts';
 import type { UniqueId } from '../../engine/ports.ts';
+import { utf8Size } from '../../utf8.ts';
 
 export interface RunFilesWorld {
   /** Holds a folder for each run. */
@@ -21,7 +22,7 @@ export const createRunFiles = ({ folder, uniqueId }: RunFilesWorld): FilePort =>
     read: (runId, path, offset, maxBytes) => read({ root: rootOf(runId), path }, offset, maxBytes),
     async write(runId, path, text) {
       const root = rootOf(runId);
-      const bytes = Buffer.byteLength(text);
+      const bytes = utf8Size(text);
       await refuseTooMuch(root, path, bytes);
       // Outside of the run's files, where nobody can name it, and on the same disk.
       const draft = join(dirname(root), `${uniqueId()}.tmp`);

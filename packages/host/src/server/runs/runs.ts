@@ -25,6 +25,7 @@ import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
+import { utf8Size } from '../../utf8.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
 import type { Egress } from '../egress/egress.ts';
 import { etagMatches } from '../http/etag.ts';
@@ -244,7 +245,7 @@ const MAX_METADATA_BYTES = 8_192;
 
 function checkMetadata(metadata: CreateRun['metadata']): void {
   if (metadata === undefined) return;
-  const bytes = Buffer.byteLength(JSON.stringify(metadata));
+  const bytes = utf8Size(JSON.stringify(metadata));
   if (bytes <= MAX_METADATA_BYTES) return;
   throw new TerminalError('validation_error', {
     message: `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA_BYTES} are kept with a run.`,

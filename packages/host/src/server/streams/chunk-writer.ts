@@ -1,5 +1,6 @@
 /** A response in chunks of one write each, encoded once for all streams that get the same text in a row. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { utf8Size } from '../../utf8.ts';
 
 /** What ends a body in chunks. */
 const LAST_CHUNK = '0\r\n\r\n';
@@ -68,4 +69,4 @@ function put(response: ServerResponse, piece: string | Buffer): boolean {
   return hasRoom;
 }
 
-const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+const chunk = (text: string): string => `${utf8Size(text).toString(16)}\r\n${text}\r\n`;
