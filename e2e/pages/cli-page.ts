@@ -165,13 +165,32 @@ const words = (line: string): readonly string[] =>
 const runIdIn = (said: readonly Said[]): string | undefined =>
   /run_[0-9a-f-]{36}/.exec(said.map(({ text }) => text).join('\n'))?.[0];
 
-const HEAD = `# The command line
+const HEAD = `# Command line
 
-With this page you can start a host, start runs, watch and answer them, and hand a run to somebody else, all from a terminal. What the commands print here is what they printed when a test typed them; ids, times and sizes are made the same in every run of it.
+This page shows how to start a host, start and follow runs, answer their questions, and move a run to another host, all from a terminal. A test runs every command and compares its output with this page. Ids, times and sizes are normalised.
 
-In a checkout, \`npx cairn\` is the command; \`npm start\` is \`cairn dev\`.
+In a checkout, the command is \`npx cairn\`, and \`npm start\` is \`cairn dev\`.
 
-- **Which host.** \`--url\` and \`--key\`, else \`CAIRN_URL\` and \`CAIRN_KEY\`, else the \`cairn dev\` that runs in this folder or above it, else the host that \`cairn.json\` describes. A key that is found in a file is sent only to the host of that file, and one of the environment to no other machine that a file names.
-- **Output.** Results go to stdout, everything else to stderr. \`--json\` makes the result one JSON document; \`tail --json\` prints one event on each line. With \`--json\` a failure is an [error envelope](../errors/README.md) on stderr. Colours appear only on a screen, and not with \`NO_COLOR\`.
-- **Exit codes.** 0 fine, 1 the run failed or was cancelled (or the host did not answer), 2 usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.
+## Common rules
+
+A command finds its host in this order:
+
+1. the options \`--url\` and \`--key\`
+2. the variables \`CAIRN_URL\` and \`CAIRN_KEY\`
+3. a \`cairn dev\` that runs in this folder or in a parent folder
+4. \`cairn.json\` in this folder or in a parent folder
+
+A key from a file is sent only to the host of that file. A key from the environment is never sent to another machine that a file names.
+
+Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON document; \`tail --json\` prints one event per line. With \`--json\`, an error is an [error envelope](../errors/README.md) on stderr. Colours appear only on a screen, and not if \`NO_COLOR\` is set.
+
+| Exit code | Meaning |
+|---|---|
+| 0 | success |
+| 1 | the run failed or was cancelled, or the host did not respond |
+| 2 | wrong usage |
+| 3 | not found |
+| 4 | refused |
+| 5 | the run waits for a person |
+| 130 | Ctrl-C |
 `;

@@ -81,13 +81,13 @@ const serving: readonly Section[] = [
   {
     verb: 'dev',
     prose:
-      'A host to try things with. Data and key live in `.cairn` and stay there; while it runs, the other verbs find it from this folder and from below it. It brings two workflows, `hello` and `review`, and three packs of agents with workflows of their own: `research-crew`, `support-triage` and `code-review`.',
+      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. It includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
     steps: [{ command: 'cairn dev' }],
   },
   {
     verb: 'start',
     prose:
-      'A host as a [configuration](configuration.md) describes it. Here `prod.json` is `{ "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }] }`, and `CAIRN_KEY` holds the key.',
+      'Starts a host with a [configuration](configuration.md). In this example, `prod.json` is `{ "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }] }`, and `CAIRN_KEY` contains the key.',
     steps: [{ command: 'cairn start --config prod.json', files: { 'prod.json': JSON.stringify(config) } }],
   },
 ];
@@ -95,7 +95,7 @@ const serving: readonly Section[] = [
 const running: readonly Section[] = [
   {
     verb: 'workflows',
-    prose: 'What can be run; what one of them takes; and `--add` to register another, from a file.',
+    prose: 'Lists the workflows, shows one, or registers one from a file with `--add`.',
     steps: [
       { command: 'cairn workflows' },
       { command: 'cairn workflows hello' },
@@ -106,7 +106,7 @@ const running: readonly Section[] = [
   {
     verb: 'run',
     prose:
-      "Starts a run and sees it through: progress on stderr, outputs on stdout, the outcome as exit code. Values are read by the type of the workflow's variables; `--input-file` takes a JSON object. When the run asks a person and somebody sits at the terminal, it asks right there; where nobody does, as in a script, it ends with 5 and says how to answer. Ctrl-C stops watching, not the run. What agents do is told as they do it: who acts, what they think (`┊`) and say, the tools they call and what came back, decisions, and what it used in the end.",
+      "Starts a run and follows it to its end. Progress goes to stderr, outputs go to stdout, and the exit code is the result. The types of the workflow's variables determine how inputs are parsed. `--input-file` reads a JSON object.\n\nIf the run asks a person, the command asks you in an interactive terminal. In a script it exits with 5 and prints the command that answers. Ctrl-C stops following; the run continues.\n\nThe command shows what agents do: who acts, their reasoning (`┊`) and text, tool calls and results, decisions, and the total usage.",
     steps: [
       { command: 'cairn run hello --input name=Ada', names: 'hello' },
       { command: 'cairn run review', says: ['accept'] },
@@ -120,7 +120,7 @@ const running: readonly Section[] = [
   },
   {
     verb: 'runs',
-    prose: 'The newest runs first. Filters are `status:`, `workflow:` and `tag:`, and hold together.',
+    prose: 'Lists runs, newest first. You can combine the filters `status:`, `workflow:` and `tag:`.',
     steps: [
       { command: 'cairn runs' },
       { command: 'cairn runs status:failed tag:sharing' },
@@ -130,7 +130,7 @@ const running: readonly Section[] = [
   {
     verb: 'show',
     prose:
-      'One run: what it is, its nodes, what it asks, how it ended, what its agents did. With `--at` it is the run as it was after that event, because a run is nothing but its events.',
+      'Shows a run: its status, its nodes, its questions, its result and what its agents did. `--at` shows the state after an earlier event.',
     steps: [
       { command: 'cairn show {hello}' },
       { command: 'cairn show {hello} --at 4' },
@@ -141,7 +141,7 @@ const running: readonly Section[] = [
   {
     verb: 'tail',
     prose:
-      'The events of a run, live until it ends, from any event on. `--types` takes types and their beginnings (`node` is every `node.…`). What agents do is told as `run` tells it; with `--types` or `--json` their events are shown as they are. A connection that breaks is taken up again where it was, without a gap.',
+      'Prints the events of a run from any event on, live until the run ends. `--types` accepts types and prefixes (`node` matches every `node.…`). It shows what agents do in the same form as `run`; with `--types` or `--json` it shows the raw events. After a disconnect it resumes without a gap.',
     steps: [
       { command: 'cairn tail {hello}' },
       { command: 'cairn tail {hello} --from 5 --types node' },
@@ -152,13 +152,13 @@ const running: readonly Section[] = [
   {
     verb: 'inbox',
     prose:
-      'What waits for a person, in any run and in the runs that runs start, the oldest first, with the workflows above each question. With `--watch` it stays and shows what comes and goes. [More about the inbox](inbox.md).',
+      'Lists the questions of all runs and child runs, oldest first, with the path of workflows to each question. `--watch` follows the inbox live. See [inbox](inbox.md).',
     steps: [{ command: 'cairn inbox' }],
   },
   {
     verb: 'answer',
     prose:
-      'Tells a run what it asked, named by its number in the inbox, as `RUN/QUESTION`, or as the run that asks or has one below it that does: the action of an approval, answers by the name of the question, or any JSON with `--value`. Without an answer it shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
+      'Answers a question. Name it by its number in the inbox, as `RUN/QUESTION`, or by a run that asks or has a child run that asks. The answer is the action of an approval, `name=value` pairs for questions, or any JSON with `--value`. Without an answer, the command shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
     steps: [
       { command: 'cairn answer {review} acept' },
       { command: 'cairn answer {review} accept' },
@@ -168,7 +168,8 @@ const running: readonly Section[] = [
   },
   {
     verb: 'pause',
-    prose: 'Holds a run. Nodes under way finish first; with `--now` they are abandoned and start again afterwards.',
+    prose:
+      'Pauses a run. Running nodes finish first. With `--now` they are interrupted and start again after the resume.',
     steps: [
       { command: 'cairn workflows --add nap.json', files: { 'nap.json': JSON.stringify(nap) } },
       { command: 'cairn run nap --detach', names: 'paused' },
@@ -177,12 +178,12 @@ const running: readonly Section[] = [
   },
   {
     verb: 'resume',
-    prose: 'Lets a paused run go on.',
+    prose: 'Resumes a paused run.',
     steps: [{ command: 'cairn resume {paused}' }, { command: 'cairn resume {review}' }],
   },
   {
     verb: 'cancel',
-    prose: 'Cancels a run. One that has ended stays as it ended.',
+    prose: 'Cancels a run. A run that has ended does not change.',
     steps: [
       { command: 'cairn run review --detach', names: 'cancelled' },
       { command: 'cairn cancel {cancelled} --reason "not today"' },
@@ -194,27 +195,25 @@ const running: readonly Section[] = [
 const agents: readonly Section[] = [
   {
     verb: 'agents',
-    prose:
-      'Who can be asked to work: the agents of installed packs and of the host itself. One can be run as a workflow is.',
+    prose: 'Lists the agents of installed packs and of the host, or shows one. You can run an agent like a workflow.',
     steps: [{ command: 'cairn agents' }, { command: 'cairn agents community.cairn.support-triage.triage' }],
   },
   {
     verb: 'tools',
     prose:
-      'What agents can be let call. Each agent has only what is on the list of its manifest, and a run only what its starter allows. [More about tools](tools.md).',
+      'Lists the tools that agents can call, or shows one. Each agent is limited to the list in its manifest, and each run to what its starter allows. See [tools](tools.md).',
     steps: [{ command: 'cairn tools' }, { command: 'cairn tools openwop:fs.write' }],
   },
   {
     verb: 'calibration',
-    prose:
-      'How sure agents were of decisions, against what people said of them. [More about calibration](calibration.md).',
+    prose: 'Compares the stated confidence of agents with human verdicts. See [calibration](calibration.md).',
     steps: [{ command: 'cairn calibration' }],
   },
   {
     verb: 'pack',
     subVerbs: ['init', 'lint', 'sign', 'verify', 'add', 'list', 'remove'],
     prose:
-      '[Packs](packs.md) of agents. `init`, `lint`, `sign` and `verify` need no host: they work on a folder, `lint` and `verify` also on an archive. `add`, `list` and `remove` talk to a host. A host of `cairn dev` takes unsigned packs, every other one only packs that a key of its `packs.trust` signed.',
+      'Manages [packs](packs.md) of agents. `init`, `lint`, `sign` and `verify` need no host: they work on a folder, and `lint` and `verify` also on an archive. `add`, `list` and `remove` call a host. `cairn dev` accepts unsigned packs. Every other host accepts only packs that a key in its `packs.trust` signed.',
     steps: [
       { command: 'cairn pack init desk --name vendor.acme.desk' },
       { command: 'cairn pack lint desk' },
@@ -232,12 +231,12 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'verify',
     prose:
-      'Walks the [hash chain](../decisions/0006-hash-recipe.md) of a run, or of a [bundle](bundles.md), and says where it breaks. It reads the data folder or the file itself; a host may be running or not.',
+      'Checks the [hash chain](../decisions/0006-hash-recipe.md) of a run or a [bundle](bundles.md) and reports where it breaks. It reads the data folder or the file directly, with or without a running host.',
     steps: [{ command: 'cairn verify {hello}' }, { command: 'cairn verify {hello} --json' }],
   },
   {
     verb: 'export',
-    prose: 'Writes a run into one file that says everything about it: a [bundle](bundles.md).',
+    prose: 'Writes a complete run to one file, a [bundle](bundles.md).',
     steps: [
       { command: 'cairn export {review} --output review.cairn.jsonl' },
       { command: 'cairn verify review.cairn.jsonl' },
@@ -247,7 +246,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'import',
     prose:
-      'Takes the run of a bundle into a data folder that no host uses, after it has checked every byte. The run can be looked at there, and never goes on: it is not stepped, and answers and cancels are refused ([run_imported](../errors/run_imported.md)).',
+      'Checks a bundle and adds its run to a data folder that no host uses. The imported run is read-only: the host never steps it and refuses answers and cancels ([run_imported](../errors/run_imported.md)).',
     steps: [
       { command: 'cairn import review.cairn.jsonl' },
       { command: 'cairn import review.cairn.jsonl --data look' },
@@ -257,13 +256,13 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'doctor',
     prose:
-      'Looks at Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and says what to do. `--rebuild` makes the run list again from the events.',
+      'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list from the events.',
     steps: [{ command: 'cairn doctor --data .cairn' }, { command: 'cairn doctor --data look --rebuild' }],
   },
   {
     verb: 'completion',
     prose:
-      'A script for your shell: `eval "$(cairn completion bash)"` in `~/.bashrc`, the same with zsh, `cairn completion fish | source`.',
+      'Prints a completion script for your shell. Add `eval "$(cairn completion bash)"` to `~/.bashrc`, the same for zsh, or run `cairn completion fish | source`.',
     steps: [{ command: 'cairn completion bash', head: 5 }],
   },
 ];

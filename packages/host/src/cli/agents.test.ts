@@ -20,7 +20,7 @@ test('agents lists who there is, and says how to get some when there is nobody',
   expect(await cairn(['agents'])).toEqual({
     code: 0,
     out: '',
-    err: 'There is no agent. Install some: cairn pack add FOLDER',
+    err: 'There are no agents. Install a pack with: cairn pack add FOLDER',
   });
   const desk = await withPack();
   const [header, only] = (await desk.cairn(['agents'])).out.split('\n');
@@ -34,7 +34,7 @@ test('agents AGENT shows what it may do; a name that is nearly right is told wha
   const { out } = await cairn(['agents', 'vendor.acme.desk.helper']);
   expect(out).toContain('Answers a question in a few sentences.');
   expect(out).toMatch(/tools +none/);
-  expect(out).toMatch(/asks below +a confidence of 0\.7/);
+  expect(out).toMatch(/human review +below a confidence of 0\.7/);
   expect(JSON.parse((await cairn(['agents', 'vendor.acme.desk.helper', '--json'])).out).persona).toBe('Helper');
   const unknown = await cairn(['agents', 'helper']);
   expect(unknown).toMatchObject({ code: 3, out: '' });

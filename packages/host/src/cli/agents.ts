@@ -1,4 +1,4 @@
-/** `cairn agents`: who can be asked to work, and what each may do. */
+/** `cairn agents`: lists agents, or shows one. */
 import { type AgentInventoryEntry, isCairnError, TerminalError } from '@cairn/protocol';
 import { nearest } from '../server/nearest.ts';
 import { exit } from './exit.ts';
@@ -14,7 +14,7 @@ export function agents(terminal: Terminal, agentId: string | undefined, flags: H
     if (agentId === undefined) {
       const found = await client.agents.list();
       if (flags.json === true) terminal.print(jsonLine({ agents: found }));
-      else if (found.length === 0) terminal.tell('There is no agent. Install some: cairn pack add FOLDER');
+      else if (found.length === 0) terminal.tell('There are no agents. Install a pack with: cairn pack add FOLDER');
       else for (const line of table(found.map(row), { ...options, header: HEADER })) terminal.print(line);
       return exit.ok;
     }
@@ -28,7 +28,7 @@ export function agents(terminal: Terminal, agentId: string | undefined, flags: H
       const ids = (await client.agents.list()).map((agent) => agent.agentId);
       const named = ids.filter((id) => id.endsWith(`.${agentId}`));
       const close = named.length === 1 ? named[0] : nearest(agentId, ids);
-      const hint = close == null ? 'cairn agents lists those there are.' : `Did you mean ${close}?`;
+      const hint = close == null ? '"cairn agents" lists all agents.' : `Did you mean ${close}?`;
       throw new TerminalError('not_found', { message: error.message, hint, cause: error });
     }
   });
@@ -55,10 +55,10 @@ function page(agent: AgentInventoryEntry, style: Style, columns: number | null):
   ];
   if (memory.length > 0) facts.push(['memory', memory.map(([name]) => safe(name)).join(', ')]);
   if (agent.confidenceThreshold !== undefined) {
-    facts.push(['asks below', `a confidence of ${agent.confidenceThreshold}`]);
+    facts.push(['human review', `below a confidence of ${agent.confidenceThreshold}`]);
   }
   if (agent.degraded !== undefined && agent.degraded.length > 0) {
-    facts.push(['without', style.yellow(agent.degraded.map(safe).join(', '))]);
+    facts.push(['degraded', style.yellow(agent.degraded.map(safe).join(', '))]);
   }
   return [
     style.bold(safe(agentId)),
@@ -69,7 +69,7 @@ function page(agent: AgentInventoryEntry, style: Style, columns: number | null):
       { style, columns, indent: '  ' },
     ),
     '',
-    // What its task has to look like is no part of the inventory.
+    // The inventory does not contain the task schema.
     `run it with: cairn run ${safe(agentId)} --input ${agent.hasHandoffSchemas ? 'NAME=…' : 'message=…'}`,
   ];
 }

@@ -26,12 +26,12 @@ test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
 
 test.each<[ReturnType<typeof asked>, AnswerWords, string]>([
   [unsure, { words: [] }, 'The answer needs an action.'],
-  [unsure, { words: ['aprove'] }, 'is not one of its actions'],
-  [unsure, { words: ['approve', 'it'] }, 'is not one of its actions'],
+  [unsure, { words: ['aprove'] }, 'is not a valid action'],
+  [unsure, { words: ['approve', 'it'] }, 'is not a valid action'],
   [unsure, { words: ['edit'] }, 'edit needs the decision.'],
   [unsure, { words: ['edit'], edited: '{' }, 'is not JSON'],
   [interrupted, { words: ['use'] }, 'use needs the result.'],
-  [talk, { words: [' '] }, 'Nothing is said.'],
+  [talk, { words: [' '] }, 'The turn is empty.'],
   [talk, { words: [], value: '{' }, 'is not JSON'],
 ])('an answer to %j in the words %j is refused: %s', (question, words, message) => {
   expect(() => answerValue(question, words)).toThrow(message);

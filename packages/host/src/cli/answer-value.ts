@@ -1,16 +1,17 @@
-/** An answer out of words: what `cairn answer RUN accept` or `city=Bern` means for the question that waits. */
-import type { Json, JsonObject } from '@cairn/protocol';
+/** Turns words such as `accept` or `city=Bern` into the answer to a question. */
+import type { Json } from '@cairn/protocol';
 import { nearest } from '../server/nearest.ts';
 import { parsePairs } from './inputs.ts';
+import type { Fields } from './render/fields.ts';
 import { actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';
 import { usageError } from './usage-error.ts';
 
 export interface AnswerWords {
   readonly words: readonly string[];
   readonly feedback?: string | undefined;
-  /** What takes the place of a decision or of a result that is not known, as JSON. */
+  /** The JSON that replaces a decision or an unknown result. */
   readonly edited?: string | undefined;
-  /** The whole answer as JSON; it wins. */
+  /** The complete answer as JSON; it overrides the rest. */
   readonly value?: string | undefined;
 }
 
@@ -24,14 +25,14 @@ export function answerValue(question: Question, { words, feedback, edited, value
   if (question.kind === 'clarification') return clarification(question, words);
   if (isConversation(question)) return spoken(words.join(' ').trim());
   if (words.length === 1) return jsonAnswer(question, words[0] ?? '');
-  throw usageError(`An answer to ${question.kind} is one JSON value.`, `Give it with --value '{"…": …}'.`);
+  throw usageError(`An answer to ${question.kind} must be one JSON value.`, `Pass it with --value '{"…": …}'.`);
 }
 
 const CLOSE = '/close';
 
-/** A turn of a conversation; what follows `/close` is its last. */
+/** A turn of a conversation; the text after `/close` is the last turn. */
 function spoken(text: string): Json {
-  if (text === '') throw usageError('Nothing is said.', `Say something, or ${CLOSE} to end the conversation.`);
+  if (text === '') throw usageError('The turn is empty.', `Enter a text, or ${CLOSE} to end the conversation.`);
   if (text === CLOSE) return { operation: 'close' };
   if (!text.startsWith(`${CLOSE} `)) return { operation: 'exchange', turn: { content: text } };
   return { operation: 'close', turn: { content: text.slice(CLOSE.length).trim() } };
@@ -40,7 +41,7 @@ function spoken(text: string): Json {
 function jsonAnswer({ kind }: Question, text: string): Json {
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(text);
   } catch {
     throw usageError(`${JSON.stringify(text)} is not JSON.`, `Quote it for the shell: --value '{"answer": 42}'.`);
   }
@@ -49,7 +50,7 @@ function jsonAnswer({ kind }: Question, text: string): Json {
   return kind === 'external-event' && !has('eventPayload') ? { eventPayload: value } : value;
 }
 
-/** The action a person means by a word, which may be its beginning. */
+/** The action that a word names; a unique prefix is enough. */
 function actionOf(question: Question, words: readonly string[]): string {
   const offered = actionsOf(question);
   const [word = '', ...rest] = words;
@@ -59,10 +60,8 @@ function actionOf(question: Question, words: readonly string[]): string {
   const close = nearest(word, offered);
   const what = question.kind === 'approval' ? 'approval' : 'answer';
   throw usageError(
-    words.length === 0
-      ? `The ${what} needs an action.`
-      : `${JSON.stringify(words.join(' '))} is not one of its actions.`,
-    close === null ? `Say ${offered.join(' or ')}.` : `Did you mean ${close}? It takes ${offered.join(', ')}.`,
+    words.length === 0 ? `The ${what} needs an action.` : `${JSON.stringify(words.join(' '))} is not a valid action.`,
+    close === null ? `Use ${offered.join(' or ')}.` : `Did you mean ${close}? Valid actions: ${offered.join(', ')}.`,
   );
 }
 
@@ -70,25 +69,26 @@ function approval(action: string, feedback: string | undefined): Json {
   if (action === 'edit-accept') {
     throw usageError(
       'edit-accept needs the edited artifact.',
-      `Give --value '{"action":"edit-accept","editedArtifactData":…}'.`,
+      `Pass --value '{"action":"edit-accept","editedArtifactData":…}'.`,
     );
   }
   const said = feedback === undefined ? {} : { feedback };
   if (action !== 'refine') return { action, ...said };
-  if (feedback === undefined) throw usageError('refine needs to know what to change.', 'Say it with --feedback "…".');
+  if (feedback === undefined)
+    throw usageError('refine needs feedback: what to change.', 'Pass it with --feedback "…".');
   return { action, refineFeedback: { scope: 'whole', text: feedback } };
 }
 
-/** The names under which an action carries what takes the place of what was there. */
+/** The field in which an action carries the replacement. */
 const carried: Readonly<Record<string, string>> = { edit: 'decision', use: 'result' };
 
-/** On a decision that an agent was unsure of, or on a step whose end is not known. */
+/** A verdict on an unsure decision of an agent, or on a step whose result is unknown. */
 function verdict(question: Question, action: string, edited: string | undefined, feedback: string | undefined): Json {
   const said = feedback === undefined ? {} : { feedback };
-  if (!Object.hasOwn(carried, action)) return { action, ...said };
-  const name = carried[action] as string;
+  const name = Object.hasOwn(carried, action) ? carried[action] : undefined;
+  if (name === undefined) return { action, ...said };
   if (edited !== undefined) return { action, [name]: jsonAnswer(question, edited), ...said };
-  throw usageError(`${action} needs the ${name}.`, `Give --value '{"action":"${action}","${name}":…}'.`);
+  throw usageError(`${action} needs the ${name}.`, `Pass --value '{"action":"${action}","${name}":…}'.`);
 }
 
 const only = (names: readonly string[]): string | undefined => (names.length === 1 ? names[0] : undefined);
@@ -102,13 +102,13 @@ function clarification({ data }: Question, words: readonly string[]): Json {
   const missing = questions.filter(({ id }) => !Object.hasOwn(answers, id));
   if (missing.length === 0) return { answers };
   throw usageError(
-    `No answer is given to ${missing.map(({ id }) => id).join(', ')}.`,
+    `The answer to ${missing.map(({ id }) => id).join(', ')} is missing.`,
     `Answer each question: ${questions.map(({ id }) => `${id}=…`).join(' ')}.`,
   );
 }
 
-/** The type a question's schema asks for; text, unless it says otherwise. */
-function answerType(questions: readonly { readonly id: string; readonly schema?: JsonObject }[], id: string): string {
+/** The type that a question's schema requires; `string` by default. */
+function answerType(questions: readonly { readonly id: string; readonly schema?: Fields }[], id: string): string {
   const type = questions.find((question) => question.id === id)?.schema?.type;
   if (type === 'integer') return 'number';
   return typeof type === 'string' && type !== 'null' ? type : 'string';

@@ -1,4 +1,4 @@
-/** `cairn answer`: tells a run what it asked, wherever in a tree of runs it is. */
+/** `cairn answer`: answers a question of a run, at any depth in a tree of runs. */
 import type { Client } from '@cairn/client';
 import {
   type InboxEntry,
@@ -6,7 +6,6 @@ import {
   isCairnError,
   isTerminalStatus,
   type Json,
-  type JsonObject,
   TerminalError,
 } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
@@ -35,13 +34,13 @@ export function answer(
 ): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     const { runId, question } = await found(client, name, flags.node);
-    const isSaid = words.length > 0 || flags.value !== undefined;
+    const isGiven = words.length > 0 || flags.value !== undefined;
     const stop = new AbortController();
-    if (!isSaid) terminal.onSignal(() => stop.abort());
-    if (!isSaid && !terminal.isInteractive) throw noAnswer(runId, question);
+    if (!isGiven) terminal.onSignal(() => stop.abort());
+    if (!isGiven && !terminal.isInteractive) throw noAnswer(runId, question);
     const send = (value: Json) => client.runs.answer(runId, question.interruptId, value);
     try {
-      const answered = isSaid
+      const answered = isGiven
         ? await send(answerValue(question, { words, value: flags.value, feedback: flags.feedback }))
         : await answeredHere(terminal, question, {
             signal: stop.signal,
@@ -66,26 +65,26 @@ export function answer(
 interface Asking {
   readonly signal: AbortSignal;
   readonly send: (value: Json) => Promise<InterruptAnswered>;
-  /** The question as it is now; undefined once it is closed. */
+  /** The current question; undefined when it is closed. */
   readonly next: () => Promise<Question | undefined>;
 }
 
 /**
- * What the host does not take for an answer is explained, and asked again. A conversation goes on until it is closed or the
- * person has had enough. Null when they ended the input and had said nothing.
+ * Asks until the host accepts the answer. A conversation continues until somebody closes it or the person ends the input.
+ * Null if the person ended the input without an answer.
  */
 async function answeredHere(terminal: Terminal, first: Question, { signal, send, next }: Asking) {
   let question = first;
-  let isTold = false;
+  let isShown = false;
   let answered: InterruptAnswered | null = null;
   for (;;) {
-    const value: Json | null = await (isTold ? askAgain : askAnswer)(terminal, question, signal);
+    const value: Json | null = await (isShown ? askAgain : askAnswer)(terminal, question, signal);
     if (value === null) return answered;
     try {
       answered = await send(value);
       const later: Question | undefined = leavesOpen(question, value) ? await next() : undefined;
       if (later === undefined) return answered;
-      isTold = later.data.prompt === question.data.prompt;
+      isShown = later.data.prompt === question.data.prompt;
       question = later;
     } catch (error) {
       if (!isCairnError(error, 'validation_error')) throw error;
@@ -95,14 +94,14 @@ async function answeredHere(terminal: Terminal, first: Question, { signal, send,
 }
 
 const open = async (client: Client, runId: string, { interruptId }: Question): Promise<Question | undefined> =>
-  ((await client.interrupts.ofRun(runId)) as readonly Question[]).find((one) => one.interruptId === interruptId);
+  (await client.interrupts.ofRun(runId)).find((one) => one.interruptId === interruptId);
 
 interface Found {
   readonly runId: string;
   readonly question: Question;
 }
 
-/** An entry of the inbox by its number or name, what a run asks, or the only thing that is asked below it. */
+/** Finds a question by its number or name in the inbox, or the question of a run, or the only question below it. */
 async function found(client: Client, name: string, node: string | undefined): Promise<Found> {
   const entry = await namedEntry(client, name);
   if (entry !== null) return { runId: entry.runId, question: await asked(client, entry) };
@@ -115,43 +114,43 @@ async function found(client: Client, name: string, node: string | undefined): Pr
   if (only !== undefined && matching.length === 1) return { runId: only.runId, question: await asked(client, only) };
   if (matching.length > 1) {
     const names = matching.slice(0, 5).map((one) => safe(entryName(one)));
-    throw usageError(`Runs below ${name} ask ${matching.length} things.`, `Say which: ${names.join(', ')}.`);
+    throw usageError(`Runs below ${name} have ${matching.length} open questions.`, `Name one: ${names.join(', ')}.`);
   }
   throw new TerminalError(isTerminalStatus(run.status) ? 'run_terminal' : 'interrupt_not_found', {
-    message: `Run ${name} is ${run.status} and asks nothing.`,
-    hint: `cairn show ${name} says where it stands.`,
+    message: `Run ${name} is ${run.status} and has no open question.`,
+    hint: `"cairn show ${name}" shows its state.`,
   });
 }
 
-/** All of a question, as it is now: a large one is cut in the inbox, and a conversation has gone on. */
+/** The complete, current question. The inbox cuts a large one, and a conversation may have new turns. */
 async function asked(client: Client, entry: InboxEntry): Promise<Question> {
   const { interruptId, nodeId, kind, data } = entry;
-  if (data !== undefined && !isConversation(entry)) return { interruptId, nodeId, kind, data: data as JsonObject };
+  if (data !== undefined && !isConversation(entry)) return { interruptId, nodeId, kind, data };
   const question = await open(client, entry.runId, { interruptId, nodeId, kind, data: {} });
   if (question !== undefined) return question;
   throw new TerminalError('interrupt_already_resolved', {
-    message: `The question ${entryName(entry)} does not wait any more.`,
-    hint: `cairn show ${entry.runId} says how it was answered.`,
+    message: `The question ${entryName(entry)} is no longer open.`,
+    hint: `"cairn show ${entry.runId}" shows how it was answered.`,
   });
 }
 
-/** The one that was named, or the only one. */
+/** The question of the given node, or the only one. */
 function chosen(runId: string, questions: readonly Question[], node: string | undefined): Question | undefined {
   if (node === undefined) {
     if (questions.length <= 1) return questions[0];
     const nodes = questions.map(({ nodeId }) => nodeId).join(', ');
-    throw usageError(`Run ${runId} asks ${questions.length} things: ${nodes}.`, 'Say which with --node.');
+    throw usageError(`Run ${runId} has ${questions.length} open questions: ${nodes}.`, 'Choose one with --node.');
   }
   const found = questions.find(({ nodeId, interruptId }) => nodeId === node || interruptId === node);
   if (found !== undefined || questions.length === 0) return found;
   const nodes = questions.map(({ nodeId }) => nodeId).join(', ');
   throw new TerminalError('interrupt_not_found', {
-    message: `Node ${node} of run ${runId} asks nothing.`,
-    hint: `These do: ${nodes}.`,
+    message: `Node ${node} of run ${runId} has no open question.`,
+    hint: `These nodes do: ${nodes}.`,
   });
 }
 
 function noAnswer(runId: string, question: Question): Error {
   const [asked = ''] = questionLines(question, styleOf(false));
-  return usageError(`No answer is given. ${asked.replace(/^\? /, '')}`, `Say it: ${answerCommand(runId, question)}`);
+  return usageError(`The answer is missing. ${asked.replace(/^\? /, '')}`, `Run: ${answerCommand(runId, question)}`);
 }

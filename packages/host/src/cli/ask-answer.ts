@@ -1,6 +1,7 @@
-/** Asks the person at the terminal what a run wants to know. */
+/** Asks the person at the terminal the question of a run. */
 import { isCairnError, type Json } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
+import { fieldsOf } from './render/fields.ts';
 import {
   actionsOf,
   actionWords,
@@ -12,13 +13,13 @@ import {
 import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The answer; null when the person ended the input. What is no answer is explained and asked again. */
+/** Shows the question and asks until the answer is valid. Null if the person ended the input. */
 export async function askAnswer(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   for (const line of questionLines(question, styleOf(terminal.colours.err))) terminal.tell(line);
   return askAgain(terminal, question, signal);
 }
 
-/** As `askAnswer`, of somebody who knows what is asked. */
+/** Like `askAnswer`, without showing the question again. */
 export async function askAgain(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
   const style = styleOf(terminal.colours.err);
   for (;;) {
@@ -36,15 +37,15 @@ interface More {
   readonly as: 'feedback' | 'edited';
 }
 
-/** What else an action needs to be an answer, as a question to the person. */
+/** What else to ask the person for an action. */
 const needed: Readonly<Record<string, More>> = {
   refine: { asks: 'what should change?', as: 'feedback' },
-  edit: { asks: 'the decision instead, as JSON', as: 'edited' },
+  edit: { asks: 'the new decision, as JSON', as: 'edited' },
   use: { asks: 'the result to use, as JSON', as: 'edited' },
 };
 
-/** An agent whose decision is rejected goes on, and does better when it is told why. */
-const why: More = { asks: 'why, or what to change (Enter for nothing)', as: 'feedback' };
+/** An agent continues after a rejection, so a reason helps it. */
+const why: More = { asks: 'reason, or what to change (Enter to skip)', as: 'feedback' };
 
 function moreOf({ kind }: Question, action: string | undefined): More | undefined {
   if (action === 'reject' && kind === 'low-confidence') return why;
@@ -59,8 +60,8 @@ async function askedAction(terminal: Terminal, question: Question, signal: Abort
   const more = moreOf(question, action);
   const rest = more === undefined ? undefined : await terminal.ask(`  ${more.asks} > `, signal);
   if (rest === null) return null;
-  const isSaid = more !== undefined && (more !== why || rest !== '');
-  return answerValue(question, { words: [word], ...(isSaid ? { [more.as]: rest } : {}) });
+  const isGiven = more !== undefined && (more !== why || rest !== '');
+  return answerValue(question, { words: [word], ...(isGiven ? { [more.as]: rest } : {}) });
 }
 
 async function asked(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Json | null> {
@@ -83,6 +84,6 @@ async function asked(terminal: Terminal, question: Question, signal: AbortSignal
   return answerValue(question, { words });
 }
 
-/** Whether more may be said after this answer, to the same question. */
+/** Whether the question stays open after this answer, as in a conversation. */
 export const leavesOpen = (question: Question, value: Json): boolean =>
-  isConversation(question) && (value as { readonly operation?: unknown }).operation === 'exchange';
+  isConversation(question) && fieldsOf(value).operation === 'exchange';

@@ -1,12 +1,13 @@
-/** Bundles as files: read in pieces of constant size, and written all or not at all. */
+/** Reads bundle files in chunks of constant size, and writes them completely or not at all. */
 import { closeSync, fstatSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { TerminalError } from '@cairn/protocol';
 import { type Bundle, readBundle } from '../log/bundle/bundle.ts';
 import { linesOf } from '../log/bundle/bundle-bytes.ts';
+import { errorText, hasErrorCode } from './error-text.ts';
 
 const CHUNK_BYTES = 65_536;
 
-/** Opens a bundle for as long as `use` takes. Only a regular file is one: a device or a pipe may never end. */
+/** Opens a bundle while `use` runs. It must be a regular file, because a device or a pipe may never end. */
 export function withBundle<Result>(file: string, use: (bundle: Bundle, bytes: number) => Result): Result {
   const handle = opened(file);
   const close = () => closeSync(handle);
@@ -28,7 +29,7 @@ function opened(file: string): number {
     return openSync(file, 'r');
   } catch (cause) {
     throw new TerminalError('not_found', {
-      message: `The bundle ${file} cannot be opened: ${(cause as Error).message}.`,
+      message: `The bundle ${file} cannot be opened: ${errorText(cause)}.`,
       hint: 'Check the path.',
       cause,
     });
@@ -50,7 +51,7 @@ function* chunksOf(handle: number): Generator<Uint8Array> {
   }
 }
 
-/** Writes the lines beside the target and puts the whole file in place at the end. Only this user can read it. */
+/** Writes to a temporary file next to the target, then moves it into place. Only this user can read it. */
 export function writeBundle(file: string, lines: Iterable<string>, isForced: boolean): { readonly bytes: number } {
   const draft = `${file}.${process.pid}.part`;
   const handle = created(draft);
@@ -71,8 +72,8 @@ function created(draft: string): number {
     return openSync(draft, 'wx', 0o600);
   } catch (cause) {
     throw new TerminalError('validation_error', {
-      message: `${draft} cannot be written: ${(cause as Error).message}.`,
-      hint: 'Name a file in a folder you may write to with --output.',
+      message: `${draft} cannot be written: ${errorText(cause)}.`,
+      hint: 'Choose a writable folder with --output.',
       cause,
     });
   }
@@ -84,7 +85,7 @@ function writeAll(handle: number, text: string): number {
   return bytes.length;
 }
 
-/** A link never replaces what is there, even if it came to be there a moment ago. */
+/** Creating a link never replaces a file, even one created a moment ago. */
 function place(draft: string, file: string, isForced: boolean): void {
   if (isForced) {
     renameSync(draft, file);
@@ -93,10 +94,10 @@ function place(draft: string, file: string, isForced: boolean): void {
   try {
     linkSync(draft, file);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    if (!hasErrorCode(cause, 'EEXIST')) throw cause;
     throw new TerminalError('conflict', {
-      message: `${file} exists already.`,
-      hint: 'Name another file with --output, or write over it with --force.',
+      message: `${file} already exists.`,
+      hint: 'Choose another file with --output, or overwrite it with --force.',
       cause,
     });
   }

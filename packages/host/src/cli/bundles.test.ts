@@ -70,7 +70,7 @@ test('an imported run can be looked at, but neither answered, cancelled, paused 
   const cairn = (...args: readonly string[]) => typed(args, { env: { CAIRN_URL: host.url ?? '', CAIRN_KEY: key } });
   const shown = await cairn('show', runId);
   expect(shown.out).toMatch(/waiting-approval/);
-  expect(shown.out).toMatch(/imported +just now; it never goes on here/);
+  expect(shown.out).toMatch(/imported +just now; read-only/);
   expect(shown.out).not.toContain('answer it with');
   expect((await cairn('runs')).out).toContain('imported');
   expect(JSON.parse((await cairn('show', runId, '--json')).out)).toMatchObject({ importedAt: expect.any(String) });
@@ -98,11 +98,11 @@ test('verify finds what was changed in a data folder, and says where', async () 
   db.prepare('UPDATE events SET payload = ? WHERE seq = 3').run(payload.replace('Publish', 'Burn'));
   expect(await here.cairn(['verify', runId])).toMatchObject({
     code: 1,
-    out: expect.stringContaining('event 3 (interrupt.requested) is not what its hash says'),
+    out: expect.stringContaining('event 3 (interrupt.requested) does not match its hash'),
   });
   db.prepare('UPDATE events SET payload = ? WHERE seq = 3').run(payload);
   db.exec("UPDATE events SET hash = 'x' WHERE seq = 4");
-  expect((await here.cairn(['verify', runId])).out).toContain('event 4 does not follow');
+  expect((await here.cairn(['verify', runId])).out).toContain('event 4 does not continue');
   db.exec('DELETE FROM events WHERE seq = 2');
   expect(JSON.parse((await here.cairn(['verify', runId, '--json'])).out)).toMatchObject({
     ok: false,
@@ -147,7 +147,7 @@ test.each([
   ['a folder without data', ['verify', 'run_x', '--data', 'empty'], 3, 'is no data folder'],
   ['a bundle that is not there', ['import', 'nothing.jsonl'], 3, 'cannot be opened'],
   ['a folder as a bundle', ['import', 'data'], 4, 'not a regular file'],
-  ['a bundle into a folder that a host uses', ['import', 'fine.jsonl', '--data', 'data'], 1, 'A host runs on'],
+  ['a bundle into a folder that a host uses', ['import', 'fine.jsonl', '--data', 'data'], 1, 'A host uses'],
 ])('refuses %s', async (_name, args, code, message) => {
   const here = await place();
   const runId = await here.detached('review');

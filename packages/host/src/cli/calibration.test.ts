@@ -20,7 +20,7 @@ test('calibration shows each tenth of confidence with how often people agreed', 
   expect(await cairn(['calibration'])).toEqual({
     code: 0,
     out: '',
-    err: 'No agent has said yet how sure it is of a decision.',
+    err: 'No agent has stated a confidence yet.',
   });
   const runId = 'run_a' as RunId;
   const { create, rows } = creation(runId);

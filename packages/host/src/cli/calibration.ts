@@ -1,4 +1,4 @@
-/** `cairn calibration`: whether agents are as sure as they should be. */
+/** `cairn calibration`: compares the stated confidence of agents with human verdicts. */
 import type { Client } from '@cairn/client';
 import type { Calibration } from '@cairn/protocol';
 import { exit } from './exit.ts';
@@ -11,7 +11,7 @@ export function calibration(terminal: Terminal, flags: HostFlags): Promise<numbe
   return withHost(terminal, flags, async (client) => {
     const found = await complete(client);
     if (flags.json === true) terminal.print(jsonLine(found));
-    else if (found.agents.length === 0) terminal.tell('No agent has said yet how sure it is of a decision.');
+    else if (found.agents.length === 0) terminal.tell('No agent has stated a confidence yet.');
     else {
       const options = { style: styleOf(terminal.colours.out), columns: terminal.columns, header: HEADER };
       for (const line of table(found.agents.flatMap(rows), options)) terminal.print(line);
@@ -20,7 +20,7 @@ export function calibration(terminal: Terminal, flags: HostFlags): Promise<numbe
   });
 }
 
-/** A host looks through a long log in parts; one that never comes to an end is not asked for ever. */
+/** A host reads a long log in several requests. The limit guards against a host that never completes. */
 const MAX_REQUESTS = 1_000;
 
 async function complete(client: Client): Promise<Calibration> {

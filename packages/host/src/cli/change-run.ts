@@ -1,4 +1,4 @@
-/** `cairn cancel`, `cairn pause` and `cairn resume`: what an operator asks of a run. */
+/** `cairn cancel`, `cairn pause` and `cairn resume`: control a run. */
 import type { Client } from '@cairn/client';
 import type { RunStatus } from '@cairn/protocol';
 import { exit } from './exit.ts';
@@ -14,7 +14,7 @@ export interface ReasonFlags extends HostFlags {
 }
 
 export interface PauseFlags extends ReasonFlags {
-  /** Do not wait for the nodes that are under way. */
+  /** Interrupt running nodes. */
   readonly now?: boolean;
 }
 

@@ -1,8 +1,8 @@
-/** Tells what is asked in runs below the one that is watched, whose own events do not say so. */
+/** Shows the questions of child runs while their root run is followed. The root's own events do not contain them. */
 import type { Client } from '@cairn/client';
 import { type InboxEntry, isCairnError } from '@cairn/protocol';
 import { entryName } from './inbox-entries.ts';
-import { asked, way, whoAsks } from './render/inbox-line.ts';
+import { askerName, pathText, questionText } from './render/inbox-line.ts';
 import { lookOf } from './render/status.ts';
 import { safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -21,7 +21,7 @@ export class ChildQuestions {
     this.#runId = runId;
   }
 
-  /** From now on; a run that starts no other never asks for the inbox. */
+  /** Starts to follow the inbox. A run without children never needs it. */
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -40,12 +40,12 @@ export class ChildQuestions {
         else if (change.type === 'added') this.#tell(change.entry);
       }
     } catch (error) {
-      // The run is what is watched: a host that has no inbox, or not for this key, is no fault of it.
+      // The inbox is optional here: following the run must not fail because the host or the key has none.
       if (!signal.aborted && !isCairnError(error)) throw error;
     }
   }
 
-  /** Each once, whatever becomes of the connection. */
+  /** Shows each question once, even after a reconnect. */
   #tell(entry: InboxEntry): void {
     const name = entryName(entry);
     const isBelow = entry.path.slice(0, -1).some(({ runId }) => runId === this.#runId);
@@ -53,7 +53,7 @@ export class ChildQuestions {
     this.#told.add(name);
     const style = styleOf(this.#terminal.colours.err);
     const { mark } = lookOf('suspended', style);
-    this.#terminal.tell(`${mark} ${style.bold(whoAsks(entry))} asks: ${asked(entry, 400)}`);
-    this.#terminal.tell(`    ${style.dim(way(entry))}   answer it with: cairn answer ${safe(name)}`);
+    this.#terminal.tell(`${mark} ${style.bold(askerName(entry))} asks: ${questionText(entry, 400)}`);
+    this.#terminal.tell(`    ${style.dim(pathText(entry))}   answer with: cairn answer ${safe(name)}`);
   }
 }

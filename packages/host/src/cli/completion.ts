@@ -1,4 +1,4 @@
-/** `cairn completion`: scripts that let a shell complete verbs, options and the values that are known beforehand. */
+/** `cairn completion`: prints scripts that complete verbs, options and fixed values in a shell. */
 import type { Command } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -12,13 +12,13 @@ interface Flag {
 interface Verb {
   readonly name: string;
   readonly description: string;
-  /** Its own, and those of the verbs below it. */
+  /** Its own options and those of its subverbs. */
   readonly options: readonly Flag[];
-  /** Verbs below it. */
+  /** The names of its subverbs. */
   readonly below: readonly string[];
 }
 
-/** Made from the program itself, so that it knows what the program knows. */
+/** Generated from the program, so it is always up to date. */
 export function completionScript(cairn: Command, shell: Shell): string {
   const verbs = cairn.commands.map(
     (command): Verb => ({
@@ -31,7 +31,7 @@ export function completionScript(cairn: Command, shell: Shell): string {
   return { bash, zsh, fish }[shell](verbs);
 }
 
-/** Each flag once, with the description of the first that has it. */
+/** Each flag once, with its first description. */
 function flagsIn(commands: readonly Command[]): readonly Flag[] {
   const flags = new Map<string, string>();
   for (const { options } of commands) {
@@ -102,7 +102,7 @@ const fish = (verbs: readonly Verb[]): string =>
     '',
   ].join('\n');
 
-/** Verbs whose arguments are files. */
+/** Verbs that take files as arguments. */
 const filed: ReadonlySet<string> = new Set([
   'import',
   'verify',

@@ -29,7 +29,7 @@ test('run carries on a conversation turn by turn until it is closed', async () =
   expect(err).toContain('? chat says: What shall we build?');
   expect(err).toContain('/close to end the conversation');
   expect(err.match(/What shall we build\?/g)).toHaveLength(1);
-  expect(err).toContain('Nothing is said.');
+  expect(err).toContain('The turn is empty.');
   expect([code, JSON.parse(out)]).toMatchObject([0, { turnCount: 2, reason: 'closed' }]);
 });
 
@@ -37,7 +37,7 @@ test('a run that is in a conversation with nobody here says how to take part', a
   const { cairn } = await servedCli();
   const { code, err } = await cairn(['run', 'talk']);
   expect(code).toBe(5);
-  const [, runId = ''] = /answer it with: cairn answer (\S+) WORDS$/m.exec(err) ?? [];
+  const [, runId = ''] = /answer with: cairn answer (\S+) WORDS$/m.exec(err) ?? [];
   expect(await cairn(['answer', runId, 'a', 'boat'])).toMatchObject({ code: 0 });
   expect(await turns(cairn, runId)).toEqual(['What shall we build?', 'a boat']);
   const closed = await cairn(['answer', runId, '--value', '{"operation":"close","outcome":"boat"}']);
@@ -53,7 +53,7 @@ test('answer carries on a conversation here, and leaves it open when the person 
   const done = await cairn(['answer', runId], { person: speaker('three', '/close bye', 'never asked') });
   expect(done.out).toBe('✓ chat is answered; the run is completed');
   expect(await turns(cairn, runId)).toEqual(['What shall we build?', 'one', 'two', 'three', 'bye']);
-  expect((await cairn(['answer', runId, 'late'])).err).toContain('asks nothing');
+  expect((await cairn(['answer', runId, 'late'])).err).toContain('has no open question');
 });
 
 test('what an agent said last is what a person is asked', async () => {

@@ -83,7 +83,7 @@ test('the triage is unsure, a person decides, and the answer goes by what they s
   const waiting = await cairn(['run', 'support-triage']);
   expect(waiting.code).toBe(5);
   expect(waiting.err).toContain('triage is unsure of its decision (approve, edit, reject)');
-  expect(waiting.err).toContain('confidence 0.55, and 0.75 is needed');
+  expect(waiting.err).toContain('confidence 0.55, below the threshold of 0.75');
   const runId = /cairn answer (\S+) approve/.exec(waiting.err)?.[1] ?? '';
   const edited = { action: 'edit', decision: { queue: 'billing', priority: 'normal', reason: 'It is about credits.' } };
   expect((await cairn(['answer', runId, '--value', JSON.stringify(edited)])).code).toBe(0);
@@ -101,7 +101,7 @@ test('rejected, the triage decides again; a decision of another shape is refused
   };
   const { code, out } = await cairn(['run', 'support-triage'], { person });
   expect(code).toBe(0);
-  expect(said).toEqual(['approve / edit / reject >', 'why, or what to change (Enter for nothing) >']);
+  expect(said).toEqual(['approve / edit / reject >', 'reason, or what to change (Enter to skip) >']);
   expect((JSON.parse(out) as JsonObject).content).toContain('queue billing with the priority high');
   const waiting = await cairn(['run', 'support-triage']);
   const runId = /cairn answer (\S+) approve/.exec(waiting.err)?.[1] ?? '';
@@ -118,7 +118,7 @@ test('tail tells what agents did and how to answer; with --types or --json it sh
   const { out } = await cairn(['tail', runId, '--no-follow']);
   expect(out).toMatch(/^ +0 {2}\S+ {2}run\.started/m);
   expect(out).toContain('◆ decides {"priority":"high"');
-  expect(out).toContain(`answer it with: cairn answer ${runId} approve`);
+  expect(out).toContain(`answer with: cairn answer ${runId} approve`);
   expect(out).not.toContain('agent.reasoning.delta');
   const rows = (await cairn(['tail', runId, '--no-follow', '--types', 'agent'])).out.split('\n');
   expect(rows.filter((row) => row.includes('agent.reasoning.delta')).length).toBeGreaterThan(10);
@@ -155,7 +155,7 @@ test('the newsroom says what a run two below it asks, and ends once that is answ
   const cairn = await served();
   const asked = Promise.withResolvers<string>();
   const onLine = (line: string) => {
-    const command = /answer it with: cairn answer (\S+)/.exec(line)?.[1];
+    const command = /answer with: cairn answer (\S+)/.exec(line)?.[1];
     if (command !== undefined) asked.resolve(command);
   };
   const running = cairn(['run', 'newsroom', '--input', 'story=The new bridge'], { onLine });

@@ -1,4 +1,4 @@
-/** Where the packs lie that `cairn dev` installs: at the root of a checkout, or beside the build of an installed package. */
+/** The folder of the packs that `cairn dev` installs: in the root of a checkout, or next to the build of a package. */
 import { join } from 'node:path';
 
 const isSource = import.meta.filename.endsWith('.ts');

@@ -1,4 +1,4 @@
-/** The workflows that `cairn dev` registers, so that the first request has something to run. */
+/** The sample workflows that `cairn dev` registers. */
 import type { JsonObject, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
 
 const node = (id: string, name: string, typeId: string, x: number, config: JsonObject): WorkflowNode => ({
@@ -10,7 +10,7 @@ const node = (id: string, name: string, typeId: string, x: number, config: JsonO
   inputs: {},
 });
 
-/** Greets, after half a second, whom its input `name` names. */
+/** Waits half a second, then greets the input `name`. */
 const hello: WorkflowDefinition = {
   id: 'hello',
   name: 'Hello',

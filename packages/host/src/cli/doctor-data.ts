@@ -1,30 +1,30 @@
-/** What the doctor sees of a data folder: who holds it, whether its database is whole, and how much room there is. */
+/** Checks a data folder: its permissions, its lock, its database and the free space. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
 import { lockFolder } from '../log/sqlite/lock.ts';
 import { openReadOnly } from '../log/sqlite/read-only.ts';
-import { type Finding, looked } from './doctor-finding.ts';
+import { check, type Finding } from './doctor-finding.ts';
 
 const MIB = 1_048_576;
 
-/** A host copies its write-ahead log into the database long before it is this large. */
+/** A host checkpoints its write-ahead log long before it is this large. */
 const LARGE_WAL_BYTES = 512 * MIB;
 const LITTLE_SPACE_BYTES = 1024 * MIB;
 const NO_SPACE_BYTES = 64 * MIB;
 
 export async function dataFindings(folder: string): Promise<readonly Finding[]> {
   if (!existsSync(folder)) {
-    const text = `${folder} is not there yet; the first start makes it`;
+    const text = `${folder} does not exist yet; the first start creates it`;
     return [{ subject: 'data folder', state: 'doubtful', text }];
   }
   const held = isHeld(folder);
   return [
-    await looked('data folder', () => writable(folder)),
-    await looked('lock', () => lockFinding(folder, held)),
-    await looked('database', () => databaseFinding(folder)),
-    await looked('write-ahead log', () => walFinding(folder, held)),
-    await looked('disk', () => diskFinding(folder)),
+    await check('data folder', () => writable(folder)),
+    await check('lock', () => lockFinding(folder, held)),
+    await check('database', () => databaseFinding(folder)),
+    await check('write-ahead log', () => walFinding(folder, held)),
+    await check('disk', () => diskFinding(folder)),
   ];
 }
 
@@ -33,11 +33,11 @@ function writable(folder: string): Finding {
   const subject = 'data folder';
   const mode = statSync(folder).mode & 0o777;
   if (process.platform === 'win32' || (mode & 0o077) === 0) return { subject, state: 'good', text: folder };
-  const text = `${folder} has mode ${mode.toString(8).padStart(4, '0')}: other users of this machine may read what runs did`;
-  return { subject, state: 'doubtful', text, hint: `If they should not: chmod 700 ${folder}` };
+  const text = `${folder} has mode ${mode.toString(8).padStart(4, '0')}: other users of this machine can read the data of runs`;
+  return { subject, state: 'doubtful', text, hint: `To prevent that: chmod 700 ${folder}` };
 }
 
-/** A lock that a living process holds; one whose holder died is free. */
+/** Whether a live process holds the lock. The lock of a dead process is free. */
 function isHeld(folder: string): boolean {
   if (!existsSync(join(folder, 'cairn.lock'))) return false;
   try {
@@ -51,23 +51,23 @@ function isHeld(folder: string): boolean {
 
 function lockFinding(folder: string, held: boolean): Finding {
   const subject = 'lock';
-  if (held) return { subject, state: 'good', text: 'a host runs on the folder' };
+  if (held) return { subject, state: 'good', text: 'a host uses the folder' };
   if (!existsSync(join(folder, 'cairn.running'))) return { subject, state: 'good', text: 'free; no host runs' };
   const text = 'free, but the last host did not stop cleanly';
-  return { subject, state: 'doubtful', text, hint: 'Nothing is lost. The next start checks the database first.' };
+  return { subject, state: 'doubtful', text, hint: 'No data is lost. The next start checks the database first.' };
 }
 
 function databaseFinding(folder: string): Finding {
   const subject = 'database';
   if (!existsSync(join(folder, 'cairn.db'))) {
-    return { subject, state: 'doubtful', text: 'there is none yet; the first start makes it' };
+    return { subject, state: 'doubtful', text: 'does not exist yet; the first start creates it' };
   }
   const log = openReadOnly(folder);
   try {
     const damage = log.damage();
     const { runs, events } = log.size();
     if (damage === null) return { subject, state: 'good', text: `undamaged; runs: ${runs}, events: ${events}` };
-    const hint = 'Stop the host, keep a copy of the folder, and restore it from a backup.';
+    const hint = 'Stop the host, copy the folder, and restore a backup.';
     return { subject, state: 'bad', text: `damaged: ${damage}`, hint };
   } finally {
     log.close();
@@ -79,7 +79,7 @@ function walFinding(folder: string, held: boolean): Finding {
   const file = join(folder, 'cairn.db-wal');
   const bytes = existsSync(file) ? statSync(file).size : 0;
   if (bytes < LARGE_WAL_BYTES) return { subject, state: 'good', text: mebibytes(bytes) };
-  const hint = held ? 'A reader may hold it open for long; look for one.' : 'The next start of a host shortens it.';
+  const hint = held ? 'Look for a reader that keeps it open.' : 'The next start of a host truncates it.';
   return { subject, state: 'doubtful', text: `${mebibytes(bytes)}, which is large`, hint };
 }
 
@@ -93,7 +93,7 @@ function diskFinding(folder: string): Finding {
     subject,
     state: free < NO_SPACE_BYTES ? 'bad' : 'doubtful',
     text,
-    hint: 'Free space: runs wait while there is none.',
+    hint: 'Free some space. Runs wait while the disk is full.',
   };
 }
 

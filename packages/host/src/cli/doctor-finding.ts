@@ -1,19 +1,19 @@
-/** One thing the doctor looked at. */
+/** The result of one check of `cairn doctor`. */
 import { isCairnError } from '@cairn/protocol';
 
 export interface Finding {
   readonly subject: string;
-  /** `bad` keeps a host from working; `doubtful` is worth a look. */
+  /** `bad` prevents a host from working; `doubtful` deserves attention. */
   readonly state: 'good' | 'doubtful' | 'bad';
   readonly text: string;
   /** What to do about it. */
   readonly hint?: string | undefined;
 }
 
-/** A look that fails is a finding, too. */
-export async function looked(subject: string, look: () => Finding | Promise<Finding>): Promise<Finding> {
+/** Runs a check. A check that throws is a finding too. */
+export async function check(subject: string, run: () => Finding | Promise<Finding>): Promise<Finding> {
   try {
-    return await look();
+    return await run();
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     return { subject, state: 'bad', text, hint: isCairnError(error) ? error.hint : undefined };

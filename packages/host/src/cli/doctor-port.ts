@@ -1,27 +1,27 @@
-/** Whether a host could serve where it is told to, or already does. */
+/** Checks whether a host can listen on its address, or already does. */
 import { createServer } from 'node:net';
 import type { Finding } from './doctor-finding.ts';
 
 const subject = 'port';
 
 export async function portFinding({ bind, port }: { readonly bind: string; readonly port: number }): Promise<Finding> {
-  if (port === 0) return { subject, state: 'good', text: 'any free one' };
+  if (port === 0) return { subject, state: 'good', text: 'any free port' };
   const code = await listens(port, bind);
   const place = `${bind}:${port}`;
   if (code === null) return { subject, state: 'good', text: `${place} is free` };
   if (code === 'EADDRINUSE' && (await isCairn(bind, port))) {
-    return { subject, state: 'good', text: `${place} is served by a host` };
+    return { subject, state: 'good', text: `${place} is in use by a host` };
   }
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program uses it',
     EACCES: 'this user may not use it',
     EADDRNOTAVAIL: 'this machine does not have that address',
   };
-  const hint = 'Choose another with "port" and "bind", or stop what uses it.';
+  const hint = 'Choose another address with "port" and "bind", or stop the program that uses it.';
   return { subject, state: 'bad', text: `${place}: ${why[code] ?? code}`, hint };
 }
 
-/** The code of the error that keeps us from listening; null when we could. */
+/** The error code of an attempt to listen; null on success. */
 function listens(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();

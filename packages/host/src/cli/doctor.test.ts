@@ -29,7 +29,7 @@ test('a folder in which nothing was started yet is doubtful, not bad', async () 
   expect(await findings(folder())).toMatchObject({
     code: 0,
     Node: `good: ${process.version}`,
-    'data folder': expect.stringMatching(/^doubtful: No data folder is known/),
+    'data folder': expect.stringMatching(/^doubtful: No data folder found/),
   });
 });
 
@@ -39,7 +39,7 @@ test('a healthy folder is told, while a host runs on it and after', async () => 
   const { cairn, detached } = await servedCli(store);
   await cairn(['tail', await detached('sum', '-i', 'n=1')]);
   const running = await findings(cwd);
-  expect(running).toMatchObject({ code: 0, lock: 'good: a host runs on the folder' });
+  expect(running).toMatchObject({ code: 0, lock: 'good: a host uses the folder' });
   expect(running).toMatchObject({ database: expect.stringMatching(/^good: undamaged; runs: 1, events: \d+$/) });
   const rebuild = await findings(cwd, '--rebuild');
   expect(rebuild).toMatchObject({ code: 1, index: expect.stringMatching(/^bad: .* in use by another process/) });
@@ -66,8 +66,8 @@ test('an index that is wrong is made again', async () => {
   db.exec("UPDATE runs SET status = 'failed'");
   db.close();
   const mended = await findings(cwd, '--data', 'data', '--rebuild');
-  expect(mended).toMatchObject({ code: 0, index: 'good: right now; runs: 1, of which 1 had been wrong' });
-  expect(await findings(cwd, '--data', 'data', '--rebuild')).toMatchObject({ index: 'good: right; runs: 1' });
+  expect(mended).toMatchObject({ code: 0, index: 'good: repaired; runs: 1, of which 1 were wrong' });
+  expect(await findings(cwd, '--data', 'data', '--rebuild')).toMatchObject({ index: 'good: correct; runs: 1' });
 });
 
 test('a crash, a damaged file and a later version are found', async () => {
@@ -103,7 +103,7 @@ test('a port that another program uses is bad; one that a host serves is not', a
   const { url } = await servedCli();
   const config = (port: number) => ({ port, data: 'data', keys: [{ key: 'a-key-of-16-characters', tenant: 't' }] });
   writeFileSync(join(cwd, 'cairn.json'), JSON.stringify(config(Number(new URL(url).port))));
-  expect(await findings(cwd)).toMatchObject({ port: expect.stringMatching(/^good: .* is served by a host$/) });
+  expect(await findings(cwd)).toMatchObject({ port: expect.stringMatching(/^good: .* is in use by a host$/) });
   const stranger = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void stranger.close());

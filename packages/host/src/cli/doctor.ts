@@ -1,4 +1,4 @@
-/** `cairn doctor`: looks at everything a host needs, says what is wrong and what to do; with --rebuild, mends the index. */
+/** `cairn doctor`: checks everything a host needs and suggests fixes. With --rebuild it repairs the index. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
@@ -7,7 +7,7 @@ import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
 import { dataFolder } from './data-folder.ts';
 import { dataFindings } from './doctor-data.ts';
-import { type Finding, looked } from './doctor-finding.ts';
+import { check, type Finding } from './doctor-finding.ts';
 import { portFinding } from './doctor-port.ts';
 import { exit } from './exit.ts';
 import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
@@ -26,11 +26,11 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<nu
   let config: HostConfig | null = null;
   const file = resolve(terminal.cwd, flags.config ?? 'cairn.json');
   if (flags.config !== undefined || existsSync(file)) {
-    const look = async () => {
+    const readAndCheck = async () => {
       config = await readConfig({ file, env: terminal.env });
       return configFinding(file, config);
     };
-    findings.push(await looked('configuration', look));
+    findings.push(await check('configuration', readAndCheck));
   }
   findings.push(...(await folderFindings(terminal, flags, config)));
   if (config !== null) findings.push(await portFinding(config));
@@ -43,20 +43,25 @@ function nodeFinding(): Finding {
   const subject = 'Node';
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 24 || (major === 24 && minor >= 16)) return { subject, state: 'good', text: process.version };
-  return { subject, state: 'bad', text: `${process.version}; 24.16 or newer is needed`, hint: 'Install a newer Node.' };
+  return {
+    subject,
+    state: 'bad',
+    text: `${process.version}; 24.16 or newer is required`,
+    hint: 'Install a newer Node.',
+  };
 }
 
 function configFinding(file: string, { unused, keys }: HostConfig): Finding {
   const subject = 'configuration';
   if (keys.length === 0) {
     const hint = 'Add "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "…" }].';
-    return { subject, state: 'doubtful', text: `${file} has no keys: nobody could call the host`, hint };
+    return { subject, state: 'doubtful', text: `${file} has no keys: nobody can call the host`, hint };
   }
   if (unused.length === 0) return { subject, state: 'good', text: file };
-  return { subject, state: 'doubtful', text: `${file}: nothing in this version uses ${unused.join(', ')}` };
+  return { subject, state: 'doubtful', text: `${file}: this version does not use ${unused.join(', ')}` };
 }
 
-/** The folder that is named wins over the one the configuration names. */
+/** The --data option overrides the configuration. */
 async function folderFindings(
   terminal: Terminal,
   flags: DoctorFlags,
@@ -71,15 +76,14 @@ async function folderFindings(
     return [{ subject: 'data folder', state: 'doubtful', text: error.message, hint: error.hint }];
   }
   const found = await dataFindings(folder);
-  return flags.rebuild === true ? [...found, await looked('index', () => rebuilt(folder))] : found;
+  return flags.rebuild === true ? [...found, await check('index', () => rebuilt(folder))] : found;
 }
 
 async function rebuilt(folder: string): Promise<Finding> {
   const store = await openSqliteStore({ folder });
   try {
     const { runs, repaired } = await store.log.rebuild();
-    const text =
-      repaired === 0 ? `right; runs: ${runs}` : `right now; runs: ${runs}, of which ${repaired} had been wrong`;
+    const text = repaired === 0 ? `correct; runs: ${runs}` : `repaired; runs: ${runs}, of which ${repaired} were wrong`;
     return { subject: 'index', state: 'good', text };
   } finally {
     await store.close();

@@ -1,4 +1,4 @@
-/** `cairn export`: one run as a bundle, out of the data folder, also while a host runs on it. */
+/** `cairn export`: writes a run from the data folder to a bundle, even while a host uses the folder. */
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { bundleLines } from '../log/bundle/bundle.ts';
@@ -20,14 +20,14 @@ export async function exportRun(terminal: Terminal, runId: string, flags: Export
   const folder = dataFolder(terminal, flags.data);
   const log = openReadOnly(folder);
   try {
-    // Only the id of a run that is there becomes part of a path, and those hold no slash.
+    // Only the id of an existing run becomes part of a path, and such ids contain no slash.
     const run = log.run(runId);
     if (run === null) throw noRun(runId, folder);
     const definition = log.definition(run.definitionHash);
     if (definition === null) throw noDefinition(runId, run.definitionHash);
     const { contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;
     const header = { runId, contextId, originRunId, parentRunId, definitionHash, seq, hash };
-    // Ids may hold colons, which some file systems do not take.
+    // Ids may contain colons, which some file systems do not allow.
     const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
     const lines = bundleLines({ run: header, definition, exportedAt: terminal.now(), rows: log.rows(run) });
     const { bytes } = writeBundle(file, lines, flags.force === true);
@@ -36,7 +36,7 @@ export async function exportRun(terminal: Terminal, runId: string, flags: Export
       const style = styleOf(terminal.colours.out);
       const shown = relative(terminal.cwd, file);
       terminal.print(`${style.green('✓')} ${shown}: ${seq + 1} events, ${bytes} bytes`);
-      terminal.tell(`It holds inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
+      terminal.tell(`It contains inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
     }
     return exit.ok;
   } finally {
@@ -47,11 +47,11 @@ export async function exportRun(terminal: Terminal, runId: string, flags: Export
 const noRun = (runId: string, folder: string): TerminalError =>
   new TerminalError('not_found', {
     message: `There is no run ${JSON.stringify(runId)} in ${folder}.`,
-    hint: 'cairn runs lists them; --data names another data folder.',
+    hint: '"cairn runs" lists runs. --data selects another data folder.',
   });
 
 const noDefinition = (runId: string, hash: string): TerminalError =>
   new TerminalError('store_corrupt', {
-    message: `The definition ${hash}, to which run ${runId} is pinned, is not in the data folder.`,
-    hint: 'Restore the folder from a backup; cairn verify still checks the events of the run.',
+    message: `The data folder does not contain the definition ${hash} of run ${runId}.`,
+    hint: 'Restore the folder from a backup. "cairn verify" still checks the events of the run.',
   });

@@ -47,7 +47,7 @@ test('the host of this folder or of one above it is found, with its own key', ()
 
 test('a key that was found in a file is not sent to an address that was named', () => {
   const cwd = withNote();
-  expect(() => find(cwd, { url: 'http://elsewhere:1' })).toThrow(/No key is known for the host http:\/\/elsewhere:1/);
+  expect(() => find(cwd, { url: 'http://elsewhere:1' })).toThrow(/There is no key for the host http:\/\/elsewhere:1/);
 });
 
 test('a note that others could have written is left alone, and so is one that is torn', () => {
@@ -93,8 +93,8 @@ test.each<[string, object, Record<string, string>, object]>([
 });
 
 test.each([
-  ['nothing to be found', null, /no host to talk to/],
-  ['only hashes of keys', '{"keys":[{"sha256":"x"}]}', /No key is known for the host of/],
+  ['nothing to be found', null, /No host found/],
+  ['only hashes of keys', '{"keys":[{"sha256":"x"}]}', /There is no key for the host of/],
   ['any free port', '{"port":0,"keys":[{"key":"k"}]}', /any free port/],
   ['a broken file', '{"keys":[{"key":"secret-value"', /cannot be read/],
 ])('refuses %s, naming the next step and no key', (_name, config, message) => {
@@ -112,7 +112,7 @@ test.each<[string, object, Record<string, string>]>([
 ])('a file does not get %s sent to another machine', (_name, config, env) => {
   const cwd = folder();
   writeFileSync(join(cwd, 'cairn.json'), JSON.stringify(config));
-  expect(() => find(cwd, {}, env)).toThrow(/a key out of the environment/);
+  expect(() => find(cwd, {}, env)).toThrow(/a key from the environment/);
   expect(() => find(cwd, {}, env)).not.toThrow(/mine/);
   expect(find(cwd, { key: 'said' }, env).key).toBe('said');
 });

@@ -1,4 +1,4 @@
-/** Which host a command talks to, and with which key: what was said, else what is served in this folder or above it. */
+/** Finds the host and the key of a command: options, then variables, then files here or in a parent folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Client, createClient, HostError } from '@cairn/client';
@@ -6,7 +6,7 @@ import { isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
 import { readHostNote } from './host-file.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options of every command that talks to a host. */
+/** The options of every command that calls a host. */
 export interface HostFlags {
   readonly url?: string;
   readonly key?: string;
@@ -16,11 +16,11 @@ export interface HostFlags {
 export interface FoundHost {
   readonly url: string;
   readonly key: string;
-  /** Where the address came from, for errors. */
+  /** Where the address comes from, for error messages. */
   readonly source: string;
 }
 
-/** Runs a command against its host; a host that cannot be reached is named with the place its address came from. */
+/** Runs a command against its host. The error for an unreachable host names the source of the address. */
 export async function withHost<Result>(
   terminal: Terminal,
   flags: HostFlags,
@@ -33,20 +33,20 @@ export async function withHost<Result>(
     if (!isCairnError(error, 'service_unavailable') || error instanceof HostError) throw error;
     throw new RetryableError('service_unavailable', {
       message: error.message,
-      hint: `The address comes from ${host.source}. Start the host there, or name another with --url.`,
+      hint: `The address comes from ${host.source}. Start that host, or pass another address with --url.`,
       cause: error,
     });
   }
 }
 
-/** A key that was found in a file is only ever sent to the host of that file. */
+/** A key from a file is sent only to the host of that file. */
 export function findHost(terminal: Terminal, flags: HostFlags): FoundHost {
   const { env } = terminal;
   const url = flags.url ?? text(env.CAIRN_URL);
   if (url !== undefined) {
     const source = flags.url === undefined ? 'CAIRN_URL' : '--url';
     const key = flags.key ?? text(env.CAIRN_KEY);
-    if (key === undefined) throw noKey(`the host ${url}`, 'Give one with --key, or set CAIRN_KEY.');
+    if (key === undefined) throw noKey(`the host ${url}`, 'Pass one with --key, or set CAIRN_KEY.');
     return { url: checkedUrl(url, source), key, source };
   }
   for (const folder of upward(terminal.cwd)) {
@@ -58,19 +58,19 @@ export function findHost(terminal: Terminal, flags: HostFlags): FoundHost {
     if (existsSync(file)) return fromConfiguration(file, terminal, flags);
   }
   throw new TerminalError('config_invalid', {
-    message: 'There is no host to talk to: nothing is served in this folder or above it, and none was named.',
-    hint: 'Start one with "cairn dev", or name one with --url and --key (or CAIRN_URL and CAIRN_KEY).',
+    message: 'No host found: no host runs in this folder or its parent folders, and no address was given.',
+    hint: 'Start one with "cairn dev", or pass --url and --key (or set CAIRN_URL and CAIRN_KEY).',
   });
 }
 
-/** Every folder from this one to the root. */
+/** This folder and its parents, up to the root. */
 export function* upward(folder: string): Generator<string> {
   yield folder;
   const parent = dirname(folder);
   if (parent !== folder) yield* upward(parent);
 }
 
-/** What the client needs of a configuration: it may belong to a newer host, so the rest is not looked at. */
+/** The fields that the client reads. The file may belong to a newer host, so it ignores the rest. */
 interface Configuration {
   readonly port?: unknown;
   readonly bind?: unknown;
@@ -84,15 +84,15 @@ function fromConfiguration(file: string, { env }: Terminal, flags: HostFlags): F
   const key = flags.key ?? text(env.CAIRN_KEY) ?? written ?? namedKey(config.keys, env);
   if (key === undefined) {
     const hint =
-      'Give one with --key, or set CAIRN_KEY: the file holds only hashes of keys, or names variables not set.';
+      'Pass one with --key, or set CAIRN_KEY: the file contains only hashes of keys, or variables that are not set.';
     throw noKey(`the host of ${file}`, hint);
   }
   const url = addressIn(file, config, env);
   const isOwn = key === flags.key || key === written || text(env.CAIRN_PUBLIC_URL) !== undefined;
   if (isOwn || isThisMachine(url)) return { url, key, source: file };
   throw new TerminalError('config_invalid', {
-    message: `${file} would have a key out of the environment sent to ${url}.`,
-    hint: 'A file that came from somewhere else must not decide that. Name the host with --url or CAIRN_URL.',
+    message: `${file} would send a key from the environment to ${url}.`,
+    hint: 'A file must not decide that, because it may come from somebody else. Pass the host with --url or CAIRN_URL.',
   });
 }
 
@@ -103,8 +103,8 @@ function addressIn(file: string, config: Configuration, env: Terminal['env']): s
   const bind = String(text(env.CAIRN_BIND) ?? config.bind ?? '127.0.0.1');
   if (port === 0) {
     throw new TerminalError('config_invalid', {
-      message: `${file} lets the host take any free port, so its address is not known.`,
-      hint: 'Name it with --url: the host printed it in its ready line.',
+      message: `${file} sets port 0 (any free port), so the address of the host is unknown.`,
+      hint: 'Pass it with --url. The host printed it in its ready line.',
     });
   }
   const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[bind] ?? (bind.includes(':') ? `[${bind}]` : bind);
@@ -118,24 +118,24 @@ function readConfiguration(file: string): Configuration {
     const config: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (typeof config === 'object' && config !== null) return config;
   } catch {
-    // Told below; the parser's own words may quote a key.
+    // Reported below. The parser's message may quote a key.
   }
   throw new TerminalError('config_invalid', {
     message: `${file} cannot be read, or is not a JSON object.`,
-    hint: '"cairn doctor" says what is wrong with it.',
+    hint: '"cairn doctor" shows what is wrong with it.',
   });
 }
 
 const entriesOf = (keys: unknown): readonly { readonly key?: unknown; readonly keyEnv?: unknown }[] =>
   (Array.isArray(keys) ? keys : []).map((entry) => entry ?? {});
 
-/** The first key that the file itself holds. */
+/** The first key in the file itself. */
 const writtenKey = (keys: unknown): string | undefined =>
   entriesOf(keys)
     .map(({ key }) => key)
     .find((key) => typeof key === 'string');
 
-/** The first whose variable is set. */
+/** The first key whose environment variable is set. */
 const namedKey = (keys: unknown, env: Terminal['env']): string | undefined =>
   entriesOf(keys)
     .map(({ keyEnv }) => (typeof keyEnv === 'string' ? text(env[keyEnv]) : undefined))
@@ -145,11 +145,11 @@ function checkedUrl(url: string, source: string): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
   throw new TerminalError('config_invalid', {
     message: `${JSON.stringify(url)} (from ${source}) is not the address of a host.`,
-    hint: 'Write it as http://127.0.0.1:4700.',
+    hint: 'Use the form http://127.0.0.1:4700.',
   });
 }
 
 const noKey = (host: string, hint: string): TerminalError =>
-  new TerminalError('config_invalid', { message: `No key is known for ${host}.`, hint });
+  new TerminalError('config_invalid', { message: `There is no key for ${host}.`, hint });
 
 const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,4 +1,4 @@
-/** `cairn import`: takes the run of a bundle into a data folder that no host uses. The run is inert there. */
+/** `cairn import`: adds the run of a bundle to a data folder that no host uses. The imported run is read-only. */
 import { existsSync, statfsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -15,14 +15,14 @@ import { usageError } from './usage-error.ts';
 
 export interface ImportFlags {
   readonly data?: string;
-  /** Left out: the only tenant the folder knows; `dev` in a new one. */
+  /** Default: the only tenant of the folder, or `dev` in a new folder. */
   readonly tenant?: string;
   readonly json?: boolean;
 }
 
 export async function importRun(terminal: Terminal, name: string, flags: ImportFlags): Promise<number> {
   const file = resolve(terminal.cwd, name);
-  // Read to its end once before anything is written: what is wrong with it shows here.
+  // Read the whole bundle before writing anything, so that an invalid one changes nothing.
   const checked = withBundle(file, ({ run, rows }, bytes) => {
     for (const _ of rows);
     return { run, bytes };
@@ -40,15 +40,15 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
     if (flags.json === true) terminal.print(jsonLine({ runId, events: seq + 1, tenant, imported: isNew }));
     else if (isNew) {
       const { green } = styleOf(terminal.colours.out);
-      terminal.print(`${green('✓')} ${runId}: ${seq + 1} events are in ${folder}, for the tenant ${tenant}`);
-    } else terminal.print(`· ${runId} is in ${folder} already, with the same hash`);
+      terminal.print(`${green('✓')} ${runId}: imported ${seq + 1} events into ${folder} for tenant ${tenant}`);
+    } else terminal.print(`· ${runId} is already in ${folder}, with the same hash`);
     return exit.ok;
   } finally {
     await store.close();
   }
 }
 
-/** False when the very same run is there. The definition is kept under its hash, so to write it first harms nobody. */
+/** False if the same run exists. The definition is stored under its hash, so writing it first is harmless. */
 async function imported(store: Store, file: string, terminal: Terminal, tenant: string): Promise<boolean> {
   return await withBundle(file, async ({ run, definition, rows }) => {
     const { runId, contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;
@@ -67,29 +67,26 @@ function onlyTenant(folder: string): string {
   try {
     const [only = 'dev', ...others] = log.tenants();
     if (others.length === 0) return only;
-    throw usageError(
-      `${folder} has several tenants: ${[only, ...others].join(', ')}.`,
-      'Say whose run it becomes with --tenant.',
-    );
+    throw usageError(`${folder} has several tenants: ${[only, ...others].join(', ')}.`, 'Choose one with --tenant.');
   } finally {
     log.close();
   }
 }
 
-/** The rows take about as much in the database as in the file, and once more in its write-ahead log. */
+/** The rows need about the file size in the database, and the same again in its write-ahead log. */
 function checkSpace(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   if (free >= 2 * bytes) return;
   throw new TerminalError('store_full', {
-    message: `The bundle takes about ${2 * bytes} bytes in ${folder}, and ${free} are free.`,
-    hint: 'Free space, or import into a folder on another disk with --data.',
+    message: `The import needs about ${2 * bytes} bytes in ${folder}, but only ${free} are free.`,
+    hint: 'Free some space, or import into a folder on another disk with --data.',
   });
 }
 
 const hostRuns = (folder: string, cause: unknown): TerminalError =>
   new TerminalError('store_locked', {
-    message: `A host runs on ${folder}; a bundle cannot be imported beside it.`,
-    hint: 'Stop the host, import, and start it again; or import into another folder with --data.',
+    message: `A host uses ${folder}, so a bundle cannot be imported.`,
+    hint: 'Stop the host, import, and start it again. Or import into another folder with --data.',
     cause,
   });

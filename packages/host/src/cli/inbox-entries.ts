@@ -1,4 +1,4 @@
-/** Entries of the inbox as commands name them: by number, by run and question, or by a run above. */
+/** Finds entries of the inbox by number, by run and question, or by a run above them. */
 import type { Client } from '@cairn/client';
 import { type InboxEntry, TerminalError } from '@cairn/protocol';
 import { safe } from './render/style.ts';
@@ -6,7 +6,7 @@ import { usageError } from './usage-error.ts';
 
 const PAGE = 200;
 
-/** The oldest `limit` of what waits, and whether more does. */
+/** The oldest `limit` entries, and whether there are more. */
 export async function inboxEntries(
   client: Client,
   limit: number,
@@ -14,7 +14,7 @@ export async function inboxEntries(
   const entries: InboxEntry[] = [];
   let cursor: string | null = null;
   do {
-    // One more than is asked for tells whether there is more; a page may be short, or empty, although more follow.
+    // One extra entry shows whether there are more. A page can be short or empty although more follow.
     const wanted: number = Math.min(PAGE, limit + 1 - entries.length);
     const page = await client.inbox.list({ limit: wanted, ...(cursor === null ? {} : { cursor }) });
     entries.push(...page.entries);
@@ -23,27 +23,27 @@ export async function inboxEntries(
   return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
 }
 
-/** What names an entry of its own. */
+/** The unique name of an entry. */
 export const entryName = ({ runId, interruptId }: InboxEntry): string => `${runId}/${interruptId}`;
 
-/** As many as are looked through for a name. */
-const LOOKED_THROUGH = 10_000;
+/** How many entries a search by name reads. */
+const MAX_SEARCHED = 10_000;
 
-/** The run and the question that a word names; null when it is the id of a run, which may ask several things. */
+/** The entry that a word names; null if the word is a run id, because a run may have several questions. */
 export async function namedEntry(client: Client, name: string): Promise<InboxEntry | null> {
   if (/^[1-9]\d{0,4}$/.test(name)) return numbered(client, Number(name));
   const slash = name.indexOf('/');
   const isQuestion = name.startsWith('int_') || slash > 0;
   if (!isQuestion) return null;
   const [runId, interruptId] = slash > 0 ? [name.slice(0, slash), name.slice(slash + 1)] : [null, name];
-  const { entries } = await inboxEntries(client, LOOKED_THROUGH);
+  const { entries } = await inboxEntries(client, MAX_SEARCHED);
   const found = entries.filter((one) => one.interruptId === interruptId && (runId === null || one.runId === runId));
   const [entry] = found;
   if (entry === undefined) throw notWaiting(name);
   if (found.length === 1) return entry;
   throw usageError(
-    `${found.length} runs wait with a question ${safe(name)}.`,
-    `Say which: ${found.slice(0, 3).map(entryName).map(safe).join(', ')}${found.length > 3 ? ', …' : ''}.`,
+    `${found.length} runs have an open question ${safe(name)}.`,
+    `Name one: ${found.slice(0, 3).map(entryName).map(safe).join(', ')}${found.length > 3 ? ', …' : ''}.`,
   );
 }
 
@@ -52,19 +52,19 @@ async function numbered(client: Client, number: number): Promise<InboxEntry> {
   const entry = entries[number - 1];
   if (entry !== undefined) return entry;
   throw new TerminalError('interrupt_not_found', {
-    message: `The inbox has no entry ${number}; ${entries.length === 0 ? 'nothing waits' : `${entries.length} wait`}.`,
-    hint: 'cairn inbox lists them.',
+    message: `The inbox has no entry ${number}; it has ${entries.length}.`,
+    hint: '"cairn inbox" lists them.',
   });
 }
 
-/** What waits below a run, in runs that it started. */
+/** The open questions of the runs below a run. */
 export async function below(client: Client, runId: string): Promise<readonly InboxEntry[]> {
-  const { entries } = await inboxEntries(client, LOOKED_THROUGH);
+  const { entries } = await inboxEntries(client, MAX_SEARCHED);
   return entries.filter(({ path }) => path.slice(0, -1).some((step) => step.runId === runId));
 }
 
 const notWaiting = (name: string): TerminalError =>
   new TerminalError('interrupt_not_found', {
-    message: `Nothing waits under the name ${safe(name)}.`,
-    hint: 'cairn inbox lists what does; an answer that was given is with its run.',
+    message: `There is no open question ${safe(name)}.`,
+    hint: '"cairn inbox" lists the open questions; "cairn show RUN" shows answers.',
   });

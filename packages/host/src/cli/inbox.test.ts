@@ -17,7 +17,7 @@ async function entries({ cairn }: Cli, count: number): Promise<readonly Record<s
 
 test('an empty inbox says so, on stderr', async () => {
   const { cairn } = await servedCli();
-  expect(await cairn(['inbox'])).toEqual({ code: 0, out: '', err: 'Nothing waits for an answer.' });
+  expect(await cairn(['inbox'])).toEqual({ code: 0, out: '', err: 'No question is waiting.' });
 });
 
 test('each question is a line with its number, who asks, the way down, and what is asked', async () => {
@@ -28,11 +28,11 @@ test('each question is a line with its number, who asks, the way down, and what 
   await entries(cli, 2);
   const { out, err } = await cli.cairn(['inbox']);
   const lines = out.split('\n');
-  expect(lines[0]).toMatch(/^# +WHO ASKS +WHERE +SINCE +EXPIRES +QUESTION$/);
+  expect(lines[0]).toMatch(/^# +FROM +PATH +SINCE +EXPIRES +QUESTION$/);
   expect(lines[1]).toMatch(/^1 +details +trip +(just now|\d+ s ago) +- +Where to\? \/ How long\?$/);
   expect(lines[2]).toMatch(/^2 +gate +busy-gate +(just now|\d+ s ago) +- +Go\?$/);
-  expect(err).toBe('answer one by its number: cairn answer NUMBER');
-  expect((await cli.cairn(['inbox', '-n', '1'])).err).toContain('more wait: cairn inbox -n 2');
+  expect(err).toBe('answer by number: cairn answer NUMBER');
+  expect((await cli.cairn(['inbox', '-n', '1'])).err).toContain('show more: cairn inbox -n 2');
 });
 
 test('an entry is answered by its number, by run and question, or by its question where only one has it', async () => {
@@ -57,13 +57,13 @@ test('a number, a name or a question that nothing waits under is refused by name
   const cli = await servedCli();
   expect(await cli.cairn(['answer', '7', 'accept'])).toMatchObject({
     code: 3,
-    err: expect.stringContaining('The inbox has no entry 7; nothing waits.'),
+    err: expect.stringContaining('The inbox has no entry 7; it has 0.'),
   });
   const run = await waiting(cli, 'trip');
   await entries(cli, 1);
-  expect((await cli.cairn(['answer', '2', 'x'])).err).toContain('The inbox has no entry 2; 1 wait.');
-  expect((await cli.cairn(['answer', `${run}/int_9_x`, 'x'])).err).toContain('Nothing waits under the name');
-  expect((await cli.cairn(['answer', 'int_9_x', 'x'])).err).toContain('Nothing waits under the name int_9_x.');
+  expect((await cli.cairn(['answer', '2', 'x'])).err).toContain('The inbox has no entry 2; it has 1.');
+  expect((await cli.cairn(['answer', `${run}/int_9_x`, 'x'])).err).toContain('There is no open question');
+  expect((await cli.cairn(['answer', 'int_9_x', 'x'])).err).toContain('There is no open question int_9_x.');
 });
 
 test('a question that several runs have has to be named with its run', async () => {
@@ -112,7 +112,7 @@ test('the inbox that is watched shows what waits, what comes and what is answere
   const second = await waiting(cli, 'busy-gate');
   await says(`cairn answer ${second}/int_0_gate`);
   await cli.cairn(['answer', first, 'city=Bern', 'nights=3']);
-  await says('is answered');
+  await says('was answered');
   interrupt();
   expect((await ended).code).toBe(130);
 });

@@ -1,10 +1,10 @@
-/** `cairn inbox`: what waits for a person, in any run; once, or as it changes. */
+/** `cairn inbox`: lists the questions that wait for a person, once or live. */
 import type { Client } from '@cairn/client';
 import type { InboxChange, InboxEntry } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { entryName, inboxEntries } from './inbox-entries.ts';
-import { asked, INBOX_HEADER, inboxRow, way, whoAsks } from './render/inbox-line.ts';
+import { askerName, INBOX_HEADER, inboxRow, pathText, questionText } from './render/inbox-line.ts';
 import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,13 +27,13 @@ async function listed(terminal: Terminal, client: Client, { limit, json }: Inbox
     return exit.ok;
   }
   if (entries.length === 0) {
-    terminal.tell('Nothing waits for an answer.');
+    terminal.tell('No question is waiting.');
     return exit.ok;
   }
   printTable(terminal, entries);
   const { dim } = styleOf(terminal.colours.err);
-  const more = hasMore ? `; more wait: cairn inbox -n ${limit * 2}` : '';
-  terminal.tell(dim(`answer one by its number: cairn answer ${entries.length === 1 ? 1 : 'NUMBER'}${more}`));
+  const more = hasMore ? `; show more: cairn inbox -n ${limit * 2}` : '';
+  terminal.tell(dim(`answer by number: cairn answer ${entries.length === 1 ? 1 : 'NUMBER'}${more}`));
   return exit.ok;
 }
 
@@ -59,9 +59,9 @@ async function watched(terminal: Terminal, client: Client, { json }: InboxFlags)
   }
 }
 
-const ends = { resolved: 'is answered', expired: 'ran out of time', cancelled: 'is not asked any more' } as const;
+const ends = { resolved: 'was answered', expired: 'has expired', cancelled: 'was cancelled' } as const;
 
-/** What the change is to somebody who has seen all before it; nothing for what comes a second time. */
+/** The lines for a change. A repeated change has none. */
 function changeLines(change: InboxChange, known: Map<string, InboxEntry>, style: Style): readonly string[] {
   switch (change.type) {
     case 'snapshot':
@@ -70,7 +70,9 @@ function changeLines(change: InboxChange, known: Map<string, InboxEntry>, style:
       const name = `${change.runId}/${change.interruptId}`;
       const entry = known.get(name);
       known.delete(name);
-      return entry === undefined ? [] : [style.dim(`- ${whoAsks(entry)}: ${asked(entry, 60)} ${ends[change.end]}`)];
+      return entry === undefined
+        ? []
+        : [style.dim(`- ${askerName(entry)}: ${questionText(entry, 60)} ${ends[change.end]}`)];
     }
     default: {
       const name = entryName(change.entry);
@@ -81,7 +83,7 @@ function changeLines(change: InboxChange, known: Map<string, InboxEntry>, style:
   }
 }
 
-/** After a connection that broke for long it says only what is new. */
+/** After a long disconnect, only the differences are shown. */
 function snapshotLines(
   entries: readonly InboxEntry[],
   known: Map<string, InboxEntry>,
@@ -93,10 +95,10 @@ function snapshotLines(
   for (const [name, entry] of known) {
     if (names.has(name)) continue;
     known.delete(name);
-    lines.push(style.dim(`- ${whoAsks(entry)}: ${asked(entry, 60)} does not wait any more`));
+    lines.push(style.dim(`- ${askerName(entry)}: ${questionText(entry, 60)} is no longer open`));
   }
   for (const entry of entries) lines.push(...changeLines({ type: 'added', entry }, known, style));
-  return lines.length === 0 && isFirst ? [style.dim('nothing waits; what comes is shown here')] : lines;
+  return lines.length === 0 && isFirst ? [style.dim('no question is waiting; new ones appear here')] : lines;
 }
 
 function entryLines(entry: InboxEntry, style: Style, before: InboxEntry | undefined): readonly string[] {
@@ -104,7 +106,7 @@ function entryLines(entry: InboxEntry, style: Style, before: InboxEntry | undefi
   const voted = quorum === undefined ? '' : style.dim(`  ${quorum.approvals} of ${quorum.required} approved`);
   const mark = before === undefined ? style.yellow('?') : style.dim('~');
   return [
-    `${mark} ${style.bold(whoAsks(entry))} ${asked(entry, 200)}${voted}`,
-    style.dim(`    ${way(entry)}   cairn answer ${safe(entryName(entry))}`),
+    `${mark} ${style.bold(askerName(entry))} ${questionText(entry, 200)}${voted}`,
+    style.dim(`    ${pathText(entry)}   cairn answer ${safe(entryName(entry))}`),
   ];
 }

@@ -1,11 +1,12 @@
-/** The inputs of a run out of the command line: `name=value` pairs, or a file of JSON, or both. */
+/** Reads the inputs of a run: `name=value` pairs, a JSON file, or both. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, type WorkflowDefinition } from '@cairn/protocol';
+import { errorText } from './error-text.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
-/** A value is read as its variable's type says; where nobody says, as JSON if it is some, else as text. */
+/** The type of a variable. Without a type, a value is JSON if it parses, else text. */
 export type TypeOf = (name: string) => string | undefined;
 
 export const typesOf =
@@ -13,13 +14,13 @@ export const typesOf =
   (name) =>
     definition?.variables.find((variable) => variable.name === name)?.type;
 
-/** `city=Bern n=3` as an object; a pair without a name is refused. */
+/** Parses `city=Bern n=3` into an object; every pair needs a name. */
 export function parsePairs(pairs: readonly string[], typeOf: TypeOf): JsonObject {
   const inputs: Record<string, Json> = {};
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     if (at < 1) {
-      throw usageError(`${JSON.stringify(pair)} is not of the form name=value.`, 'Write for example city=Bern.');
+      throw usageError(`${JSON.stringify(pair)} does not have the form name=value.`, 'Use for example city=Bern.');
     }
     const name = pair.slice(0, at);
     Object.defineProperty(inputs, name, {
@@ -39,28 +40,31 @@ function parseValue(name: string, text: string, type: string | undefined): Json 
   const fits = type === 'array' ? Array.isArray(value) : typeof value === type && !Array.isArray(value);
   if (value !== undefined && fits) return value;
   throw usageError(
-    `${name} has to be ${type === 'array' || type === 'object' ? 'an' : 'a'} ${type}, not ${JSON.stringify(text)}.`,
-    type === 'object' || type === 'array' ? 'Write it as JSON, in quotes for the shell.' : 'Correct the value.',
+    `${name} must be ${type === 'array' || type === 'object' ? 'an' : 'a'} ${type}, not ${JSON.stringify(text)}.`,
+    type === 'object' || type === 'array' ? 'Write it as JSON, and quote it for the shell.' : 'Correct the value.',
   );
 }
 
 function jsonOr(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** A JSON object out of a file; `-` is stdin. */
+/** Reads a JSON object from a file; `-` is stdin. */
 export function readJsonFile(terminal: Terminal, file: string): JsonObject {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : resolve(terminal.cwd, file), 'utf8');
   } catch (cause) {
-    throw usageError(`${file} cannot be read: ${(cause as Error).message}.`, 'Check the path.');
+    throw usageError(`${file} cannot be read: ${errorText(cause)}.`, 'Check the path.');
   }
   const value = jsonOr(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw usageError(`${file === '-' ? 'stdin' : file} does not hold a JSON object.`, 'Write {"name": "value", …}.');
+  if (isJsonObject(value)) return value;
+  throw usageError(
+    `${file === '-' ? 'stdin' : file} does not contain a JSON object.`,
+    'Use the form {"name": "value", …}.',
+  );
 }

@@ -24,22 +24,22 @@ test('runs goes on where the page before ended', async () => {
   const { cairn } = await servedCli();
   for (const n of [1, 2, 3]) await cairn(['run', 'sum', '-i', `n=${n}`]);
   const first = await cairn(['runs', '--limit', '2']);
-  const next = /older ones: cairn (.*)$/.exec(first.err)?.[1]?.split(' ') ?? [];
+  const next = /older runs: cairn (.*)$/.exec(first.err)?.[1]?.split(' ') ?? [];
   const second = await cairn(next);
   expect([first.out.split('\n').length, second.out.split('\n').length, second.err]).toEqual([3, 2, '']);
 });
 
 test('an empty list says how to begin', async () => {
   const { cairn } = await servedCli();
-  expect((await cairn(['runs'])).err).toBe('There are no runs yet. Start one: cairn run hello');
+  expect((await cairn(['runs'])).err).toBe('There are no runs yet. Start one with: cairn run hello');
 });
 
 test.each([
   [['status:fialed'], 'Did you mean failed?'],
   [['staus:failed'], 'Did you mean status?'],
   [['failed'], '"failed" is not a filter'],
-  [['tag:'], 'nothing after the colon'],
-  [['tag:a', 'tag:b'], 'tag is given twice'],
+  [['tag:'], 'no value after the colon'],
+  [['tag:a', 'tag:b'], 'The filter tag occurs twice'],
   [['__proto__:x'], 'There is no filter "__proto__"'],
 ])('runs refuses %j', async (words, message) => {
   const { cairn } = await servedCli();
@@ -54,7 +54,7 @@ test('show tells what a run is, where its nodes stand and how it ended', async (
   const waiting = (await cairn(['show', runId])).out;
   expect(waiting).toContain(`? ${runId}  waiting-approval`);
   expect(waiting).toMatch(/^└─ \? approve {2}core\.approvalGate {2}suspended /m);
-  expect(waiting).toContain(`answer it with: cairn answer ${runId} accept`);
+  expect(waiting).toContain(`answer with: cairn answer ${runId} accept`);
   await cairn(['answer', runId, 'accept']);
   const ended = (await cairn(['show', runId])).out;
   expect(ended).toMatch(/^├─ ✓ approve {2}core\.approvalGate {2}completed /m);
@@ -121,10 +121,10 @@ test('answer takes questions by name and approvals by action, with a reason', as
   const { cairn, detached } = await servedCli();
   const asked = await detached('trip');
   expect(await cairn(['answer', asked, 'city=Bern'])).toMatchObject({ code: 2 });
-  expect((await cairn(['answer', asked, 'city=Bern', 'nights=x'])).err).toContain('nights has to be a number');
+  expect((await cairn(['answer', asked, 'city=Bern', 'nights=x'])).err).toContain('nights must be a number');
   expect(await cairn(['answer', asked, 'city=Bern', 'nights=2', '--json'])).toMatchObject({ code: 0 });
   const gates = await detached('two-gates');
-  expect((await cairn(['answer', gates, 'accept'])).err).toContain('asks 2 things: left, right.');
+  expect((await cairn(['answer', gates, 'accept'])).err).toContain('has 2 open questions: left, right.');
   expect((await cairn(['answer', gates, '--node', 'middle', 'accept'])).code).toBe(3);
   expect((await cairn(['answer', gates, '--node', 'left', 'refine'])).err).toContain('what to change');
   const refined = await cairn(['answer', gates, '--node', 'left', 'refine', '--feedback', 'shorter']);
@@ -136,10 +136,10 @@ test('answer takes questions by name and approvals by action, with a reason', as
 });
 
 test.each([
-  ['a run that asks nothing', 'sum', ['accept'], 4, 'asks nothing'],
+  ['a run that has no open question', 'sum', ['accept'], 4, 'has no open question'],
   ['an answer that is not JSON', 'trip', ['--value', '{'], 2, 'is not JSON'],
   ['an answer the host refuses', 'trip', ['--value', '{"answers":{"city":"Bern"}}'], 2, 'nights'],
-  ['no answer where nobody can be asked', 'trip', [], 2, 'No answer is given'],
+  ['no answer where nobody can be asked', 'trip', [], 2, 'The answer is missing'],
 ])('answer refuses %s', async (_name, workflow, words, code, message) => {
   const { cairn, detached } = await servedCli();
   const runId = await detached(workflow, ...(workflow === 'sum' ? ['-i', 'n=1'] : []));

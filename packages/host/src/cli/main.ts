@@ -1,23 +1,24 @@
-/** The `cairn` command: this process as a terminal. */
+/** Entry point of the `cairn` command: makes this process a `Terminal` and runs the program. */
 import { readFileSync } from 'node:fs';
 import { program } from './program.ts';
+import { fieldsOf } from './render/fields.ts';
 import type { Terminal } from './terminal.ts';
 
 const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
 
 const { stdin, stdout, stderr, env } = process;
 
-/** NO_COLOR, when it says anything, means none. */
+/** Any value of NO_COLOR disables colours. */
 const shows = (stream: NodeJS.WriteStream): boolean =>
   stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 
-// Whoever reads our output may have read enough, as `| head` does: then there is nothing left to do, and nothing to say.
+// A reader such as `| head` may close the pipe early. That is not an error.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 }
 
 const terminal: Terminal = {
-  version: (JSON.parse(packageFile) as { readonly version: string }).version,
+  version: String(fieldsOf(JSON.parse(packageFile)).version),
   argv: process.argv,
   env,
   cwd: process.cwd(),
@@ -31,7 +32,7 @@ const terminal: Terminal = {
   async ask(question, signal) {
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });
-    // While a line is read, Ctrl-C comes to the reader of lines and not to the process.
+    // While readline reads a line, it receives Ctrl-C instead of the process.
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
     try {
@@ -40,7 +41,7 @@ const terminal: Terminal = {
       lines.close();
     }
   },
-  // What was printed is out before the process ends, also where pipes are slow.
+  // Flush both streams before the process ends, because pipes may be slow.
   exit: (code) => stdout.write('', () => stderr.write('', () => process.exit(code))),
   onSignal: (handle) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handle);

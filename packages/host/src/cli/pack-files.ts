@@ -1,4 +1,4 @@
-/** A pack as a command names it: a folder, or an archive of one. */
+/** Reads the pack that a command names: a folder or an archive. */
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
@@ -9,9 +9,9 @@ import type { Terminal } from './terminal.ts';
 
 export interface NamedPack {
   readonly files: PackFiles;
-  /** Where it lies; null for an archive. */
+  /** Its folder; null for an archive. */
   readonly folder: string | null;
-  /** As it is sent: of a folder an archive is made. */
+  /** The archive to send; created from the folder if necessary. */
   readonly tarball: Buffer;
 }
 
@@ -21,7 +21,7 @@ export async function readPack(terminal: Terminal, name: string): Promise<NamedP
   if (found === undefined) {
     throw new TerminalError('not_found', {
       message: `There is no folder and no archive ${path}.`,
-      hint: 'Name the folder of a pack, or a .tgz of one; "cairn pack init FOLDER" makes one to begin with.',
+      hint: 'Pass the folder of a pack or its .tgz archive. "cairn pack init FOLDER" creates a new pack.',
     });
   }
   if (found.isDirectory()) {

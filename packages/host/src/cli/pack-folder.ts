@@ -1,10 +1,11 @@
-/** `cairn pack init`, `lint`, `sign` and `verify`: making a pack and looking at one, without a host. */
+/** `cairn pack init`, `lint`, `sign` and `verify`: create and check packs without a host. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isCairnError, quoted } from '@cairn/protocol';
 import { lintPack } from '../agents/packs/check-pack.ts';
 import { MANIFEST, type PackFiles } from '../agents/packs/pack-files.ts';
 import { newSigningKey, publicKeyOf, signatureFiles, signerOf, type TrustedKey } from '../agents/packs/signature.ts';
+import { errorText } from './error-text.ts';
 import { exit } from './exit.ts';
 import { upward } from './find-host.ts';
 import { readPack } from './pack-files.ts';
@@ -20,15 +21,15 @@ export interface InitFlags extends JsonFlag {
   readonly name?: string;
 }
 
-/** A pack that can be installed as it is, in a new folder or one without a `pack.json`. */
+/** Creates a pack that can be installed as it is, in a folder without a `pack.json`. */
 export async function initPack(terminal: Terminal, folder: string, flags: InitFlags): Promise<number> {
   const path = resolve(terminal.cwd, folder);
   if (existsSync(join(path, MANIFEST))) {
-    throw usageError(`${join(path, MANIFEST)} is there already.`, 'Name another folder, or change what is in it.');
+    throw usageError(`${join(path, MANIFEST)} already exists.`, 'Choose another folder, or edit the existing pack.');
   }
   const name = flags.name ?? `local.${word(basename(dirname(path)))}.${word(basename(path))}`;
   const files = newPack(name);
-  // Before anything is written: a name may be none.
+  // Before writing anything, because the name may be invalid.
   const { manifest } = lintPack(files);
   for (const [file, content] of files) {
     mkdirSync(dirname(join(path, file)), { recursive: true });
@@ -36,13 +37,13 @@ export async function initPack(terminal: Terminal, folder: string, flags: InitFl
   }
   if (flags.json === true) terminal.print(jsonLine({ name: manifest.name, folder: path }));
   else {
-    terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is in ${path}`);
-    terminal.tell(`  change it, then: cairn pack lint ${folder} && cairn pack add ${folder}`);
+    terminal.print(`${done(terminal)} created ${manifest.name} ${manifest.version} in ${path}`);
+    terminal.tell(`  edit it, then run: cairn pack lint ${folder} && cairn pack add ${folder}`);
   }
   return exit.ok;
 }
 
-/** A segment of a name out of that of a folder. */
+/** Turns the name of a folder into a segment of a pack name. */
 const word = (text: string): string =>
   text
     .toLowerCase()
@@ -58,7 +59,7 @@ const newPack = (name: string): PackFiles =>
       json({
         name,
         version: '0.1.0',
-        description: 'Agents to begin with.',
+        description: 'A pack with one agent.',
         engines: { openwop: '>=1.0 <2.0.0' },
         runtime: { language: 'remote', entry: 'none' },
         agents: [
@@ -96,7 +97,7 @@ export async function lint(terminal: Terminal, name: string, flags: JsonFlag): P
   if (flags.json === true) {
     terminal.print(jsonLine({ name: manifest.name, version: manifest.version, hash, agents }));
   } else {
-    terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version}: nothing is wrong with it`);
+    terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version}: no problems found`);
     for (const agentId of agents) terminal.print(`  ${agentId}`);
   }
   return exit.ok;
@@ -105,14 +106,14 @@ export async function lint(terminal: Terminal, name: string, flags: JsonFlag): P
 export interface SignFlags extends JsonFlag {
   readonly key: string;
   readonly keyId: string;
-  /** Make the key first. */
+  /** Create the key first. */
   readonly newKey?: boolean;
 }
 
-/** Only a folder can be signed: the two files of the signature become part of it. */
+/** Signs a folder. An archive cannot be signed, because the signature adds two files. */
 export async function signPack(terminal: Terminal, folder: string, flags: SignFlags): Promise<number> {
   const { files, folder: path } = await readPack(terminal, folder);
-  if (path === null) throw usageError(`${folder} is an archive.`, 'Sign the folder, then make the archive again.');
+  if (path === null) throw usageError(`${folder} is an archive.`, 'Sign the folder, then create the archive again.');
   const { manifest } = lintPack(files);
   const pem = keyText(resolve(terminal.cwd, flags.key), flags.newKey === true);
   for (const [file, content] of signatureFiles(files, flags.keyId, pem)) writeFileSync(join(path, file), content);
@@ -120,7 +121,7 @@ export async function signPack(terminal: Terminal, folder: string, flags: SignFl
   if (flags.json === true) terminal.print(jsonLine({ name: manifest.name, ...trusted }));
   else {
     terminal.print(`${done(terminal)} ${manifest.name} ${manifest.version} is signed by ${safe(flags.keyId)}`);
-    terminal.print('  put this under packs.trust of a host that shall take it:');
+    terminal.print('  add this to packs.trust of each host that should accept it:');
     terminal.print(`  ${jsonLine(trusted)}`);
   }
   return exit.ok;
@@ -132,10 +133,7 @@ function keyText(file: string, isNew: boolean): string {
     try {
       writeFileSync(file, privateKeyPem, { mode: 0o600, flag: 'wx' });
     } catch (error) {
-      throw usageError(
-        `The key cannot be written: ${(error as Error).message}.`,
-        'Leave --new-key out to use the one that is there.',
-      );
+      throw usageError(`The key cannot be written: ${errorText(error)}.`, 'Omit --new-key to use the existing key.');
     }
     return privateKeyPem;
   }
@@ -143,18 +141,18 @@ function keyText(file: string, isNew: boolean): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw usageError(
-      `The key cannot be read: ${(error as Error).message}.`,
-      'Name it with --key, or make one with --new-key.',
+      `The key cannot be read: ${errorText(error)}.`,
+      'Pass it with --key, or create one with --new-key.',
     );
   }
 }
 
 export interface VerifyPackFlags extends JsonFlag {
-  /** `<keyId>=<publicKey>`; left out, those of the `cairn.json` in this folder or above it. */
+  /** `<keyId>=<publicKey>`. Default: the keys of `cairn.json` here or in a parent folder. */
   readonly trust?: readonly string[];
 }
 
-/** Whether a host that trusts these keys would take the pack to be theirs. */
+/** Checks the signature as a host that trusts these keys would. */
 export async function verifyPack(terminal: Terminal, name: string, flags: VerifyPackFlags): Promise<number> {
   const trust = flags.trust?.map(trustedKey) ?? configuredTrust(terminal);
   const { files } = await readPack(terminal, name);
@@ -176,8 +174,8 @@ function trustedKey(text: string): TrustedKey {
   const [, keyId, publicKey] = /^(.+)=([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
   if (keyId !== undefined && publicKey !== undefined) return { keyId, publicKey };
   throw usageError(
-    `${quoted(text, 80)} is no key to trust.`,
-    'Write --trust KEYID=PUBLICKEY, as "cairn pack sign" prints them.',
+    `${quoted(text, 80)} is not a valid key.`,
+    'Use --trust KEYID=PUBLICKEY, with the values that "cairn pack sign" prints.',
   );
 }
 
@@ -195,8 +193,8 @@ function trustIn(file: string): readonly TrustedKey[] {
   try {
     config = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // Told here; the parser's own words may quote a key.
-    throw usageError(`${file} cannot be read, or is not JSON.`, '"cairn doctor" says what is wrong with it.');
+    // The parser's message may quote a key, so it is not shown.
+    throw usageError(`${file} cannot be read, or is not JSON.`, '"cairn doctor" shows what is wrong with it.');
   }
   const trust = config?.packs?.trust;
   const entries: readonly (Partial<TrustedKey> | null)[] = Array.isArray(trust) ? trust : [];

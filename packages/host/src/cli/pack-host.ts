@@ -1,4 +1,4 @@
-/** `cairn pack add`, `list` and `remove`: the packs of a host. */
+/** `cairn pack add`, `list` and `remove`: manage the packs of a host. */
 import { createHash } from 'node:crypto';
 import type { InstalledPack } from '@cairn/protocol';
 import { exit } from './exit.ts';
@@ -28,7 +28,7 @@ function added(pack: InstalledPack, terminal: Terminal): readonly string[] {
     ...pack.agents.map(({ agentId }) => `  ${safe(agentId)}`),
     ...(pack.degraded.length === 0
       ? []
-      : [yellow(`  without ${pack.degraded.map(safe).join(', ')}, which this host does not have`)]),
+      : [yellow(`  degraded: this host does not have ${pack.degraded.map(safe).join(', ')}`)]),
   ];
 }
 
@@ -36,7 +36,7 @@ export function listPacks(terminal: Terminal, flags: HostFlags): Promise<number>
   return withHost(terminal, flags, async (client) => {
     const packs = await client.packs.list();
     if (flags.json === true) terminal.print(jsonLine({ packs }));
-    else if (packs.length === 0) terminal.tell('No pack is installed. Add one: cairn pack add FOLDER');
+    else if (packs.length === 0) terminal.tell('No pack is installed. Add one with: cairn pack add FOLDER');
     else {
       const rows = packs.map((pack) => [
         safe(pack.name),

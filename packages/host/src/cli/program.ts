@@ -1,4 +1,4 @@
-/** The command line: which verbs there are, and how a failure is told. */
+/** Assembles the verbs of the command line and reports failures. */
 import { Command, CommanderError } from 'commander';
 import { exit } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,12 +16,10 @@ export async function program(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Verbs load what they need when they run: help and version answer at once. */
+/** Each verb loads its code when it runs, so `--help` and `--version` are fast. */
 export function cairnCommand(terminal: Terminal): Command {
   const cairn = new Command('cairn')
-    .description(
-      'A host for multi-agent runs: every event is kept, every run can be followed, every answer counts once.',
-    )
+    .description('A self-hosted host for multi-agent runs with a durable event log.')
     .version(terminal.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
@@ -32,7 +30,7 @@ export function cairnCommand(terminal: Terminal): Command {
       getOutHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
       getErrHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
     })
-    .showHelpAfterError('  cairn --help lists every verb, cairn VERB --help shows examples.')
+    .showHelpAfterError('  "cairn --help" lists every command, "cairn COMMAND --help" shows examples.')
     .addHelpText('after', NOTES);
   addServeVerbs(cairn, terminal);
   addRunVerbs(cairn, terminal);
@@ -41,7 +39,7 @@ export function cairnCommand(terminal: Terminal): Command {
   return cairn;
 }
 
-/** Message, then what to do about it; the stack only of what nobody foresaw. Gives the exit code. */
+/** Prints the message and the hint, or the stack of an unexpected error. Returns the exit code. */
 async function tellFailure(terminal: Terminal, error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
   const { exitOfCode, isCairnError, toEnvelope } = await import('@cairn/protocol');
@@ -59,12 +57,15 @@ async function tellFailure(terminal: Terminal, error: unknown): Promise<number> 
 }
 
 const NOTES = `
-A first run:
-  cairn dev                              in one terminal: a host, a key, workflows to try
-  cairn run hello --input name=Ada       in another, in the same folder
+Get started:
+  cairn dev                              start a development host with a key and sample workflows
+  cairn run hello --input name=Ada       in a second terminal, in the same folder
 
-Which host:
-  --url and --key, else CAIRN_URL and CAIRN_KEY, else the "cairn dev" that runs in this folder or above it, else cairn.json.
+How a command finds its host, in this order:
+  1. the options --url and --key
+  2. the variables CAIRN_URL and CAIRN_KEY
+  3. a "cairn dev" that runs in this folder or in a parent folder
+  4. cairn.json in this folder or in a parent folder
 
-Exit codes: 0 fine, 1 the run failed, 2 usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.
-stdout has the result, stderr everything else; --json makes the result JSON.`;
+Output: results go to stdout, everything else to stderr. --json prints the result as JSON.
+Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 not found, 4 refused, 5 the run waits for a person, 130 Ctrl-C.`;

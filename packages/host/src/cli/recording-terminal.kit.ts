@@ -1,17 +1,17 @@
-/** A terminal in the hands of a test: what was typed, what came out, and Ctrl-C when the test says so; not shipped. */
+/** A terminal for tests: runs one command line and records its output. Not shipped. */
 import { program } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Typed {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The person at the terminal; left out, there is none. */
+  /** Answers questions; without it the terminal is not interactive. */
   readonly person?: (question: string, signal: AbortSignal) => Promise<string | null>;
   readonly columns?: number;
   readonly colours?: boolean;
-  /** Given the way to press Ctrl-C. */
+  /** Receives a function that presses Ctrl-C. */
   readonly onStart?: (interrupt: () => void) => void;
-  /** Told of each line as it comes. */
+  /** Called for each line. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -21,7 +21,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs one command line in this process. The code is null while a verb keeps serving. */
+/** Runs one command line in this process. The code is null while a verb keeps running a host. */
 export async function typed(args: readonly string[], how: Typed = {}): Promise<Ended> {
   const said = { out: '', err: '' };
   let code: number | null = null;

@@ -34,7 +34,7 @@ test('a run that waits for a person ends the command with 5 and says how to answ
   const { code, out, err } = await cairn(['run', 'review']);
   expect([code, out]).toEqual([5, '']);
   expect(err).toContain('? approve asks for approval: Publish the text? (accept, reject)');
-  const command = /answer it with: cairn (answer \S+ accept)$/m.exec(err)?.[1]?.split(' ') ?? [];
+  const command = /answer with: cairn (answer \S+ accept)$/m.exec(err)?.[1]?.split(' ') ?? [];
   const answered = await cairn(command);
   expect(answered).toMatchObject({ code: 0, out: '✓ approve is answered; the run is completed' });
 });
@@ -51,7 +51,7 @@ test('a run that asks while another branch is at work is watched until only the 
   const { cairn } = await servedCli();
   const { code, err } = await cairn(['run', 'busy-gate']);
   expect(code).toBe(5);
-  expect(err).toMatch(/✓ work[\s\S]*answer it with/);
+  expect(err).toMatch(/✓ work[\s\S]*answer with/);
 });
 
 test.each([
@@ -68,7 +68,7 @@ test('a person at the terminal is asked, and what is no answer is asked again', 
   const said = ['perhaps', 'acc'];
   const { code, err } = await cairn(['run', 'review'], { person: async () => said.shift() ?? null });
   expect([code, said]).toEqual([0, []]);
-  expect(err).toContain('"perhaps" is not one of its actions. Say accept or reject.');
+  expect(err).toContain('"perhaps" is not a valid action. Use accept or reject.');
   expect(err).toContain('✓ publish');
 });
 
@@ -82,7 +82,7 @@ test('questions are answered by name, in their types, and a refusal of the host 
       return said.shift() ?? null;
     },
   });
-  expect(err).toContain('nights has to be a number, not "three".');
+  expect(err).toContain('nights must be a number, not "three".');
   expect(asked).toEqual(['city >', 'nights >', 'city >', 'nights >']);
   expect([code, JSON.parse(out)]).toEqual([0, { answers: { city: 'Bern', nights: 3 } }]);
 });
@@ -91,7 +91,7 @@ test('a person who leaves ends the command with 5; the run waits on', async () =
   const { cairn } = await servedCli();
   const { code, err } = await cairn(['run', 'review'], { person: async () => null });
   expect(code).toBe(5);
-  expect(err).toContain('answer it with: cairn answer');
+  expect(err).toContain('answer with: cairn answer');
 });
 
 test('a question that somebody else answers is not asked any longer', async () => {
@@ -157,10 +157,10 @@ test('goes on with a conversation that it is told of', async () => {
 test.each([
   ['a conversation that is not there', ['run', 'hello', '--context', 'ctx_none'], 3, 'There is no context "ctx_none".'],
   ['a misspelt workflow', ['run', 'hallo'], 3, 'Did you mean hello?'],
-  ['an unknown workflow', ['run', 'xyzzy'], 3, 'cairn workflows lists'],
+  ['an unknown workflow', ['run', 'xyzzy'], 3, '"cairn workflows" lists'],
   ['an agent that is not there', ['run', 'core.test.none.agent'], 3, 'There is no agent "core.test.none.agent".'],
-  ['an input of the wrong type', ['run', 'sum', '-i', 'n=one'], 2, 'n has to be a number, not "one".'],
-  ['an input without a name', ['run', 'sum', '-i', '=1'], 2, 'not of the form name=value'],
+  ['an input of the wrong type', ['run', 'sum', '-i', 'n=one'], 2, 'n must be a number, not "one".'],
+  ['an input without a name', ['run', 'sum', '-i', '=1'], 2, 'not have the form name=value'],
   ['a file that is not there', ['run', 'sum', '--input-file', 'no.json'], 2, 'no.json cannot be read'],
   ['no workflow', ['run'], 2, "missing required argument 'workflow|agent'"],
 ])('refuses %s', async (_name, args, code, message) => {

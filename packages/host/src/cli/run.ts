@@ -1,4 +1,4 @@
-/** `cairn run`: start a run, see it through, and end with an exit code that says how it came out. */
+/** `cairn run`: starts a run, follows it to its end, and exits with a code for its result. */
 import type { Client, NewRunRequest } from '@cairn/client';
 import { isCairnError, type RunSnapshot, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import { nearest } from '../server/nearest.ts';
@@ -21,7 +21,7 @@ export interface RunFlags extends HostFlags {
   readonly input?: readonly string[];
   readonly inputFile?: string;
   readonly tag?: readonly string[];
-  /** The conversation that it goes on with. */
+  /** The conversation that the run continues. */
   readonly context?: string;
   readonly detach?: boolean;
 }
@@ -52,15 +52,16 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
       );
     } catch (error) {
       if (!signal.aborted) throw error;
-      terminal.tell(runId === null ? '\nInterrupted. cairn runs shows whether the run began.' : goesOn(runId));
+      terminal.tell(runId === null ? '\nInterrupted. "cairn runs" shows whether the run started.' : continues(runId));
       return exit.interrupted;
     }
   });
 }
 
-const goesOn = (runId: string): string => `\nRun ${safe(runId)} goes on. Watch it with: cairn tail ${safe(runId)}`;
+const continues = (runId: string): string =>
+  `\nRun ${safe(runId)} continues. Follow it with: cairn tail ${safe(runId)}`;
 
-/** The ids of workflows have no dot and no colon; those of agents always do. */
+/** Agent ids always contain a dot or a colon; workflow ids never do. */
 const isAgent = (name: string): boolean => /[.:]/.test(name);
 
 async function requestOf(terminal: Terminal, client: Client, name: string, flags: RunFlags): Promise<NewRunRequest> {
@@ -76,13 +77,13 @@ async function requestOf(terminal: Terminal, client: Client, name: string, flags
   };
 }
 
-/** A workflow or an agent that is not there may be one that is, misspelt. */
+/** Suggests the closest known name for an unknown workflow or agent. */
 async function misspelt(client: Client, name: string, error: unknown): Promise<never> {
   if (!isCairnError(error, 'not_found') || error.details?.contextId !== undefined) throw error;
   const { agentId } = error.details ?? {};
   const close =
     typeof agentId === 'string' ? nearest(agentId, await agentIds(client)) : nearest(name, await workflowIds(client));
-  const others = typeof agentId === 'string' ? (error.hint ?? '') : 'cairn workflows lists those there are.';
+  const others = typeof agentId === 'string' ? (error.hint ?? '') : '"cairn workflows" lists all workflows.';
   const hint = close === null ? others : `Did you mean ${close}?`;
   throw new TerminalError('not_found', { message: error.message, hint, cause: error });
 }
@@ -93,7 +94,7 @@ const workflowIds = async (client: Client): Promise<readonly string[]> =>
 const agentIds = async (client: Client): Promise<readonly string[]> =>
   (await client.agents.list().catch(() => [])).map(({ agentId }) => agentId);
 
-/** Only to read values by their types: who may not see it, or misspelt it, is told so when the run is created. */
+/** Used only for the types of inputs. If it is missing or hidden, creating the run reports the error. */
 async function definitionOf(client: Client, workflowId: string): Promise<WorkflowDefinition | null> {
   try {
     return await client.workflows.get(workflowId);
@@ -121,7 +122,7 @@ async function report(
     const questions = await openQuestions(client, run);
     for (const question of questions) {
       for (const line of questionLines(question, style)) terminal.tell(line);
-      terminal.tell(`    answer it with: ${answerCommand(run.runId, question, questions.length === 1)}`);
+      terminal.tell(`    answer with: ${answerCommand(run.runId, question, questions.length === 1)}`);
     }
     return code;
   }

@@ -1,4 +1,4 @@
-/** `cairn runs`: the run list, newest first, filtered. */
+/** `cairn runs`: lists runs, newest first, with filters. */
 import type { RunSnapshot } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
@@ -24,7 +24,7 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
       return exit.ok;
     }
     if (page.runs.length === 0) {
-      terminal.tell(words.length === 0 ? 'There are no runs yet. Start one: cairn run hello' : 'No run matches.');
+      terminal.tell(words.length === 0 ? 'There are no runs yet. Start one with: cairn run hello' : 'No run matches.');
       return exit.ok;
     }
     const style = styleOf(terminal.colours.out);
@@ -33,7 +33,7 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
     for (const line of table(rows, { header, style, columns: terminal.columns })) terminal.print(line);
     if (page.nextCursor !== null) {
       const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${safe(page.nextCursor)}`].join(' ');
-      terminal.tell(styleOf(terminal.colours.err).dim(`older ones: ${more}`));
+      terminal.tell(styleOf(terminal.colours.err).dim(`older runs: ${more}`));
     }
     return exit.ok;
   });

@@ -1,8 +1,8 @@
-/** `cairn show`: one run as it stands, or as it stood after any of its events. */
+/** `cairn show`: shows the state of a run, now or after one of its events. */
 import type { Client } from '@cairn/client';
 import {
   foldRun,
-  type JsonObject,
+  isJsonObject,
   newRunView,
   type RunId,
   type RunSnapshot,
@@ -40,14 +40,14 @@ export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promi
       const { run, questions, instant } = shown;
       const options = { style, columns: terminal.columns, now: terminal.now(), instant, questions, at: at ?? null };
       for (const line of runPage(run, options)) terminal.print(line);
-      if (now.agent !== undefined) await tellAgents(terminal, client, now, at ?? null);
+      if (now.agent !== undefined) await printAgents(terminal, client, now, at ?? null);
     }
     return exit.ok;
   });
 }
 
-/** What the agents of a run did and used, up to an event when one is named. */
-async function tellAgents(terminal: Terminal, client: Client, run: RunSnapshot, at: number | null): Promise<void> {
+/** Prints what the agents of a run did and used, up to an event if one is given. */
+async function printAgents(terminal: Terminal, client: Client, run: RunSnapshot, at: number | null): Promise<void> {
   const { dim } = styleOf(terminal.colours.out);
   const transcript = new AgentTranscript(outputOf(terminal, 'out'));
   terminal.print(`\n${dim('agents')}`);
@@ -63,11 +63,11 @@ async function tellAgents(terminal: Terminal, client: Client, run: RunSnapshot, 
 interface Shown {
   readonly run: RunSnapshot;
   readonly questions: readonly Question[];
-  /** The moment that is shown. */
+  /** The time of the shown state. */
   readonly instant: number;
 }
 
-/** The fold of the events up to one of them: what everybody saw at that moment. */
+/** The run as it was after an event: the fold of the events up to it. */
 async function asOf(client: Client, now: RunSnapshot, at: number): Promise<Shown> {
   const view = newRunView(now.runId as RunId);
   let last = -1;
@@ -78,8 +78,8 @@ async function asOf(client: Client, now: RunSnapshot, at: number): Promise<Shown
   }
   if (last < at) {
     throw new TerminalError('not_found', {
-      message: `Run ${now.runId} has no event ${at} yet; its last is ${last}.`,
-      hint: `Choose one from 0 to ${last}: cairn tail ${now.runId} lists them.`,
+      message: `Run ${now.runId} has no event ${at} yet; the last one is ${last}.`,
+      hint: `Choose an event from 0 to ${last}. "cairn tail ${now.runId}" lists them.`,
     });
   }
   const { importedAt } = now;
@@ -87,7 +87,7 @@ async function asOf(client: Client, now: RunSnapshot, at: number): Promise<Shown
     kind,
     nodeId,
     interruptId,
-    data: data as JsonObject,
+    data: isJsonObject(data) ? data : {},
   }));
   const run = { ...runSnapshot(view), ...(importedAt === undefined ? {} : { importedAt }) };
   return { run, questions, instant: view.lastAt };

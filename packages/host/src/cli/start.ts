@@ -1,4 +1,4 @@
-/** `cairn start`: serve what the configuration says, for as long as the process lives. */
+/** `cairn start`: runs a host with a configuration until the process is stopped. */
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
 import { type Host, type HostOptions, startHost } from '../server/create-host.ts';
@@ -8,7 +8,7 @@ export async function start(terminal: Terminal, file: string, flags: Readonly<Re
   await serve(terminal, await readConfig({ file, env: terminal.env, flags }));
 }
 
-/** Prints the one ready line; the first signal stops the host cleanly, the second ends the process at once. */
+/** Prints the ready line. The first signal stops the host cleanly; the second ends the process at once. */
 export async function serve(
   terminal: Terminal,
   config: HostConfig,
@@ -27,7 +27,7 @@ export async function serve(
       terminal.exit(1);
     }
   };
-  // Before the host starts: a signal while it opens its database must not leave it half open.
+  // Registered before the host starts: a signal while it opens its database must not leave it half open.
   terminal.onSignal(() => {
     signals += 1;
     if (signals > 1) terminal.exit(1);

@@ -1,9 +1,10 @@
-/** `cairn tail`: the events of a run, from any of them on, for as long as it runs. */
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+/** `cairn tail`: prints the events of a run from any position, live until the run ends. */
+import type { RunEventDoc } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { pastEvents } from './past-events.ts';
 import { AgentTranscript } from './render/agent-transcript.ts';
+import { fieldsOf } from './render/fields.ts';
 import { answerCommand, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
@@ -14,7 +15,7 @@ import { outputOf } from './terminal-output.ts';
 export interface TailFlags extends HostFlags {
   readonly from?: number;
   readonly types?: readonly string[];
-  /** False: what is there, and no waiting. */
+  /** False: print the recorded events and exit. */
   readonly follow?: boolean;
 }
 
@@ -23,19 +24,19 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
     const stop = new AbortController();
     terminal.onSignal(() => stop.abort());
     const wanted = typeFilter(flags.types ?? []);
-    // Who names types wants to see the events themselves.
+    // With --types the reader wants the raw events.
     const transcript =
       flags.json === true || flags.types !== undefined ? null : new AgentTranscript(outputOf(terminal, 'out'));
     const after = (flags.from ?? 0) - 1;
     try {
       const run = await client.runs.get(runId, { signal: stop.signal });
-      // An imported run says nothing more, so there is nothing to wait for.
+      // An imported run gets no more events, so there is nothing to wait for.
       const isLive = flags.follow !== false && run.importedAt === undefined;
       const events = isLive ? client.follow(runId, { after, signal: stop.signal }) : pastEvents(client, run, after);
       for await (const event of events) {
         if (!wanted(event.type)) continue;
         if (flags.json === true) terminal.print(jsonLine(event));
-        else if (transcript?.add(event) !== true) tellRow(terminal, event, runId, transcript);
+        else if (transcript?.add(event) !== true) printRow(terminal, event, runId, transcript);
       }
       return exit.ok;
     } catch (error) {
@@ -47,16 +48,16 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
   });
 }
 
-/** An event on a line of its own; below a question, how to answer it. */
-function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, transcript: AgentTranscript | null): void {
+/** Prints an event on one line, and below a question the command that answers it. */
+function printRow(terminal: Terminal, event: RunEventDoc, runId: string, transcript: AgentTranscript | null): void {
   const style = styleOf(terminal.colours.out);
   const lines = [eventLine(event, style, terminal.columns)];
   if (transcript !== null && event.type === 'interrupt.requested') {
-    const { kind, data, interruptId } = event.payload as JsonObject;
+    const { kind, data, interruptId } = fieldsOf(event.payload);
     const nodeId = event.nodeId ?? '';
-    const question = { kind: String(kind), nodeId, interruptId: String(interruptId), data: (data ?? {}) as JsonObject };
+    const question = { kind: String(kind), nodeId, interruptId: String(interruptId), data: fieldsOf(data) };
     lines.push(...questionLines(question, style).map((line) => `      ${line}`));
-    lines.push(`          answer it with: ${answerCommand(runId, question)}`);
+    lines.push(`          answer with: ${answerCommand(runId, question)}`);
   }
   for (const line of lines) {
     if (transcript === null) terminal.print(line);
@@ -64,7 +65,7 @@ function tellRow(terminal: Terminal, event: RunEventDoc, runId: string, transcri
   }
 }
 
-/** `node.started` is that type, `node` and `node.*` are all that begin so; without any, every type is wanted. */
+/** `node.started` matches that type; `node` and `node.*` match all types with that prefix. No pattern matches every type. */
 export function typeFilter(patterns: readonly string[]): (type: string) => boolean {
   if (patterns.length === 0) return () => true;
   const prefixes = patterns.map((pattern) => pattern.replace(/\.?\*$/, ''));
@@ -87,7 +88,7 @@ function eventLine(event: RunEventDoc, style: Style, columns: number | null): st
   const time = event.timestamp.slice(11, 23);
   const type = safe(event.type).padEnd(22);
   const node = event.nodeId === undefined ? '' : `${safe(event.nodeId)}  `;
-  const { nodeId: _, runId: __, ...rest } = event.payload as Readonly<Record<string, unknown>>;
+  const { nodeId: _, runId: __, ...rest } = fieldsOf(event.payload);
   const payload = Object.keys(rest).length === 0 ? '' : style.dim(oneLine(rest));
   const line = `${String(event.sequence).padStart(4)}  ${style.dim(time)}  ${isPlain ? type : paint(type)}  ${node}${payload}`;
   return columns === null ? line.trimEnd() : cut(line.trimEnd(), columns);

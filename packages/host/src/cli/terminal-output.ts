@@ -1,4 +1,4 @@
-/** One of the two outputs of a terminal, for what is told as it happens. */
+/** Makes stdout or stderr of a terminal the output of a transcript. */
 import type { TranscriptOutput } from './render/agent-transcript.ts';
 import { styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,27 +1,27 @@
-/** What a command may touch of the process it runs in. */
+/** The parts of the process that a command may use. Tests replace it. */
 
 export interface Terminal {
   readonly version: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The folder the command was started in. */
+  /** The working folder. */
   readonly cwd: string;
-  /** How wide the screen behind stdout is; null when it is a file or a pipe, which take lines of any length. */
+  /** The width of the screen behind stdout; null for a file or a pipe, where lines have any length. */
   readonly columns: number | null;
   /** Whether stdout and stderr show colours. */
   readonly colours: { readonly out: boolean; readonly err: boolean };
-  /** Whether a person can be asked. */
+  /** Whether the command can ask a person. */
   readonly isInteractive: boolean;
   now(): number;
-  /** One line of result, on stdout. */
+  /** Prints one line of the result to stdout. */
   print(line: string): void;
-  /** One line of everything else, on stderr. */
+  /** Prints one line to stderr. */
   tell(line: string): void;
-  /** Text that leaves its line open, on either of them; with line breaks of its own. */
+  /** Writes text without adding a line break. */
   part(stream: 'out' | 'err', text: string): void;
-  /** Asks the person for one line; null when there is nobody (any more). Rejects once the signal is aborted. */
+  /** Asks the person for one line; null if nobody is there or the input has ended. Rejects when the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<string | null>;
   exit(code: number): void;
-  /** Called for each request to stop (Ctrl-C, SIGTERM). */
+  /** Registers a handler for Ctrl-C and SIGTERM. */
   onSignal(handle: () => void): void;
 }

@@ -1,8 +1,9 @@
-/** `cairn tools`: what agents can be let call, and what is known of each. */
+/** `cairn tools`: lists the tools that agents can call, or shows one. */
 import { isCairnError, type JsonObject, TerminalError, type ToolDescriptor } from '@cairn/protocol';
 import { nearest } from '../server/nearest.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
+import { fieldsOf } from './render/fields.ts';
 import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,7 +14,8 @@ export function tools(terminal: Terminal, toolId: string | undefined, flags: Hos
     if (toolId === undefined) {
       const found = await client.tools.list();
       if (flags.json === true) terminal.print(jsonLine({ tools: found }));
-      else if (found.length === 0) terminal.tell('No tool may be called here. See "tools" in the configuration.');
+      else if (found.length === 0)
+        terminal.tell('No tools are allowed on this host. See "tools" in the configuration.');
       else {
         const options = { header: HEADER, style, columns: terminal.columns };
         for (const line of table(found.map(row), options)) terminal.print(line);
@@ -30,7 +32,7 @@ export function tools(terminal: Terminal, toolId: string | undefined, flags: Hos
       const ids = (await client.tools.list({ view: 'compact' })).map((tool) => tool.toolId);
       const named = ids.filter((id) => id.endsWith(`:${toolId}`));
       const close = named.length === 1 ? named[0] : nearest(toolId, ids);
-      const hint = close == null ? 'cairn tools lists those there are.' : `Did you mean ${close}?`;
+      const hint = close == null ? '"cairn tools" lists all tools.' : `Did you mean ${close}?`;
       throw new TerminalError('not_found', { message: error.message, hint, cause: error });
     }
   });
@@ -47,7 +49,7 @@ const row = ({ toolId, safetyTier, description }: ToolDescriptor): readonly stri
 function page(tool: ToolDescriptor, style: Style, columns: number | null): readonly string[] {
   const { toolId, title, description, safetyTier, egress, auth, inputSchema } = tool;
   const facts: [string, string][] = [['safety', safe(safetyTier)]];
-  if (egress !== undefined) facts.push(['reaches', egress === 'none' ? 'nothing outside' : safe(egress)]);
+  if (egress !== undefined) facts.push(['network', egress === 'none' ? 'none' : safe(egress)]);
   if (auth?.scopes !== undefined && auth.scopes.length > 0) facts.push(['needs', auth.scopes.map(safe).join(', ')]);
   const named = facts.map(([name, value]) => [style.dim(name), value]);
   const inputs = inputRows(inputSchema, style);
@@ -60,11 +62,11 @@ function page(tool: ToolDescriptor, style: Style, columns: number | null): reado
   ];
 }
 
-/** One line for each argument that the schema names. */
+/** One row for each argument in the schema. */
 function inputRows(schema: JsonObject | undefined, style: Style): readonly (readonly string[])[] {
   const required = Array.isArray(schema?.required) ? schema.required : [];
-  return Object.entries((schema?.properties ?? {}) as JsonObject).map(([name, property]) => {
-    const { type, description } = (property ?? {}) as JsonObject;
+  return Object.entries(fieldsOf(schema?.properties)).map(([name, property]) => {
+    const { type, description } = fieldsOf(property);
     const isNeeded = required.includes(name);
     return [
       safe(name),

@@ -1,4 +1,4 @@
-/** Something in the command line itself is wrong. */
+/** The error for wrong usage of the command line. */
 import { TerminalError } from '@cairn/protocol';
 
 export const usageError = (message: string, hint: string): TerminalError =>

@@ -1,4 +1,4 @@
-/** How a verb is written down: its examples in the help, its exit code when it is done. */
+/** What the definitions of verbs share: examples in the help, common options, exit codes. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from './terminal.ts';
 
@@ -10,19 +10,19 @@ export function withExamples(command: Command, ...examples: readonly Example[]):
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** Every verb that talks to a host. */
+/** The options of every verb that calls a host. */
 export const withHostOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'the host to talk to')
-    .option('--key <key>', 'the key to use (better: CAIRN_KEY, which other users do not see)')
+    .option('--url <url>', 'address of the host')
+    .option('--key <key>', 'API key (CAIRN_KEY is safer: other users of the machine cannot see it)')
     .option('--json', 'print JSON');
 
-/** The verb is over: its exit code is the program's. */
-export async function ends(terminal: Terminal, act: () => Promise<number>): Promise<void> {
+/** Runs a verb and exits with its code. */
+export async function exitWith(terminal: Terminal, act: () => Promise<number>): Promise<void> {
   terminal.exit(await act());
 }
 
-/** An option that may be given several times. */
+/** An option that can be repeated. */
 export const repeated = (flags: string, description: string): Option =>
   new Option(flags, description).argParser((value: string, before: readonly string[] | undefined) => [
     ...(before ?? []),
@@ -34,6 +34,6 @@ export function wholeNumber(what: string, min: number, max: number): (text: stri
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw new InvalidArgumentError(`${what} is a number ${range}.`);
+    throw new InvalidArgumentError(`${what} must be a number ${range}.`);
   };
 }

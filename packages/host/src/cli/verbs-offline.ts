@@ -1,11 +1,11 @@
-/** The verbs that need no host: they look into a data folder or a file. */
+/** Verbs that need no host: they read a data folder or a file. */
 import { Argument, type Command } from 'commander';
 import { completionScript, type Shell, shells } from './completion.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { ExportFlags } from './export.ts';
 import type { ImportFlags } from './import.ts';
 import type { Terminal } from './terminal.ts';
-import { ends, withExamples } from './verb.ts';
+import { exitWith, withExamples } from './verb.ts';
 import type { VerifyFlags } from './verify.ts';
 
 export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
@@ -15,59 +15,68 @@ export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   addDoctor(cairn, terminal);
   const completion = cairn
     .command('completion')
-    .description('a script that lets your shell complete cairn')
+    .description('print a completion script for your shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: Shell) => terminal.print(completionScript(cairn, shell).trimEnd()));
   withExamples(
     completion,
-    ['eval "$(cairn completion bash)"', 'in ~/.bashrc'],
-    ['eval "$(cairn completion zsh)"', 'in ~/.zshrc, after compinit'],
-    ['cairn completion fish | source', 'in config.fish'],
+    ['eval "$(cairn completion bash)"', 'add this to ~/.bashrc'],
+    ['eval "$(cairn completion zsh)"', 'add this to ~/.zshrc, after compinit'],
+    ['cairn completion fish | source', 'add this to config.fish'],
   );
 }
 
 const withDataOptions = (command: Command): Command =>
-  command.option('-d, --data <folder>', 'the data folder').option('--json', 'print JSON');
+  command.option('-d, --data <folder>', 'data folder').option('--json', 'print JSON');
 
 function addVerify(cairn: Command, terminal: Terminal): void {
   const verify = withDataOptions(
-    cairn.command('verify <run|bundle>').description('check every hash of a run or bundle'),
+    cairn.command('verify <run|bundle>').description('check every hash of a run or a bundle'),
   ).action((name: string, flags: VerifyFlags) =>
-    ends(terminal, async () => (await import('./verify.ts')).verify(terminal, name, flags)),
+    exitWith(terminal, async () => (await import('./verify.ts')).verify(terminal, name, flags)),
   );
   withExamples(
     verify,
-    ['cairn verify RUN', 'a run of the data folder here; a host may be running'],
-    ['cairn verify run.cairn.jsonl', 'a bundle, from anywhere'],
+    ['cairn verify RUN', 'a run in the data folder, even while a host runs'],
+    ['cairn verify run.cairn.jsonl', 'a bundle from any host'],
   );
 }
 
 function addBundles(cairn: Command, terminal: Terminal): void {
-  const exporting = withDataOptions(cairn.command('export <run>').description('write a run into one file, a bundle'))
-    .option('-o, --output <file>', 'the file; default: the id of the run and .cairn.jsonl')
-    .option('--force', 'write over a file that is there')
+  const exporting = withDataOptions(cairn.command('export <run>').description('write a run to a bundle file'))
+    .option('-o, --output <file>', 'output file; default: RUN.cairn.jsonl')
+    .option('--force', 'overwrite an existing file')
     .action((runId: string, flags: ExportFlags) =>
-      ends(terminal, async () => (await import('./export.ts')).exportRun(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./export.ts')).exportRun(terminal, runId, flags)),
     );
-  withExamples(exporting, ['cairn export RUN -o order.cairn.jsonl', 'a host may be running']);
+  withExamples(exporting, ['cairn export RUN -o order.cairn.jsonl', 'works while a host runs']);
   const importing = withDataOptions(
-    cairn.command('import <bundle>').description('take the run of a bundle in, to look at'),
+    cairn.command('import <bundle>').description('add the run of a bundle to a data folder, read-only'),
   )
-    .option('--tenant <tenant>', 'whose run it becomes; default: the only tenant there is')
+    .option('--tenant <tenant>', 'tenant that gets the run; default: the only tenant in the folder')
     .action((file: string, flags: ImportFlags) =>
-      ends(terminal, async () => (await import('./import.ts')).importRun(terminal, file, flags)),
+      exitWith(terminal, async () => (await import('./import.ts')).importRun(terminal, file, flags)),
     );
   withExamples(
     importing,
-    ['cairn import order.cairn.jsonl', 'while no host runs; the run never goes on here'],
-    ['cairn import order.cairn.jsonl --data /tmp/look', 'into a folder of its own: cairn dev --data /tmp/look'],
+    ['cairn import order.cairn.jsonl', 'stop the host first; the imported run is read-only'],
+    [
+      'cairn import order.cairn.jsonl --data /tmp/look',
+      'into a separate folder; open it with: cairn dev --data /tmp/look',
+    ],
   );
 }
 
 function addDoctor(cairn: Command, terminal: Terminal): void {
-  const doctor = withDataOptions(cairn.command('doctor').description('look for what keeps a host from working'))
-    .option('-c, --config <file>', 'the configuration to check; default: cairn.json, if there is one')
-    .option('--rebuild', 'make the run list again from the events; no host may be running')
-    .action((flags: DoctorFlags) => ends(terminal, async () => (await import('./doctor.ts')).doctor(terminal, flags)));
-  withExamples(doctor, ['cairn doctor', ''], ['cairn doctor --data ./data --rebuild', 'after a damaged index']);
+  const doctor = withDataOptions(cairn.command('doctor').description('find problems that prevent a host from working'))
+    .option('-c, --config <file>', 'configuration to check; default: cairn.json, if it exists')
+    .option('--rebuild', 'rebuild the run list from the events; stop the host first')
+    .action((flags: DoctorFlags) =>
+      exitWith(terminal, async () => (await import('./doctor.ts')).doctor(terminal, flags)),
+    );
+  withExamples(
+    doctor,
+    ['cairn doctor', 'check the configuration and the data folder here'],
+    ['cairn doctor --data ./data --rebuild', 'repair a damaged index'],
+  );
 }

@@ -1,4 +1,4 @@
-/** The verbs that talk to a host: start runs, look at them, answer and change them. */
+/** Verbs that call a host: start, list, show, follow, answer and control runs. */
 import type { Command } from 'commander';
 import type { AnswerFlags } from './answer.ts';
 import type { PauseFlags, ReasonFlags } from './change-run.ts';
@@ -8,7 +8,7 @@ import type { RunsFlags } from './runs.ts';
 import type { ShowFlags } from './show.ts';
 import type { TailFlags } from './tail.ts';
 import type { Terminal } from './terminal.ts';
-import { ends, repeated, wholeNumber, withExamples, withHostOptions } from './verb.ts';
+import { exitWith, repeated, wholeNumber, withExamples, withHostOptions } from './verb.ts';
 import type { WorkflowFlags } from './workflows.ts';
 
 export function addRunVerbs(cairn: Command, terminal: Terminal): void {
@@ -23,144 +23,150 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addWorkflows(cairn, terminal);
 }
 
-const position = wholeNumber('The number of an event', 0, Number.MAX_SAFE_INTEGER);
+const position = wholeNumber('The sequence of an event', 0, Number.MAX_SAFE_INTEGER);
 
 function addRun(cairn: Command, terminal: Terminal): void {
-  const run = withHostOptions(cairn.command('run <workflow|agent>').description('start a run and see it through'))
-    .addOption(repeated('-i, --input <name=value>', 'an input; may be given several times'))
-    .option('--input-file <file>', 'inputs as a JSON object; - is stdin')
-    .addOption(repeated('--tag <tag>', 'a tag to find the run by; may be given several times'))
-    .option('--context <context>', 'go on with a conversation: the contextId of an earlier run')
-    .option('--detach', 'print the id of the run and leave it to itself')
+  const run = withHostOptions(cairn.command('run <workflow|agent>').description('start a run and follow it to its end'))
+    .addOption(repeated('-i, --input <name=value>', 'input of the run; repeatable'))
+    .option('--input-file <file>', 'file with the inputs as a JSON object; - is stdin')
+    .addOption(repeated('--tag <tag>', 'tag of the run; repeatable'))
+    .option('--context <context>', 'continue a conversation: the contextId of an earlier run')
+    .option('--detach', 'print the run id and exit; the run continues')
     .action((name: string, flags: RunFlags) =>
-      ends(terminal, async () => (await import('./run.ts')).run(terminal, name, flags)),
+      exitWith(terminal, async () => (await import('./run.ts')).run(terminal, name, flags)),
     );
   withExamples(
     run,
-    ['cairn run hello --input name=Ada', 'outputs on stdout, progress on stderr'],
-    ['cairn run hello --input-file inputs.json', 'inputs from a file'],
-    ['cairn run review', 'asks here when the run asks a person'],
-    ['cairn run vendor.acme.desk.triage -i message=Hello', 'one agent, by its id'],
-    ['id=$(cairn run hello --detach)', 'do not wait'],
-    ['cairn run hello --json | jq .status', 'the whole run at its end'],
+    ['cairn run hello --input name=Ada', 'prints outputs to stdout and progress to stderr'],
+    ['cairn run hello --input-file inputs.json', 'reads inputs from a file'],
+    ['cairn run review', 'asks you when the run asks a person'],
+    ['cairn run vendor.acme.desk.triage -i message=Hello', 'runs a single agent'],
+    ['id=$(cairn run hello --detach)', 'does not wait'],
+    ['cairn run hello --json | jq .status', 'prints the final run as JSON'],
   );
 }
 
 function addRuns(cairn: Command, terminal: Terminal): void {
   const runs = withHostOptions(cairn.command('runs [filter...]').description('list runs, newest first'))
-    .option('-n, --limit <number>', 'how many', wholeNumber('A limit', 1, 200), 20)
-    .option('--cursor <cursor>', 'go on after an earlier page')
+    .option('-n, --limit <number>', 'maximum number', wholeNumber('The limit', 1, 200), 20)
+    .option('--cursor <cursor>', 'continue after an earlier page')
     .action((words: readonly string[], flags: RunsFlags) =>
-      ends(terminal, async () => (await import('./runs.ts')).runs(terminal, words, flags)),
+      exitWith(terminal, async () => (await import('./runs.ts')).runs(terminal, words, flags)),
     );
   withExamples(
     runs,
-    ['cairn runs', 'the newest ones'],
+    ['cairn runs', 'the newest runs'],
     ['cairn runs status:failed', 'pending, running, paused, waiting-approval, waiting-input, …'],
-    ['cairn runs workflow:hello tag:nightly', 'filters together'],
+    ['cairn runs workflow:hello tag:nightly', 'combined filters'],
     ['cairn runs --json -n 200', 'one JSON document: { runs, nextCursor }'],
   );
 }
 
 function addShow(cairn: Command, terminal: Terminal): void {
-  const show = withHostOptions(cairn.command('show <run>').description('one run: its nodes, questions, error, outputs'))
-    .option('--at <event>', 'the run as it was after this event', position)
+  const show = withHostOptions(
+    cairn.command('show <run>').description('show a run: its nodes, questions, error and outputs'),
+  )
+    .option('--at <event>', 'show the state after this event', position)
     .action((runId: string, flags: ShowFlags) =>
-      ends(terminal, async () => (await import('./show.ts')).show(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./show.ts')).show(terminal, runId, flags)),
     );
-  withExamples(show, ['cairn show RUN', 'as it is'], ['cairn show RUN --at 7', 'as it was after event 7']);
+  withExamples(show, ['cairn show RUN', 'the current state'], ['cairn show RUN --at 7', 'the state after event 7']);
 }
 
 function addTail(cairn: Command, terminal: Terminal): void {
   const types = (text: string, before: readonly string[] | undefined) => [...(before ?? []), ...text.split(',')];
-  const tail = withHostOptions(cairn.command('tail <run>').description('the events of a run, as they happen'))
-    .option('--from <event>', 'begin at this event', position)
-    .option('--types <list>', 'only these types, e.g. node,run.completed', types)
-    .option('--no-follow', 'print what is there and stop')
+  const tail = withHostOptions(cairn.command('tail <run>').description('print the events of a run, live'))
+    .option('--from <event>', 'start at this event', position)
+    .option('--types <list>', 'only these types, for example node,run.completed', types)
+    .option('--no-follow', 'print the recorded events and exit')
     .action((runId: string, flags: TailFlags) =>
-      ends(terminal, async () => (await import('./tail.ts')).tail(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./tail.ts')).tail(terminal, runId, flags)),
     );
   withExamples(
     tail,
-    ['cairn tail RUN', 'until the run ends'],
-    ['cairn tail RUN --from 12 --types node', 'node events from event 12 on'],
-    ['cairn tail RUN --json --no-follow', 'one event as JSON on each line'],
+    ['cairn tail RUN', 'follow until the run ends'],
+    ['cairn tail RUN --from 12 --types node', 'node events, starting at event 12'],
+    ['cairn tail RUN --json --no-follow', 'one event per line, as JSON'],
   );
 }
 
 function addInbox(cairn: Command, terminal: Terminal): void {
-  const inbox = withHostOptions(cairn.command('inbox').description('what waits for a person, in any run'))
-    .option('-n, --limit <number>', 'how many', wholeNumber('A limit', 1, 10_000), 50)
-    .option('-w, --watch', 'stay, and show what comes and goes')
-    .action((flags: InboxFlags) => ends(terminal, async () => (await import('./inbox.ts')).inbox(terminal, flags)));
+  const inbox = withHostOptions(
+    cairn.command('inbox').description('list questions that wait for a person, in all runs'),
+  )
+    .option('-n, --limit <number>', 'maximum number', wholeNumber('The limit', 1, 10_000), 50)
+    .option('-w, --watch', 'follow the inbox live')
+    .action((flags: InboxFlags) => exitWith(terminal, async () => (await import('./inbox.ts')).inbox(terminal, flags)));
   withExamples(
     inbox,
-    ['cairn inbox', 'the oldest first, each with the workflows above it'],
-    ['cairn inbox --watch', 'until Ctrl-C'],
-    ['cairn inbox --json | jq .entries[0].path', 'the runs and agents above the first'],
+    ['cairn inbox', 'oldest first, with the path of workflows to each question'],
+    ['cairn inbox --watch', 'follow until Ctrl-C'],
+    ['cairn inbox --json | jq .entries[0].path', 'the runs and agents above the first question'],
   );
 }
 
 function addAnswer(cairn: Command, terminal: Terminal): void {
   const answer = withHostOptions(
-    cairn.command('answer <entry> [answer...]').description('answer what waits: an entry of the inbox, or a run'),
+    cairn.command('answer <entry> [answer...]').description('answer a question from the inbox or from a run'),
   )
-    .option('--node <node>', 'which question, when there are several')
-    .option('--feedback <text>', 'why, or what to change')
+    .option('--node <node>', 'node that asks, if a run has several questions')
+    .option('--feedback <text>', 'reason, or what to change')
     .option('--value <json>', 'the whole answer as JSON')
     .action((name: string, words: readonly string[], flags: AnswerFlags) =>
-      ends(terminal, async () => (await import('./answer.ts')).answer(terminal, name, words, flags)),
+      exitWith(terminal, async () => (await import('./answer.ts')).answer(terminal, name, words, flags)),
     );
   withExamples(
     answer,
-    ['cairn answer 1', 'the first entry of the inbox: shows the question and asks here'],
-    ['cairn answer RUN', 'what this run asks, or a run below it'],
-    ['cairn answer RUN/QUESTION accept', 'exactly this one, for scripts'],
-    ['cairn answer RUN accept', 'an approval: accept, reject, refine'],
-    ['cairn answer RUN reject --feedback "too dear"', 'with a reason'],
-    ['cairn answer RUN approve', 'a decision that an agent is unsure of: approve, edit, reject'],
-    ['cairn answer RUN city=Bern nights=3', 'questions by their names'],
-    ['cairn answer RUN "a boat, I think"', 'a turn of a conversation; /close ends it'],
-    [`cairn answer RUN --value '{"paid":true}'`, 'any other answer'],
+    ['cairn answer 1', 'show the first question of the inbox and ask you'],
+    ['cairn answer RUN', 'answer the question of this run, or of a run below it'],
+    ['cairn answer RUN/QUESTION accept', 'answer exactly this question, for scripts'],
+    ['cairn answer RUN accept', 'decide an approval: accept, reject, refine'],
+    ['cairn answer RUN reject --feedback "too dear"', 'reject with a reason'],
+    ['cairn answer RUN approve', 'review an unsure decision of an agent: approve, edit, reject'],
+    ['cairn answer RUN city=Bern nights=3', 'answer several questions by name'],
+    ['cairn answer RUN "a boat, I think"', 'take a turn in a conversation; /close ends it'],
+    [`cairn answer RUN --value '{"paid":true}'`, 'send any JSON answer'],
   );
 }
 
 function addChanges(cairn: Command, terminal: Terminal): void {
   const cancel = withHostOptions(cairn.command('cancel <run>').description('cancel a run'))
-    .option('--reason <text>', 'kept with the run')
+    .option('--reason <text>', 'reason, recorded in the run')
     .action((runId: string, flags: ReasonFlags) =>
-      ends(terminal, async () => (await import('./change-run.ts')).cancel(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./change-run.ts')).cancel(terminal, runId, flags)),
     );
-  withExamples(cancel, ['cairn cancel RUN --reason "wrong input"', 'a run that has ended stays as it is']);
-  const pause = withHostOptions(cairn.command('pause <run>').description('hold a run; nothing new starts in it'))
-    .option('--reason <text>', 'kept with the run')
-    .option('--now', 'do not wait for nodes that are under way')
+  withExamples(cancel, ['cairn cancel RUN --reason "wrong input"', 'does not change a run that has ended']);
+  const pause = withHostOptions(cairn.command('pause <run>').description('pause a run; no new node starts'))
+    .option('--reason <text>', 'reason, recorded in the run')
+    .option('--now', 'interrupt running nodes instead of waiting for them')
     .action((runId: string, flags: PauseFlags) =>
-      ends(terminal, async () => (await import('./change-run.ts')).pause(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./change-run.ts')).pause(terminal, runId, flags)),
     );
   withExamples(
     pause,
-    ['cairn pause RUN', 'nodes under way finish first'],
-    ['cairn pause RUN --now', 'they are abandoned'],
+    ['cairn pause RUN', 'running nodes finish first'],
+    ['cairn pause RUN --now', 'running nodes are interrupted'],
   );
-  const resume = withHostOptions(cairn.command('resume <run>').description('let a paused run go on'))
-    .option('--reason <text>', 'why')
+  const resume = withHostOptions(cairn.command('resume <run>').description('resume a paused run'))
+    .option('--reason <text>', 'reason, recorded in the run')
     .action((runId: string, flags: ReasonFlags) =>
-      ends(terminal, async () => (await import('./change-run.ts')).resume(terminal, runId, flags)),
+      exitWith(terminal, async () => (await import('./change-run.ts')).resume(terminal, runId, flags)),
     );
-  withExamples(resume, ['cairn resume RUN', '']);
+  withExamples(resume, ['cairn resume RUN', 'interrupted nodes start again']);
 }
 
 function addWorkflows(cairn: Command, terminal: Terminal): void {
-  const workflows = withHostOptions(cairn.command('workflows [workflow]').description('what can be run'))
-    .option('--add <file>', 'register the definition in this file; - is stdin')
+  const workflows = withHostOptions(
+    cairn.command('workflows [workflow]').description('list workflows, show one, or register one'),
+  )
+    .option('--add <file>', 'file with a definition to register; - is stdin')
     .action((id: string | undefined, flags: WorkflowFlags) =>
-      ends(terminal, async () => (await import('./workflows.ts')).workflows(terminal, id, flags)),
+      exitWith(terminal, async () => (await import('./workflows.ts')).workflows(terminal, id, flags)),
     );
   withExamples(
     workflows,
-    ['cairn workflows', 'all of them'],
-    ['cairn workflows hello', 'its nodes and inputs'],
-    ['cairn workflows --add order.json', 'register one'],
+    ['cairn workflows', 'list all workflows'],
+    ['cairn workflows hello', 'show its nodes and inputs'],
+    ['cairn workflows --add order.json', 'register a workflow'],
   );
 }

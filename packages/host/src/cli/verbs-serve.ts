@@ -1,4 +1,4 @@
-/** The verbs that serve. */
+/** Verbs that start a host. */
 import type { Command } from 'commander';
 import type { Terminal } from './terminal.ts';
 import { wholeNumber, withExamples } from './verb.ts';
@@ -11,41 +11,41 @@ interface ServeFlags {
 
 export function addServeVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Serve:');
-  const dev = cairn.command('dev').description('serve on this machine, with a generated key and workflows to try');
+  const dev = cairn.command('dev').description('start a development host with a generated key and sample workflows');
   withServeOptions(dev).action(async (flags: ServeFlags) => {
     const { dev } = await import('./dev.ts');
     await dev(terminal, { ...flags });
   });
   withExamples(
     dev,
-    ['cairn dev', 'data and key in .cairn; the other verbs find it from this folder'],
-    ['cairn dev --port 0', 'on any free port'],
+    ['cairn dev', 'data and key in .cairn; other commands find the host from this folder'],
+    ['cairn dev --port 0', 'use any free port'],
   );
-  const start = cairn.command('start').description('serve with a configuration file');
+  const start = cairn.command('start').description('start a host with a configuration file');
   withServeOptions(start)
-    .option('-c, --config <file>', 'the configuration', 'cairn.json')
+    .option('-c, --config <file>', 'configuration file', 'cairn.json')
     .action(async ({ config, ...flags }: ServeFlags & { readonly config: string }) => {
       const { start } = await import('./start.ts');
       await start(terminal, config, { ...flags });
     });
   withExamples(
     start,
-    ['cairn start', 'with ./cairn.json'],
-    ['cairn start --config prod.json --port 8080', 'a flag wins over the file'],
-    ['CAIRN_PORT=8080 cairn start', 'so does a variable: every key of the file has one'],
+    ['cairn start', 'use ./cairn.json'],
+    ['cairn start --config prod.json --port 8080', 'options override the file'],
+    ['CAIRN_PORT=8080 cairn start', 'so do variables: every key of the file has one'],
   ).addHelpText('after', SERVING);
 }
 
 function withServeOptions(command: Command): Command {
   return command
-    .option('-p, --port <number>', 'the port; 0 takes a free one', wholeNumber('A port', 0, 65_535))
-    .option('-b, --bind <address>', 'the address to serve on')
-    .option('-d, --data <folder>', 'the folder of the database');
+    .option('-p, --port <number>', 'port; 0 chooses a free port', wholeNumber('The port', 0, 65_535))
+    .option('-b, --bind <address>', 'address to listen on')
+    .option('-d, --data <folder>', 'folder of the database');
 }
 
 const SERVING = `
-A configuration:
+A minimal configuration:
   { "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }], "workflows": ["./workflows"] }
 
-Once it serves, stdout gets one line, "cairn ready http://ADDRESS:PORT"; everything else goes to stderr.
-Ctrl-C stops it cleanly, a second Ctrl-C at once.`;
+When the host is ready, it prints one line to stdout: "cairn ready http://ADDRESS:PORT". Everything else goes to stderr.
+Ctrl-C stops the host cleanly. A second Ctrl-C ends the process at once.`;

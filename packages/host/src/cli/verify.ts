@@ -1,4 +1,4 @@
-/** `cairn verify`: whether a run, or a bundle of one, is what was written. Needs no host. */
+/** `cairn verify`: checks the hash chain of a run or a bundle, without a host. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCairnError, TerminalError } from '@cairn/protocol';
@@ -20,15 +20,15 @@ export interface VerifyFlags {
 interface Verdict {
   readonly ok: boolean;
   readonly runId: string | null;
-  /** Rows that were checked. */
+  /** The number of checked rows. */
   readonly events: number;
-  /** Of the last one that is right; null when none is. */
+  /** The hash of the last valid row; null if there is none. */
   readonly hash: string | null;
-  /** What is wrong; null when nothing is. */
+  /** The problem; null if there is none. */
   readonly problem: string | null;
 }
 
-/** A name that is a file is a bundle; every other one is a run of the data folder. */
+/** An existing file is a bundle; any other name is a run in the data folder. */
 export async function verify(terminal: Terminal, name: string, flags: VerifyFlags): Promise<number> {
   const file = resolve(terminal.cwd, name);
   const verdict = existsSync(file) ? bundleVerdict(file) : runVerdict(terminal, name, flags.data);
@@ -36,10 +36,10 @@ export async function verify(terminal: Terminal, name: string, flags: VerifyFlag
   else {
     const { mark } = lookOf(verdict.ok ? 'completed' : 'failed', styleOf(terminal.colours.out));
     const what = verdict.runId === null ? safe(name) : safe(verdict.runId);
-    const said = verdict.ok
-      ? `${verdict.events} events, every hash is right`
-      : `not what was written: ${safe(verdict.problem ?? '')}`;
-    terminal.print(`${mark} ${what}: ${said}`);
+    const text = verdict.ok
+      ? `${verdict.events} events, all hashes are valid`
+      : `invalid: ${safe(verdict.problem ?? '')}`;
+    terminal.print(`${mark} ${what}: ${text}`);
     if (verdict.ok) terminal.print(`  last hash ${verdict.hash}`);
   }
   return verdict.ok ? exit.ok : exit.failed;
@@ -67,8 +67,8 @@ function runVerdict(terminal: Terminal, runId: string, named: string | undefined
     const run = log.run(runId);
     if (run !== null) return chainVerdict(run, log.rows(run));
     throw new TerminalError('not_found', {
-      message: `There is no file ${runId}, and no run of that id in ${folder}.`,
-      hint: 'Give the id of a run, or the path of a bundle; --data names another data folder.',
+      message: `There is no file ${runId}, and no run with that id in ${folder}.`,
+      hint: 'Pass a run id or the path of a bundle. --data selects another data folder.',
     });
   } finally {
     log.close();
@@ -81,9 +81,9 @@ function chainVerdict({ runId, originRunId }: KeptRun, rows: Iterable<Row>): Ver
   const broken = (problem: string): Verdict => ({ ok: false, runId, events, hash, problem });
   for (const row of rows) {
     if (row.seq !== events) return broken(`event ${events} is missing`);
-    if (rowHash(row) !== row.rowHash) return broken(`event ${row.seq} (${row.type}) is not what its hash says`);
+    if (rowHash(row) !== row.rowHash) return broken(`event ${row.seq} (${row.type}) does not match its hash`);
     const next = chainHash(hash, row.rowHash);
-    if (next !== row.hash) return broken(`event ${row.seq} does not follow from the one before it`);
+    if (next !== row.hash) return broken(`event ${row.seq} does not continue the hash chain`);
     hash = next;
     events += 1;
   }

@@ -1,4 +1,4 @@
-/** Sees a run through from this terminal: shows what happens, asks what it asks, and ends when the run does or rests. */
+/** Follows a run in a terminal: shows its progress, asks its questions, and stops when the run ends or waits. */
 import type { Client } from '@cairn/client';
 import {
   type FoldEvent,
@@ -15,6 +15,7 @@ import {
 import { askAgain, askAnswer, leavesOpen } from './ask-answer.ts';
 import { ChildQuestions } from './child-questions.ts';
 import type { AgentTranscript } from './render/agent-transcript.ts';
+import { fieldsOf } from './render/fields.ts';
 import { progressLine } from './render/progress.ts';
 import type { Question } from './render/question.ts';
 import { safe, styleOf } from './render/style.ts';
@@ -22,11 +23,11 @@ import type { Terminal } from './terminal.ts';
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Who tells what happens; null: nothing is said while it runs, and nothing asked. */
+  /** Shows the progress; null: show nothing and ask nothing. */
   readonly transcript: AgentTranscript | null;
 }
 
-/** Gives the run as it was left: ended, or waiting for an answer that nobody here gives. */
+/** Returns the run when it has ended, or when it waits for an answer that nobody gives here. */
 export async function watchRun(
   terminal: Terminal,
   client: Client,
@@ -57,7 +58,7 @@ export async function watchRun(
       }
     }
   } catch (error) {
-    // Whoever was asked has left; the run waits on without them.
+    // The person ended the input. The run keeps waiting.
     const hasLeft = left.signal.aborted && !signal.aborted && isAbort(left.signal.reason);
     if (!hasLeft) throw error;
   } finally {
@@ -68,11 +69,11 @@ export async function watchRun(
   return await client.runs.get(runId, { signal });
 }
 
-/** What a person said was seen as it was typed. */
+/** The person has just typed this turn, so it is already on the screen. */
 const isOwnWords = ({ type, payload }: RunEventDoc): boolean =>
-  type === 'conversation.exchanged' && (payload as { turn?: { role?: string } }).turn?.role === 'user';
+  type === 'conversation.exchanged' && fieldsOf(fieldsOf(payload).turn).role === 'user';
 
-/** Aborted without a reason of its own. */
+/** Whether an abort had no specific reason. */
 const isAbort = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'AbortError';
 
 export function foldable(event: RunEventDoc): FoldEvent {
@@ -80,23 +81,21 @@ export function foldable(event: RunEventDoc): FoldEvent {
   return typedEvent({ seq, at: Date.parse(event.timestamp), type, nodeId, payload });
 }
 
-/** Nothing but an answer will move it: some branches may still be at work while another asks. */
+/** Whether only an answer can move the run. While one branch asks, other branches may still run. */
 export function isAtRest({ status, nodeStates }: RunSnapshot): boolean {
-  const states = Object.values(nodeStates ?? {}) as readonly { readonly status?: unknown }[];
-  return (
-    status.startsWith('waiting-') && !states.some((node) => node.status === 'running' || node.status === 'retrying')
-  );
+  const states = Object.values(nodeStates ?? {}).map((node) => fieldsOf(node).status);
+  return status.startsWith('waiting-') && !states.some((state) => state === 'running' || state === 'retrying');
 }
 
-/** Refusals that mean that the question needs no answer any more. */
-const settled: ReadonlySet<string> = new Set([
+/** Errors that mean that the question needs no answer any more. */
+const noLongerOpen: ReadonlySet<string> = new Set([
   'interrupt_already_resolved',
   'interrupt_expired',
   'interrupt_cancelled',
   'run_terminal',
 ]);
 
-/** The person at the terminal, who is asked one question at a time, and not for longer than it is open. */
+/** Asks the person at the terminal one question at a time, only while the question is open. */
 class Person {
   readonly #terminal: Terminal;
   readonly #client: Client;
@@ -109,7 +108,7 @@ class Person {
     this.#runId = runId;
   }
 
-  /** Asks the oldest of the open questions, unless it is being asked. `leave` is called when the person ends the input or cannot answer. */
+  /** Asks the oldest open question, unless it is already asking one. Calls `leave` if the person ends the input or cannot answer. */
   turnTo(open: readonly RunView['interrupts'][string][], leave: (error?: unknown) => void): void {
     const [oldest] = open;
     if (this.#asked !== null && !open.some(({ interruptId }) => interruptId === this.#asked?.interruptId)) {
@@ -119,23 +118,23 @@ class Person {
     if (oldest === undefined || this.#asked !== null) return;
     const stop = new AbortController();
     this.#asked = { interruptId: oldest.interruptId, stop };
-    this.#ask(oldest, stop.signal).then((isSettled) => {
-      if (!isSettled && !stop.signal.aborted) leave();
+    this.#ask(oldest, stop.signal).then((isDone) => {
+      if (!isDone && !stop.signal.aborted) leave();
     }, leave);
   }
 
-  /** False when the person left; true when the question is settled, by them or by somebody else. */
+  /** False if the person ended the input; true if the question is answered or no longer open. */
   async #ask(question: Question, signal: AbortSignal): Promise<boolean> {
-    let isTold = false;
+    let isShown = false;
     for (;;) {
       try {
-        const value = await (isTold ? askAgain : askAnswer)(this.#terminal, question, signal);
+        const value = await (isShown ? askAgain : askAnswer)(this.#terminal, question, signal);
         if (value === null) return false;
-        // Not by the signal: the run goes on with the answer before the answer to this request is here.
+        // Without the signal: the run may continue before the response arrives, and that aborts the signal.
         await this.#client.runs.answer(this.#runId, question.interruptId, value);
-        // Whether a conversation is over with what was said is seen in its events, which then end the asking.
+        // The events of the run show whether this turn ends a conversation.
         if (!leavesOpen(question, value)) return true;
-        isTold = true;
+        isShown = true;
       } catch (error) {
         if (signal.aborted) {
           this.#terminal.tell('');
@@ -143,7 +142,7 @@ class Person {
         }
         if (!isCairnError(error)) throw error;
         this.#terminal.tell(`  ${safe(error.message)}`);
-        if (error.code !== 'validation_error') return settled.has(error.code);
+        if (error.code !== 'validation_error') return noLongerOpen.has(error.code);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** `cairn workflows`: what can be run, what one of them takes, and registering another. */
+/** `cairn workflows`: lists workflows, shows one, or registers one. */
 import type { Client } from '@cairn/client';
 import { parseWorkflowDefinition, type WorkflowDefinition } from '@cairn/protocol';
 import { exit } from './exit.ts';
@@ -10,7 +10,7 @@ import { ago } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface WorkflowFlags extends HostFlags {
-  /** A file with a definition to register. */
+  /** The file with a definition to register. */
   readonly add?: string;
 }
 
@@ -29,7 +29,8 @@ async function list(terminal: Terminal, client: Client, flags: HostFlags): Promi
     terminal.print(jsonLine(found));
     return;
   }
-  if (found.workflows.length === 0) terminal.tell('No workflow is registered. Add one: cairn workflows --add FILE');
+  if (found.workflows.length === 0)
+    terminal.tell('No workflow is registered. Add one with: cairn workflows --add FILE');
   else {
     const style = styleOf(terminal.colours.out);
     const rows = found.workflows.map(({ workflowId, version, registeredAt }) => [

@@ -138,10 +138,10 @@ test('what fails on the way is told: a model, an answer that was cut off, a budg
     ]),
   ).toBe(
     [
-      '    ! the model failed: rate_limited: slow down  again in 2 s',
+      '    ! the model failed: rate_limited: slow down  retry in 2 s',
       '    half an ans',
-      '    ↻ that answer was cut off; the model is asked again',
-      '    ! budget-tokens: 12, and the limit is 10',
+      '    ↻ the answer was cut off; retrying the model',
+      '    ! budget-tokens: 12 (limit 10)',
       '    ✗ planner refuses',
       '',
     ].join('\n'),

@@ -1,12 +1,13 @@
-/** What agents used: turns of models, calls of tools, tokens and, where prices are known, money. */
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+/** Counts what agents use: model turns, tool calls, tokens and, if prices are known, cost. */
+import type { RunEventDoc } from '@cairn/protocol';
+import { fieldsOf } from './fields.ts';
 
 export interface Usage {
   readonly turns: number;
   readonly toolCalls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null while no row said what it cost. */
+  /** Null until a row contains a cost. */
   readonly costUsd: number | null;
 }
 
@@ -14,11 +15,11 @@ const none: Usage = { turns: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, c
 
 const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 
-/** The usage after one more row. */
+/** The usage after another row. */
 export function usageAfter(usage: Usage, { type, payload }: Pick<RunEventDoc, 'type' | 'payload'>): Usage {
   if (type === 'agent.toolCalled') return { ...usage, toolCalls: usage.toolCalls + 1 };
   if (type !== 'provider.usage') return usage;
-  const { inputTokens, outputTokens, costEstimateUsd } = payload as JsonObject;
+  const { inputTokens, outputTokens, costEstimateUsd } = fieldsOf(payload);
   return {
     turns: usage.turns + 1,
     toolCalls: usage.toolCalls,
@@ -31,7 +32,7 @@ export function usageAfter(usage: Usage, { type, payload }: Pick<RunEventDoc, 't
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
-/** "3 turns, 2 tool calls, 1,204 tokens in, 380 out, $0.0042"; empty when there was none. Scripts cost nothing. */
+/** "3 turns, 2 tool calls, 1,204 tokens in, 380 out, $0.0042"; empty without usage. Scripted models cost nothing. */
 export function usageText({ turns, toolCalls, inputTokens, outputTokens, costUsd }: Usage): string {
   if (turns === 0 && toolCalls === 0) return '';
   return [

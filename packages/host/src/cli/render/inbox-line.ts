@@ -1,30 +1,31 @@
-/** One question of the inbox on a line: who asks, on which way it came, what, since when, until when. */
+/** Formats a question of the inbox on one line. */
 import type { InboxEntry } from '@cairn/protocol';
 import { oneLine, type Style, safe } from './style.ts';
 import { ago, span } from './time.ts';
 
-export const INBOX_HEADER = ['#', 'WHO ASKS', 'WHERE', 'SINCE', 'EXPIRES', 'QUESTION'];
+export const INBOX_HEADER = ['#', 'FROM', 'PATH', 'SINCE', 'EXPIRES', 'QUESTION'];
 
 export function inboxRow(entry: InboxEntry, number: number, style: Style, now: number): readonly string[] {
   return [
     style.bold(String(number)),
-    whoAsks(entry),
-    way(entry),
+    askerName(entry),
+    pathText(entry),
     ago(Date.parse(entry.requestedAt), now),
     expiry(entry, now),
-    `${asked(entry)}${style.dim(votes(entry))}`,
+    `${questionText(entry)}${style.dim(votes(entry))}`,
   ];
 }
 
-/** Several questions in one are one line. */
-export const asked = ({ title }: InboxEntry, width?: number): string => oneLine(title.replaceAll('\n', ' / '), width);
+/** Joins several questions into one line. */
+export const questionText = ({ title }: InboxEntry, width?: number): string =>
+  oneLine(title.replaceAll('\n', ' / '), width);
 
-/** The last part of an agent's id says most; without an agent, the node. */
-export const whoAsks = ({ agentId, nodeId }: InboxEntry): string =>
+/** The last part of the agent id, or the node id without an agent. */
+export const askerName = ({ agentId, nodeId }: InboxEntry): string =>
   safe(agentId === undefined ? nodeId : (agentId.split('.').at(-1) ?? agentId));
 
-/** The workflows from the root down. */
-export const way = ({ path }: InboxEntry): string => path.map(({ workflowId }) => safe(workflowId)).join(' > ');
+/** The workflows from the root to the run that asks. */
+export const pathText = ({ path }: InboxEntry): string => path.map(({ workflowId }) => safe(workflowId)).join(' > ');
 
 function expiry({ expiresAt }: InboxEntry, now: number): string {
   if (expiresAt === undefined) return '-';

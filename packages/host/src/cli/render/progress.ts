@@ -1,10 +1,11 @@
-/** A run while it happens: one line for each thing a person wants to know of, none for the rest. */
-import type { Json, JsonObject, RunEventDoc, RunView } from '@cairn/protocol';
+/** Formats the progress of a run: one line for each event that matters to a person. */
+import type { RunEventDoc, RunView } from '@cairn/protocol';
+import { fieldsOf, isFields } from './fields.ts';
 import { lookOf } from './status.ts';
 import { oneLine, type Style, safe } from './style.ts';
 import { span } from './time.ts';
 
-/** The line of an event that the view has just taken in; null for events that only machines care about. */
+/** The line for an event that the view already includes; null for events without a line. */
 export function progressLine(event: RunEventDoc, view: RunView, style: Style): string | null {
   const nodeId = event.nodeId ?? '';
   switch (event.type) {
@@ -17,18 +18,18 @@ export function progressLine(event: RunEventDoc, view: RunView, style: Style): s
     case 'run.paused':
       return `  ${lookOf('paused', style).mark} the run is paused`;
     case 'run.resumed':
-      return `  ${lookOf('running', style).mark} the run goes on`;
+      return `  ${lookOf('running', style).mark} the run has resumed`;
     case 'conversation.exchanged':
-      return turnLine((event.payload as JsonObject).turn as JsonObject | undefined, style);
+      return turnLine(fieldsOf(event.payload).turn, style);
     case 'log.appended':
-      return `    ${style.dim(oneLine((event.payload as JsonObject).message ?? '', 200))}`;
+      return `    ${style.dim(oneLine(fieldsOf(event.payload).message ?? '', 200))}`;
     default:
       return null;
   }
 }
 
-function turnLine(turn: JsonObject | undefined, style: Style): string | null {
-  if (turn === undefined) return null;
+function turnLine(turn: unknown, style: Style): string | null {
+  if (!isFields(turn)) return null;
   const who = turn.role === 'user' ? (turn.principal ?? turn.from) : (turn.speakerId ?? turn.from);
   return `    ${style.bold(oneLine(who ?? ''))}: ${oneLine(turn.content ?? null, 400)}`;
 }
@@ -42,8 +43,10 @@ function nodeLine(nodeId: string, { nodeStates }: RunView, style: Style): string
   return `  ${lookOf(node.status, style).mark} ${safe(nodeId)}  ${style.dim(`${safe(node.typeId ?? '')}  ${took}`)}${error}`;
 }
 
-function retryText(payload: Json): string {
-  const { attempt, delayMs, lastError } = payload as { attempt?: number; delayMs?: number; lastError?: JsonObject };
-  const why = lastError === undefined ? '' : ` after ${oneLine(lastError.code)}: ${oneLine(lastError.message, 160)}`;
-  return `attempt ${(attempt ?? 0) + 1} in ${span(delayMs ?? 0)}${why}`;
+function retryText(payload: unknown): string {
+  const { attempt, delayMs, lastError } = fieldsOf(payload);
+  const why = isFields(lastError) ? ` after ${oneLine(lastError.code)}: ${oneLine(lastError.message, 160)}` : '';
+  return `attempt ${numberOf(attempt) + 1} in ${span(numberOf(delayMs))}${why}`;
 }
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);

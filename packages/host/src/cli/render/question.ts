@@ -1,32 +1,40 @@
-/** What a run asks of a person, and the commands that would answer it. */
-import type { JsonObject } from '@cairn/protocol';
+/** Formats the question of a run, and the command that answers it. */
+import { type Fields, fieldsOf, isFields } from './fields.ts';
 import { lookOf } from './status.ts';
 import { oneLine, type Style, safe } from './style.ts';
 
-/** An open question as a snapshot or the list of questions gives it. */
+/** An open question from a snapshot or a list of interrupts. */
 export interface Question {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly kind: string;
-  readonly data: JsonObject;
+  readonly data: Fields;
 }
 
 interface Asked {
   readonly id: string;
   readonly question: string;
-  readonly schema?: JsonObject;
+  readonly schema?: Fields;
 }
 
-export const questionsOf = (data: JsonObject): readonly Asked[] =>
-  Array.isArray(data.questions) ? (data.questions as unknown as readonly Asked[]) : [];
+export const questionsOf = ({ questions }: Fields): readonly Asked[] =>
+  Array.isArray(questions) ? questions.map(fieldsOf).map(askedOf) : [];
 
-/** A step that may have written something and whose result was never recorded. */
+const askedOf = ({ id, question, schema }: Fields): Asked => ({
+  id: textOf(id),
+  question: textOf(question),
+  ...(isFields(schema) ? { schema } : {}),
+});
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A step that may have taken effect, but whose result was not recorded. */
 const isInterruptedStep = ({ kind, data }: Question): boolean =>
   kind === 'custom' && data.customKind === 'cairn.step.interrupted';
 
 export const isConversation = ({ kind }: Pick<Question, 'kind'>): boolean => kind === 'conversation.exchange';
 
-/** The words that answer a question; none where only a value does. `ask` is never an answer to an approval. */
+/** The actions that answer a question; none if it needs a value. `ask` is never an answer to an approval. */
 export function actionsOf(question: Question): readonly string[] {
   const { kind, data } = question;
   if (kind === 'low-confidence') return ['approve', 'edit', 'reject'];
@@ -38,7 +46,7 @@ export function actionsOf(question: Question): readonly string[] {
 
 export const actionWords = (question: Question, between: string): string => actionsOf(question).map(safe).join(between);
 
-/** The question itself, then what it is about. */
+/** The question, followed by its details. */
 export function questionLines(question: Question, style: Style): readonly string[] {
   const { kind, nodeId, data } = question;
   const heading = `${lookOf('suspended', style).mark} ${style.bold(safe(nodeId))} ${headline(question)}`;
@@ -47,18 +55,18 @@ export function questionLines(question: Question, style: Style): readonly string
   if (data.artifactData !== undefined) about.push(style.dim(oneLine(data.artifactData, 400)));
   if (kind === 'low-confidence') about.push(...unsureLines(data, style));
   if (isInterruptedStep(question))
-    about.push('Whether it happened is not known: it was asked for, and no result is recorded.');
+    about.push('It is unknown whether the step took effect: it was requested, but no result was recorded.');
   if (kind === 'clarification') {
     for (const { id, question: text, schema } of questionsOf(data)) {
       about.push(`${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`);
     }
   }
-  if (isConversation(question)) about.push(style.dim('Say something, or /close to end the conversation.'));
+  if (isConversation(question)) about.push(style.dim('Enter a text, or /close to end the conversation.'));
   return [heading, ...about.map((line) => `    ${line}`)];
 }
 
-/** What an answer has to be; nothing where any text will do. */
-function wantedBy(schema: JsonObject | undefined): string {
+/** A description of a valid answer; empty if any text is valid. */
+function wantedBy(schema: Fields | undefined): string {
   if (schema === undefined) return '';
   if (Array.isArray(schema.enum)) return `  (one of ${schema.enum.map((value) => oneLine(value, 40)).join(', ')})`;
   const isText = Object.keys(schema).length === 1 && schema.type === 'string';
@@ -78,18 +86,18 @@ function headline(question: Question): string {
   return `waits for an answer of kind ${safe(kind)}: ${oneLine(data, 200)}`;
 }
 
-function unsureLines({ agentId, decision, observed, threshold }: JsonObject, style: Style): readonly string[] {
-  const sure = `confidence ${oneLine(observed)}, and ${oneLine(threshold)} is needed`;
+function unsureLines({ agentId, decision, observed, threshold }: Fields, style: Style): readonly string[] {
+  const sure = `confidence ${oneLine(observed)}, below the threshold of ${oneLine(threshold)}`;
   return [oneLine(decision ?? null, 400), style.dim(`${oneLine(agentId)}  ${sure}`)];
 }
 
-/** The step, or the tool that was called. */
-function interruptedStep({ payload }: JsonObject): string {
-  const { step, tool, callId } = (payload ?? {}) as JsonObject;
+/** The step or the tool. */
+function interruptedStep({ payload }: Fields): string {
+  const { step, tool, callId } = fieldsOf(payload);
   return `${oneLine(tool ?? step ?? 'a step')} (${oneLine(callId ?? '')})`;
 }
 
-/** The command that would answer; values to fill in are in capitals. */
+/** The command that answers the question; placeholders are in capitals. */
 export function answerCommand(runId: string, question: Question, isOnly = true): string {
   const { kind, nodeId, data } = question;
   const node = isOnly ? '' : ` --node ${quotedWord(nodeId)}`;
@@ -103,6 +111,6 @@ export function answerCommand(runId: string, question: Question, isOnly = true):
     .join(' ')}`;
 }
 
-/** For a shell. Control characters are shown here too: a word with any of them has to be typed by whoever knows it. */
+/** Quotes a word for a shell. Control characters are escaped, so such a word cannot be copied. */
 const quotedWord = (word: string): string =>
   /^[\w.@:/-]+$/.test(word) ? word : `'${safe(word).replaceAll("'", `'\\''`)}'`;

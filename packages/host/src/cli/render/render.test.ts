@@ -78,7 +78,7 @@ test.each([
     [
       '? n is unsure of its decision (approve, edit, reject)',
       '    {"queue":"bug"}',
-      '    a.b  confidence 0.5, and 0.75 is needed',
+      '    a.b  confidence 0.5, below the threshold of 0.75',
     ],
     'cairn answer run_a approve',
   ],
@@ -86,7 +86,7 @@ test.each([
     { kind: 'custom', data: { customKind: 'cairn.step.interrupted', payload: { step: 'mail.send', callId: 'n#0' } } },
     [
       '? n was interrupted in mail.send (n#0) (retry, use, fail)',
-      '    Whether it happened is not known: it was asked for, and no result is recorded.',
+      '    It is unknown whether the step took effect: it was requested, but no result was recorded.',
     ],
     'cairn answer run_a retry',
   ],

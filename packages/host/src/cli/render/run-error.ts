@@ -1,4 +1,4 @@
-/** Why a run failed: its error, what is known about it, and where to read on. */
+/** Formats the error of a run: its message, its details and its documentation. */
 import { errorKinds, type RunSnapshot } from '@cairn/protocol';
 import { oneLine, type Style, safe } from './style.ts';
 
@@ -10,6 +10,6 @@ export function errorLines({ error }: RunSnapshot, style: Style): readonly strin
   }
   const hint = error.details?.hint;
   if (typeof hint === 'string') lines.push(`  ${safe(hint)}`);
-  if (Object.hasOwn(errorKinds, error.code)) lines.push(style.dim(`  read on in docs/errors/${error.code}.md`));
+  if (Object.hasOwn(errorKinds, error.code)) lines.push(style.dim(`  see docs/errors/${error.code}.md`));
   return lines;
 }

@@ -1,5 +1,6 @@
-/** One run as a page: what it is, where it stands, its nodes as a tree, what it asks, how it ended. */
+/** Formats a run as a page: its status, its nodes as a tree, its questions and its result. */
 import type { RunSnapshot } from '@cairn/protocol';
+import { type Fields, fieldsOf, isFields } from './fields.ts';
 import { answerCommand, type Question, questionLines } from './question.ts';
 import { errorLines } from './run-error.ts';
 import { lookOf } from './status.ts';
@@ -11,10 +12,10 @@ export interface PageOptions {
   readonly style: Style;
   readonly columns: number | null;
   readonly now: number;
-  /** The moment that is shown: until then a node that runs has been running. */
+  /** The time of the shown state; the end of the duration of running nodes. */
   readonly instant: number;
   readonly questions: readonly Question[];
-  /** The run as it was after this event; null for as it is. */
+  /** Show the state after this event; null: the current state. */
   readonly at: number | null;
 }
 
@@ -28,7 +29,7 @@ export function runPage(run: RunSnapshot, options: PageOptions): readonly string
   for (const question of questions) {
     lines.push('', ...questionLines(question, style));
     const command = answerCommand(run.runId, question, questions.length === 1);
-    if (at === null && run.importedAt === undefined) lines.push(`    answer it with: ${command}`);
+    if (at === null && run.importedAt === undefined) lines.push(`    answer with: ${command}`);
   }
   const error = errorLines(run, style);
   if (error.length > 0) lines.push('', ...error);
@@ -49,37 +50,49 @@ function factLines(run: RunSnapshot, { style, columns, now }: PageOptions): read
   if (run.tags !== undefined && run.tags.length > 0) facts.push(['tags', run.tags.map(safe).join(', ')]);
   if (run.inputs !== undefined && Object.keys(run.inputs).length > 0) facts.push(['inputs', oneLine(run.inputs)]);
   if (run.parentRunId !== undefined) facts.push(['parent', safe(run.parentRunId)]);
-  if (run.importedAt !== undefined)
-    facts.push(['imported', `${ago(Date.parse(run.importedAt), now)}; it never goes on here`]);
+  if (run.importedAt !== undefined) facts.push(['imported', `${ago(Date.parse(run.importedAt), now)}; read-only`]);
   const rows = facts.map(([name, value]) => [style.dim(name), value]);
   return table(rows, { style, columns, indent: '  ' });
 }
 
+/** A node in the state that a host reports. */
 interface NodeState {
-  readonly status?: string;
-  readonly typeId?: string;
-  readonly attempt?: number;
-  readonly visit?: number;
+  readonly nodeId: string;
+  readonly status: string;
+  readonly typeId: string;
+  readonly attempt: number;
+  readonly visit: number;
   readonly startedAt?: string;
   readonly endedAt?: string;
-  readonly error?: { readonly code?: string; readonly message?: string };
+  readonly error?: Fields;
 }
 
-/** In the order in which they started; an edge may join branches, so the tree has one level. */
+function nodeStateOf(nodeId: string, state: unknown): NodeState {
+  const { status, typeId, attempt, visit, startedAt, endedAt, error } = fieldsOf(state);
+  return {
+    nodeId,
+    status: textOf(status),
+    typeId: textOf(typeId),
+    attempt: typeof attempt === 'number' ? attempt : 0,
+    visit: typeof visit === 'number' ? visit : 0,
+    ...(typeof startedAt === 'string' ? { startedAt } : {}),
+    ...(typeof endedAt === 'string' ? { endedAt } : {}),
+    ...(isFields(error) ? { error } : {}),
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Nodes in the order of their start. An edge may join branches, so the tree has one level. */
 function nodeLines(run: RunSnapshot, { style, columns, instant }: PageOptions): readonly string[] {
-  const states = Object.entries(run.nodeStates ?? {}) as unknown as readonly [string, NodeState][];
-  const ordered = states.toSorted(([, a], [, b]) => (a.startedAt ?? '~').localeCompare(b.startedAt ?? '~'));
-  const rows = ordered.map(([nodeId, node], i) => {
-    const { mark, paint } = lookOf(node.status ?? '', style);
-    const branch = style.dim(i === ordered.length - 1 ? '└─' : '├─');
-    const name = `${branch} ${mark} ${safe(nodeId)}`;
-    return [
-      name,
-      style.dim(safe(node.typeId ?? '')),
-      paint(node.status ?? ''),
-      timeOf(node, instant),
-      noteOf(node, style),
-    ];
+  const nodes = Object.entries(run.nodeStates ?? {})
+    .map(([nodeId, state]) => nodeStateOf(nodeId, state))
+    .toSorted((a, b) => (a.startedAt ?? '~').localeCompare(b.startedAt ?? '~'));
+  const rows = nodes.map((node, i) => {
+    const { mark, paint } = lookOf(node.status, style);
+    const branch = style.dim(i === nodes.length - 1 ? '└─' : '├─');
+    const name = `${branch} ${mark} ${safe(node.nodeId)}`;
+    return [name, style.dim(safe(node.typeId)), paint(node.status), timeOf(node, instant), noteOf(node, style)];
   });
   return table(rows, { style, columns });
 }
@@ -89,11 +102,11 @@ function timeOf({ startedAt, endedAt, status }: NodeState, instant: number): str
   return span((endedAt === undefined ? instant : Date.parse(endedAt)) - Date.parse(startedAt));
 }
 
-function noteOf({ attempt = 0, visit = 0, error }: NodeState, style: Style): string {
+function noteOf({ attempt, visit, error }: NodeState, style: Style): string {
   const notes: string[] = [];
   if (visit > 0) notes.push(`visit ${visit + 1}`);
   if (attempt > 0) notes.push(`attempt ${attempt + 1}`);
-  if (error !== undefined) notes.push(style.red(`${safe(error.code ?? '')}: ${oneLine(error.message ?? '')}`));
+  if (error !== undefined) notes.push(style.red(`${oneLine(error.code ?? '')}: ${oneLine(error.message ?? '')}`));
   return notes.join('  ');
 }
 

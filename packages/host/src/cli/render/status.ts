@@ -1,4 +1,4 @@
-/** One mark and one colour for each status, of runs and of nodes alike. */
+/** The mark and the colour of each status, for runs and nodes. */
 import { type Paint, type Style, safe } from './style.ts';
 
 const looks: Readonly<Record<string, readonly [mark: string, colour: keyof Style]>> = {
@@ -17,7 +17,7 @@ const looks: Readonly<Record<string, readonly [mark: string, colour: keyof Style
   cancelled: ['⊘', 'dim'],
 };
 
-/** The mark of a status in its colour; and the colour, for the word beside it, which a host said. */
+/** The coloured mark of a status, and its colour for the text next to it. The status comes from a host, so it is escaped. */
 export function lookOf(status: string, style: Style): { readonly mark: string; readonly paint: Paint } {
   const [mark, colour] = (Object.hasOwn(looks, status) ? looks[status] : undefined) ?? ['·', 'dim'];
   const paint = style[colour];

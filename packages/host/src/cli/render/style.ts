@@ -1,4 +1,4 @@
-/** Colours, where they are wanted; and text from outside made safe to print. */
+/** Colours, and escaping of untrusted text. */
 
 export interface Style {
   readonly bold: Paint;
@@ -31,22 +31,22 @@ const colourless: Style = { bold: plain, dim: plain, red: plain, green: plain, y
 
 export const styleOf = (isColoured: boolean): Style => (isColoured ? coloured : colourless);
 
-/** What a host, a workflow or a person wrote could steer the terminal: control characters are shown, never sent. */
+/** Escapes control characters, because text from a host, a workflow or a person could control the terminal. */
 export const safe = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be replaced
   text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) =>
     character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A value as one line of JSON that a terminal shows as it is; it parses to the same value. */
+/** A value as one line of JSON that is safe to print and parses to the same value. */
 export const jsonLine = (value: unknown): string => safe(JSON.stringify(value));
 
-/** A value on one line, cut to a width when one is given. */
+/** A value on one line, cut to an optional width. */
 export function oneLine(value: unknown, width = Number.POSITIVE_INFINITY): string {
   const text = safe(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
   return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
 }
 
-/** A value as people read it: indented JSON. */
+/** A value as indented JSON. */
 export const manyLines = (value: unknown): readonly string[] =>
   (JSON.stringify(value, null, 2) ?? 'null').split('\n').map(safe);

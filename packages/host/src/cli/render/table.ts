@@ -1,8 +1,8 @@
-/** Columns that line up, cut to the width of the screen when there is one. */
+/** Formats aligned columns, cut to the width of the screen. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Style } from './style.ts';
 
-/** How many cells of a terminal a text takes. */
+/** The number of terminal cells of a text. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of stripVTControlCharacters(text)) {
@@ -23,7 +23,7 @@ export interface TableOptions {
   readonly indent?: string;
 }
 
-/** Two spaces apart; the last column is not padded, and takes the cut when a line would be too long. */
+/** Columns are two spaces apart. The last column is not padded, and it is cut if the line is too long. */
 export function table(rows: readonly (readonly string[])[], options: TableOptions): readonly string[] {
   const { header, style, columns, indent = '' } = options;
   const all = header === undefined ? rows : [header, ...rows];
@@ -38,7 +38,7 @@ export function table(rows: readonly (readonly string[])[], options: TableOption
 
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** A line of at most this many cells. Colours do not count, and are closed where they were open. */
+/** Cuts a line to this many cells. Colour codes do not count, and open colours are reset. */
 export function cut(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
   let width = 0;

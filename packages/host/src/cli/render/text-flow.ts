@@ -1,30 +1,30 @@
-/** Text that comes in pieces, shown as it comes: wrapped to the screen at words, and never taken back. */
+/** Shows streamed text as it arrives: wraps it at words and never rewrites a line. */
 import { type Paint, safe } from './style.ts';
 import { widthOf } from './table.ts';
 
-/** Where lines go. */
+/** The destination of lines. */
 export interface TextOutput {
-  /** The width of the screen; null when lines may have any length and are written whole. */
+  /** The width of the screen; null: write complete lines of any length. */
   readonly columns: number | null;
   line(text: string): void;
-  /** Text that leaves its line open. */
+  /** Writes text without a line break. */
   part(text: string): void;
 }
 
-/** Narrower than this nothing is readable, and words are cut in any case. */
+/** Below this width nothing is readable. */
 const MIN_WIDTH = 16;
 
 export class TextFlow {
   readonly #output: TextOutput;
   readonly #indent: string;
   readonly #paint: Paint;
-  /** Cells for text on a line; one is left free, because terminals differ in what they do at the last. */
+  /** Cells for text on a line. One cell stays free, because terminals differ in their handling of the last one. */
   readonly #width: number;
-  /** What was not shown yet: a word that may go on, or, where lines are written whole, the line. */
+  /** Text not shown yet: an incomplete word, or the incomplete line if lines are written whole. */
   #pending = '';
-  /** Spaces before it that are dropped when a line ends here. */
+  /** Spaces before it, dropped at a line break. */
   #gap = 0;
-  /** Cells taken on the line that is open; null when none is. */
+  /** Used cells of the open line; null if no line is open. */
   #column: number | null = null;
 
   constructor(output: TextOutput, indent: string, paint: Paint) {
@@ -44,7 +44,7 @@ export class TextFlow {
     }
   }
 
-  /** Nothing follows. */
+  /** Ends the text. */
   end(): void {
     if (this.#output.columns === null) {
       if (this.#pending !== '') this.#endLine();
@@ -77,7 +77,7 @@ export class TextFlow {
     }
   }
 
-  /** A word that is longer than a line begins on one of its own, and is not waited for: some scripts have no spaces. */
+  /** Shows a word that is longer than a line without waiting for its end: some scripts have no spaces. */
   #showFullLines(): void {
     while (widthOf(this.#pending) > this.#width) {
       if (this.#column !== null) this.#breakLine();
@@ -103,7 +103,7 @@ export class TextFlow {
   }
 
   #show(word: string, width: number): void {
-    // An indent of the text itself is kept where it leaves room.
+    // Keep the text's own indent if there is space.
     const gap = this.#column === null && this.#gap + width > this.#width ? 0 : this.#gap;
     this.#output.part(`${this.#column === null ? this.#indent : ''}${' '.repeat(gap)}${this.#paint(word)}`);
     this.#column = (this.#column ?? 0) + gap + width;
@@ -111,7 +111,7 @@ export class TextFlow {
   }
 }
 
-/** As much of a word as fits. */
+/** The longest prefix of a word that fits. */
 function headOf(word: string, width: number): string {
   let head = '';
   let taken = 0;

@@ -1,4 +1,4 @@
-/** Instants and spans as people say them. */
+/** Formats times and durations for people. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
