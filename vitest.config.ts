@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'e2e/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'scripts/lint-fixtures/**'],
+    setupFiles: ['packages/host/test/kit/check-every-row.ts'],
     testTimeout: 30_000,
     // The first browser of a fresh checkout is unpacked in a hook, perhaps by two workers at once.
     hookTimeout: 60_000,

@@ -1,5 +1,7 @@
 /** Plays a run against the engine's pure core alone: no store, no clock, facts come when the test says so. */
 import {
+  audienceOf,
+  checkRow,
   type DrainPolicy,
   type FoldEvent,
   type Json,
@@ -102,6 +104,7 @@ export class RunScript {
 
   write(drafts: readonly Draft[]): void {
     for (const draft of drafts) {
+      checkRow({ ...draft, payload: JSON.stringify(draft.payload) });
       const event = typedEvent({ seq: this.state.nextSeq, at: this.now, ...draft });
       evolve(this.state, this.workflow, event);
       this.events.push(event);
@@ -172,7 +175,7 @@ export class RunScript {
   }
 
   fact(type: string, payload: JsonObject, nodeId?: string): this {
-    this.write([{ type, ...(nodeId === undefined ? {} : { nodeId }), audience: 'operator', payload }]);
+    this.write([{ type, ...(nodeId === undefined ? {} : { nodeId }), audience: audienceOf(type), payload }]);
     return this.settle();
   }
 

@@ -63,7 +63,7 @@ class Tree {
     }
     if (toolCalls + 1 <= maxToolCalls) {
       const callId = `t${run.state.nextSeq}`;
-      run.fact('agent.toolCalled', { callId, agentId: 'a', toolName: 't', inputs: {} });
+      run.fact('agent.toolCalled', { callId, agentId: 'host:a', toolName: 't', inputs: {} });
     }
   }
 
