@@ -273,7 +273,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'fold-forgets-skipped-nodes',
     file: 'packages/protocol/src/views/run.ts',
     find: `    case 'node.skipped':
-      settle(view, event, 'skipped');
+      leaveNode(view, event.nodeId ?? event.payload.nodeId, { end: 'skipped', at: event.at });
       break;
 `,
     replace: '',

@@ -8,17 +8,12 @@ export const isJsonObject = (value: Json | undefined): value is JsonObject =>
 /** Equality by value; object key order does not matter. */
 export function jsonEquals(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return (
-      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEquals(item, b[i]))
-    );
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, i) => jsonEquals(item, b[i]));
   }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left);
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const keys = Object.keys(a);
   return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && jsonEquals(left[key], right[key]))
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key], b[key]))
   );
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DataOf } from './data-of.ts';
 import { json, jsonObject, text } from './fields.ts';
 import type { ApprovalAction } from './interrupts.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { parseShape } from './parse.ts';
 
 export const refineFeedback = z.looseObject({
@@ -40,12 +40,13 @@ export type ExternalAnswer = DataOf<typeof externalAnswer>;
  * rejection with feedback asks for a refinement where the gate offers one, and stays a rejection where it does not.
  */
 export function parseApprovalAnswer(value: Json, offered: readonly ApprovalAction[]): ApprovalAnswer {
-  return parseShape(approvalAnswer, isObject(value) ? currentForm(value, offered) : value, 'The answer');
+  return parseShape(approvalAnswer, isJsonObject(value) ? currentForm(value, offered) : value, 'The answer');
 }
 
 /** An answer to a clarification: a map by question id, or the older list of `{ id, answer }`. */
 export function parseClarificationAnswer(value: Json): ClarificationAnswer {
-  const listed = isObject(value) && Array.isArray(value.answers) ? { ...value, answers: byId(value.answers) } : value;
+  const listed =
+    isJsonObject(value) && Array.isArray(value.answers) ? { ...value, answers: byId(value.answers) } : value;
   return parseShape(clarificationAnswer, listed, 'The answer');
 }
 
@@ -67,11 +68,8 @@ function currentForm(value: JsonObject, offered: readonly ApprovalAction[]): Jso
 function byId(items: readonly Json[]): JsonObject | null {
   const entries: [string, Json][] = [];
   for (const item of items) {
-    if (!isObject(item) || typeof item.id !== 'string' || item.answer === undefined) return null;
+    if (!isJsonObject(item) || typeof item.id !== 'string' || item.answer === undefined) return null;
     entries.push([item.id, item.answer]);
   }
   return Object.fromEntries(entries);
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -14,6 +14,8 @@ export const runStatuses = [
 ] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
+export const isRunStatus = (value: unknown): value is RunStatus => runStatuses.some((status) => status === value);
+
 /** True when nothing more will happen to the run. */
 export const isTerminalStatus = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';

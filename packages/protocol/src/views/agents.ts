@@ -1,10 +1,9 @@
 /** What the agents of a run do: who acts in which node, what each used, which tool calls are open. */
 import type { AgentRef } from '../agent-ref.ts';
-import type { FoldEvent } from '../event.ts';
+import type { EventOf, FoldEvent } from '../event.ts';
 import type { PayloadOf } from '../events/catalog.ts';
 import { own, put } from './dictionary.ts';
 import type { Nodes } from './nodes.ts';
-import { payloadAs } from './payload.ts';
 import { dropBlocks, type Streams, streamPiece } from './streams.ts';
 import { addUsage, noUsage, type UsageView } from './usage.ts';
 
@@ -32,40 +31,40 @@ export interface Agents extends Nodes, Streams {
 export function foldAgent(view: Agents, event: FoldEvent): void {
   switch (event.type) {
     case 'output.chunk':
-      streamPiece(view, event, payloadAs<'output.chunk'>(event.payload), (nodeId) => agentIn(view, nodeId));
+      streamPiece(view, event, (nodeId) => agentIn(view, nodeId));
       break;
     case 'provider.usage':
-      spend(view, event, payloadAs<'provider.usage'>(event.payload));
+      spend(view, event);
       break;
     case 'agent.reasoned':
-      if (isThought(payloadAs<'agent.reasoned'>(event.payload))) view.thoughts += 1;
+      if (isThought(event.payload)) view.thoughts += 1;
       break;
     case 'agent.decided':
       view.thoughts += 1;
       break;
     case 'agent.toolCalled':
-      openToolCall(view, event, payloadAs<'agent.toolCalled'>(event.payload));
+      openToolCall(view, event);
       break;
     case 'agent.toolReturned':
-      closeToolCall(view, payloadAs<'agent.toolReturned'>(event.payload).callId);
+      closeToolCall(view, event.payload.callId);
       break;
     case 'agent.invocation.started': {
-      const { agentId } = payloadAs<'agent.invocation.started'>(event.payload);
+      const { agentId } = event.payload;
       act(view, event.nodeId, own(view.agentRefs, agentId) ?? { agentId });
       break;
     }
     case 'agent.handoff': {
-      const { to, toAgentId, context } = payloadAs<'agent.handoff'>(event.payload);
+      const { to, toAgentId, context } = event.payload;
       // Work that comes back as a child run is done by others elsewhere; who gave it stays.
       if (context?.subtaskId === undefined) act(view, event.nodeId, to ?? { agentId: toAgentId });
       break;
     }
     case 'cairn.model.requested':
     case 'cairn.model.abandoned':
-      dropBlocks(view, event.nodeId ?? payloadAs<'cairn.model.requested'>(event.payload).nodeId);
+      dropBlocks(view, event.nodeId ?? event.payload.nodeId);
       break;
     case 'cairn.step.returned': {
-      const { nodeId, callId, suspended } = payloadAs<'cairn.step.returned'>(event.payload);
+      const { nodeId, callId, suspended } = event.payload;
       const node = own(view.nodeStates, event.nodeId ?? nodeId);
       if (node !== undefined && suspended !== undefined) node.pausedCallId = callId;
     }
@@ -84,8 +83,8 @@ function act(view: Agents, nodeId: string | undefined, agent: AgentRef): void {
   if (node !== undefined) node.agentId = agent.agentId;
 }
 
-function spend(view: Agents, event: FoldEvent, call: PayloadOf<'provider.usage'>): void {
-  const agentId = agentIn(view, event.nodeId ?? call.nodeId ?? '');
+function spend(view: Agents, { nodeId, payload: call }: EventOf<'provider.usage'>): void {
+  const agentId = agentIn(view, nodeId ?? call.nodeId ?? '');
   if (agentId === null) return;
   let usage = own(view.agentUsage, agentId);
   if (usage === undefined) {
@@ -96,10 +95,10 @@ function spend(view: Agents, event: FoldEvent, call: PayloadOf<'provider.usage'>
 }
 
 /** A call that is asked for again is still the same call. */
-function openToolCall(view: Agents, event: FoldEvent, called: PayloadOf<'agent.toolCalled'>): void {
+function openToolCall(view: Agents, { nodeId = '', seq, payload: called }: EventOf<'agent.toolCalled'>): void {
   if (Object.hasOwn(view.toolCalls, called.callId)) return;
   view.toolCallCount += 1;
-  put(view.toolCalls, called.callId, { nodeId: event.nodeId ?? '', toolName: called.toolName, seq: event.seq });
+  put(view.toolCalls, called.callId, { nodeId, toolName: called.toolName, seq });
 }
 
 function closeToolCall(view: Agents, callId: string): void {

@@ -1,5 +1,5 @@
 /** The channels of a run: each write goes through the reducer that was in force when it was made. */
-import type { Json, JsonObject } from '../json.ts';
+import { isJsonObject, type Json } from '../json.ts';
 import type { ChannelDeclaration } from '../workflow-definition.ts';
 import { own, put } from './dictionary.ts';
 
@@ -29,8 +29,7 @@ export function declareChannels(
 ): Channels {
   const channels: Channels = {};
   if (declarations === undefined) return channels;
-  for (const name of Object.keys(declarations)) {
-    const declared = declarations[name] as ChannelDeclaration;
+  for (const [name, declared] of Object.entries(declarations)) {
     const initial = declared.default ?? null;
     const isTimed = declared.ttlMs !== undefined && Array.isArray(initial);
     put<ChannelView>(channels, name, {
@@ -77,19 +76,19 @@ export function writeChannel(channels: Channels, write: ChannelWrite, at: number
 /** The values alone, as a snapshot shows them, copied as far as later writes change them in place. */
 export function channelValues(channels: Channels): Record<string, Json> {
   const values: Record<string, Json> = {};
-  for (const name of Object.keys(channels)) {
-    const value = (channels[name] as ChannelView).value;
-    put(values, name, Array.isArray(value) ? value.slice() : isObject(value) ? { ...value } : value);
+  for (const [name, { value }] of Object.entries(channels)) {
+    put(values, name, Array.isArray(value) ? value.slice() : isJsonObject(value) ? { ...value } : value);
   }
   return values;
 }
 
 /** The channel's list, owned by the view; a value of another shape is replaced by an empty one. */
 function listOf(channel: ChannelView): Json[] {
-  if (!Array.isArray(channel.value)) channel.value = [];
-  else if (!channel.owned) channel.value = channel.value.slice();
+  const { value } = channel;
+  const list: Json[] = !Array.isArray(value) ? [] : channel.owned ? value : value.slice();
+  channel.value = list;
   channel.owned = true;
-  return channel.value as Json[];
+  return list;
 }
 
 /** Add to the end, then drop what is too old or too much. Age is measured by event time, so a replay drops the same. */
@@ -138,21 +137,20 @@ function idsOf(messages: readonly Json[]): Record<string, true> {
 
 /** Shallow: each key of the change replaces that key. Anything but an object replaces the whole. */
 function merge(channel: ChannelView, change: Json): void {
-  if (!isObject(change) || !isObject(channel.value)) {
+  if (!isJsonObject(change) || !isJsonObject(channel.value)) {
     channel.value = change;
     channel.owned = false;
     return;
   }
-  if (!channel.owned) channel.value = { ...channel.value };
+  // The view's own value is changed in place.
+  const value: Record<string, Json> = channel.owned ? channel.value : { ...channel.value };
+  channel.value = value;
   channel.owned = true;
-  const value = channel.value as Record<string, Json>;
-  for (const key of Object.keys(change)) put(value, key, change[key] as Json);
+  for (const [key, next] of Object.entries(change)) put(value, key, next);
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const fieldOf = (value: Json | undefined, key: string): Json | undefined =>
-  isObject(value) ? own(value, key) : undefined;
+  isJsonObject(value) ? own(value, key) : undefined;
 const numberOr = (value: Json, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 /** An entry without a time (left by another reducer) counts as too old. */
 function writtenAt(entry: Json | undefined): number {

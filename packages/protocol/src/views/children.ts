@@ -1,9 +1,8 @@
 /** The runs that a run has started, as its own log tells of them. */
 import type { AgentRef } from '../agent-ref.ts';
-import type { FoldEvent } from '../event.ts';
 import type { PayloadOf } from '../events/catalog.ts';
-import { isTerminalStatus, type RunStatus, runStatuses } from '../run-status.ts';
-import { payloadAs } from './payload.ts';
+import { isJsonObject } from '../json.ts';
+import { isRunStatus, isTerminalStatus, type RunStatus } from '../run-status.ts';
 
 export interface ChildRun {
   readonly runId: string;
@@ -29,10 +28,9 @@ export function childDispatched(view: Children, payload: PayloadOf<'node.dispatc
 }
 
 /** The end of a child is told by the row that also says what it gave; a quick one ends before it is told that it began. */
-export function childReturned(view: Children, { payload }: FoldEvent): void {
-  const { childRunId, outcome } = payloadAs<'cairn.step.returned'>(payload);
-  const status = (outcome as { readonly status?: unknown } | null | undefined)?.status as RunStatus;
-  if (childRunId !== undefined && runStatuses.includes(status)) childOf(view, childRunId).status = status;
+export function childReturned(view: Children, { childRunId, outcome }: PayloadOf<'cairn.step.returned'>): void {
+  if (childRunId === undefined || !isJsonObject(outcome)) return;
+  if (isRunStatus(outcome.status)) childOf(view, childRunId).status = outcome.status;
 }
 
 /** The newest are the likeliest to be asked for. */

@@ -1,7 +1,7 @@
 /** The interrupts of a run: the open ones with all an answer is checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalog.ts';
 import type { InterruptKind } from '../interrupts.ts';
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';
 
@@ -47,7 +47,8 @@ export interface Interrupts {
 /** Whether somebody is asked to sign in: an event from outside that says how. */
 export function isSignIn(interrupt: InterruptView): boolean {
   const { correlation } = interrupt.data;
-  return interrupt.kind === 'external-event' && typeof (correlation as JsonObject | undefined)?.authType === 'string';
+  if (interrupt.kind !== 'external-event') return false;
+  return isJsonObject(correlation) && typeof correlation.authType === 'string';
 }
 
 /** The question that has waited longest: whose node the run shows while it waits. */
@@ -110,7 +111,7 @@ export function closeInterrupt(view: Interrupts, interruptId: string, how: Inter
   delete view.interrupts[interruptId];
   put(view.resolvedInterrupts, interruptId, how);
   const order = view.waitOrder;
-  while (order.length > 0 && !Object.hasOwn(view.interrupts, order[0] as string)) order.shift();
+  while (order[0] !== undefined && !Object.hasOwn(view.interrupts, order[0])) order.shift();
 }
 
 /** A vote that settles the gate comes after the gate closed, and is not counted again. */

@@ -1,7 +1,6 @@
 /** The nodes of a run: what each one did last, and whether its call in the task view is still open. */
 import type { AgentRef } from '../agent-ref.ts';
-import type { FoldEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
+import type { EventOf } from '../event.ts';
 import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
@@ -89,7 +88,8 @@ function nodeOf(view: Nodes, nodeId: string): NodeView {
 }
 
 /** A start of an active node is another attempt of its visit; any other start begins a new visit. */
-export function startNode(view: Nodes, event: FoldEvent, started: PayloadOf<'node.started'>): NodeView {
+export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView {
+  const started = event.payload;
   const nodeId = event.nodeId ?? started.nodeId;
   const node = nodeOf(view, nodeId);
   if (!node.active) {

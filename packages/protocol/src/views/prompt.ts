@@ -1,5 +1,5 @@
 /** What a person is asked, in the words of whoever asked. */
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { InterruptView } from './interrupts.ts';
 
 export function promptOf({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): string {
@@ -14,11 +14,12 @@ export function promptOf({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): 
 
 function questionsOf(data: JsonObject): string {
   if (!Array.isArray(data.questions)) return '';
-  return (data.questions as readonly { question?: string }[]).map((item) => item.question ?? '').join('\n');
+  return data.questions.map(wordsOf).join('\n');
 }
 
+const wordsOf = (item: Json): Json => (isJsonObject(item) ? (item.question ?? '') : '');
+
 /** Of a sign-in; other events from outside have no words for people. */
-function signInOf({ correlation }: JsonObject): unknown {
-  const asked = typeof correlation === 'object' && correlation !== null ? (correlation as JsonObject) : {};
-  return typeof asked.authType === 'string' ? asked.prompt : undefined;
+function signInOf({ correlation }: JsonObject): Json | undefined {
+  return isJsonObject(correlation) && typeof correlation.authType === 'string' ? correlation.prompt : undefined;
 }

@@ -1,7 +1,7 @@
 /** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
 import type { FoldEvent } from '../event.ts';
 import type { PayloadOf } from '../events/catalog.ts';
-import { isTerminalStatus, type RunStatus } from '../run-status.ts';
+import { isTerminalStatus } from '../run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { childDispatched, childReturned, superviseFrom } from './children.ts';
@@ -16,8 +16,7 @@ import {
   recordVote,
   suspendOn,
 } from './interrupts.ts';
-import { endNode, type NodeEnd, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
-import { payloadAs } from './payload.ts';
+import { endNode, type NodeResult, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
 import { canFollow, statusOf } from './status.ts';
 import { addUsage } from './usage.ts';
@@ -40,12 +39,19 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       foldAgent(view, event);
       break;
     case 'run.started':
-      if (view.status === 'pending') start(view, event.at, payloadAs<'run.started'>(event.payload));
+      if (view.status === 'pending') start(view, event.at, event.payload);
       break;
     case 'run.completed':
+      view.outputs = event.payload.outputs ?? null;
+      end(view, event, 'completed');
+      break;
     case 'run.failed':
+      // A log from elsewhere may leave it out.
+      view.error = event.payload.error ?? null;
+      end(view, event, 'failed');
+      break;
     case 'run.cancelled':
-      end(view, event);
+      end(view, event, 'cancelled');
       break;
     case 'run.paused':
       if (canFollow(view.status, 'paused')) view.status = 'paused';
@@ -57,17 +63,17 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       view.status = 'cancelling';
       break;
     case 'variable.changed':
-      changeVariable(view.variables, payloadAs<'variable.changed'>(event.payload));
+      changeVariable(view.variables, event.payload);
       break;
     case 'channel.written':
-      writeChannel(view.channels, payloadAs<'channel.written'>(event.payload), event.at);
+      writeChannel(view.channels, event.payload, event.at);
       break;
     case 'provider.usage':
-      addUsage(view.usage, payloadAs<'provider.usage'>(event.payload));
+      addUsage(view.usage, event.payload);
       foldAgent(view, event);
       break;
     case 'cairn.task.status':
-      setTaskStatus(view, payloadAs<'cairn.task.status'>(event.payload).status, event.seq);
+      setTaskStatus(view, event.payload.status, event.seq);
       break;
     default:
       foldNode(view, event);
@@ -77,39 +83,42 @@ export function foldRun(view: RunView, event: FoldEvent): void {
 function foldNode(view: RunView, event: FoldEvent): void {
   switch (event.type) {
     case 'node.started': {
-      const started = payloadAs<'node.started'>(event.payload);
-      const { isAgent } = startNode(view, event, started);
-      superviseFrom(view, event.nodeId ?? started.nodeId, started);
+      const { isAgent } = startNode(view, event);
+      superviseFrom(view, event.nodeId ?? event.payload.nodeId, event.payload);
       // Logs of other hosts have no row of their own that says so.
       if (isAgent && view.taskStatus === null) setTaskStatus(view, 'working', event.seq);
       break;
     }
     case 'node.completed': {
-      const { agent } = payloadAs<'node.completed'>(event.payload);
+      const { agent, nodeId, outputs } = event.payload;
       if (agent !== undefined) view.agent = agent;
-      settle(view, event, 'completed');
+      leaveNode(view, event.nodeId ?? nodeId, { end: 'completed', at: event.at, outputs });
       break;
     }
     case 'node.failed':
-      settle(view, event, 'failed');
+      leaveNode(view, event.nodeId ?? event.payload.nodeId, {
+        end: 'failed',
+        at: event.at,
+        error: event.payload.error,
+      });
       break;
     case 'node.skipped':
-      settle(view, event, 'skipped');
+      leaveNode(view, event.nodeId ?? event.payload.nodeId, { end: 'skipped', at: event.at });
       break;
     case 'node.cancelled':
-      settle(view, event, 'cancelled');
+      leaveNode(view, event.nodeId ?? event.payload.nodeId, { end: 'cancelled', at: event.at });
       break;
     case 'node.retried': {
-      const retried = payloadAs<'node.retried'>(event.payload);
-      retryNode(view, event.nodeId ?? retried.nodeId, retried.lastError);
-      leaveAgents(view, event.nodeId ?? retried.nodeId);
+      const nodeId = event.nodeId ?? event.payload.nodeId;
+      retryNode(view, nodeId, event.payload.lastError);
+      leaveAgents(view, nodeId);
       break;
     }
     case 'node.dispatched':
-      childDispatched(view, payloadAs<'node.dispatched'>(event.payload));
+      childDispatched(view, event.payload);
       break;
     case 'cairn.step.returned':
-      childReturned(view, event);
+      childReturned(view, event.payload);
       foldAgent(view, event);
       break;
     default:
@@ -120,7 +129,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
 function foldInterrupt(view: RunView, event: FoldEvent): void {
   switch (event.type) {
     case 'interrupt.requested': {
-      const asked = payloadAs<'interrupt.requested'>(event.payload);
+      const asked = event.payload;
       const nodeId = event.nodeId ?? asked.nodeId ?? '';
       // Logs of other hosts may leave the id out; the key is unique in a run.
       const interruptId = asked.interruptId ?? asked.key;
@@ -133,7 +142,7 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'node.suspended': {
-      const { nodeId, interruptId } = payloadAs<'node.suspended'>(event.payload);
+      const { nodeId, interruptId } = event.payload;
       suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
       suspendOn(view, interruptId);
       if (Object.hasOwn(view.interrupts, interruptId)) refreshTask(view, event.seq);
@@ -141,25 +150,24 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'interrupt.resolved': {
-      const { interruptId, reason } = payloadAs<'interrupt.resolved'>(event.payload);
+      const { interruptId, reason } = event.payload;
       const asked = own(view.interrupts, interruptId);
       if (asked !== undefined && isSignIn(asked)) view.ended = 'sign-in';
       closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
       break;
     }
     case 'approval.received': {
-      const received = payloadAs<'approval.received'>(event.payload);
-      const interruptId = own(view.nodeStates, event.nodeId ?? received.nodeId)?.interruptId;
-      if (interruptId != null) recordVote(view, interruptId, received);
+      const interruptId = own(view.nodeStates, event.nodeId ?? event.payload.nodeId)?.interruptId;
+      if (interruptId != null) recordVote(view, interruptId, event.payload);
       break;
     }
     case 'conversation.exchanged': {
       const interruptId = own(view.nodeStates, event.nodeId ?? '')?.interruptId;
-      if (interruptId != null) recordTurn(view, interruptId, payloadAs<'conversation.exchanged'>(event.payload));
+      if (interruptId != null) recordTurn(view, interruptId, event.payload);
       break;
     }
     case 'node.resumed':
-      resumeNode(view, event.nodeId ?? payloadAs<'node.resumed'>(event.payload).nodeId);
+      resumeNode(view, event.nodeId ?? event.payload.nodeId);
       refreshTask(view, event.seq);
       break;
     default:
@@ -187,35 +195,18 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   for (const [agentId, { ref }] of Object.entries(started.agents ?? {})) put(view.agentRefs, agentId, ref);
 }
 
-const statusAfter: Record<string, RunStatus> = {
-  'run.completed': 'completed',
-  'run.failed': 'failed',
-  'run.cancelled': 'cancelled',
-};
-
-function end(view: RunView, event: FoldEvent): void {
-  const status = statusAfter[event.type] as RunStatus;
+function end(view: RunView, { seq, at }: FoldEvent, status: 'completed' | 'failed' | 'cancelled'): void {
   view.status = status;
-  view.endedAt = event.at;
+  view.endedAt = at;
   view.currentNodeId = null;
   closeAll(view);
-  if (status === 'completed') {
-    view.outputs = payloadAs<'run.completed'>(event.payload).outputs ?? null;
-    setTaskStatus(view, 'completed', event.seq);
-  } else if (status === 'failed') {
-    view.error = payloadAs<'run.failed'>(event.payload).error ?? null;
-    setTaskStatus(view, 'failed', event.seq);
-  } else {
-    setTaskStatus(view, 'canceled', event.seq);
-  }
+  setTaskStatus(view, status === 'cancelled' ? 'canceled' : status, seq);
 }
 
 /** A node ended. An interrupt it still held is closed with it, so the run may have stopped waiting. */
-function settle(view: RunView, event: FoldEvent, how: NodeEnd): void {
-  const { nodeId, outputs } = payloadAs<'node.completed'>(event.payload);
-  const { error } = payloadAs<'node.failed'>(event.payload);
-  endNode(view, event.nodeId ?? nodeId, { end: how, at: event.at, outputs, error });
-  leaveAgents(view, event.nodeId ?? nodeId);
+function leaveNode(view: RunView, nodeId: string, result: NodeResult): void {
+  endNode(view, nodeId, result);
+  leaveAgents(view, nodeId);
   refresh(view);
 }
 

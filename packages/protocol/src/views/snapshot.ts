@@ -88,7 +88,7 @@ function costPerAgent({ agentUsage }: RunView) {
 
 function nodeStates(nodes: RunView['nodeStates']): Record<string, Json> {
   const states: Record<string, Json> = {};
-  for (const nodeId of Object.keys(nodes)) put(states, nodeId, nodeState(nodes[nodeId] as NodeView));
+  for (const [nodeId, node] of Object.entries(nodes)) put(states, nodeId, nodeState(node));
   return states;
 }
 
@@ -100,5 +100,5 @@ const nodeState = (node: NodeView): JsonObject => ({
   ...(node.startedAt !== null && { startedAt: isoTime(node.startedAt) }),
   ...(node.endedAt !== null && { endedAt: isoTime(node.endedAt) }),
   ...(node.outputs !== null && { outputs: node.outputs }),
-  ...(node.error !== null && { error: node.error as JsonObject }),
+  ...(node.error !== null && { error: node.error }),
 });

@@ -1,6 +1,5 @@
 /** The text that nodes are streaming: each block with its number of pieces, so that its last row can show the whole of it. */
-import type { FoldEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
+import type { EventOf } from '../event.ts';
 import { own, put } from './dictionary.ts';
 
 export interface BlockView {
@@ -16,7 +15,7 @@ export interface BlockView {
 /** The part of a run's view that holds them. */
 export interface Streams {
   /** Open blocks by node, then by the channel they come on. */
-  blocks: Record<string, Record<string, BlockView>>;
+  blocks: Record<string, Blocks>;
   /** What the latest row brought to its end: its face still shows it. */
   ended: BlockView | 'tool-call' | 'sign-in' | null;
 }
@@ -30,31 +29,43 @@ const MAX_BLOCKS_PER_NODE = 32;
 /** Takes in a piece; the last one also closes its block. */
 export function streamPiece(
   view: Streams,
-  event: FoldEvent,
-  { nodeId: node, chunk, isLast, channel = '' }: PayloadOf<'output.chunk'>,
+  event: EventOf<'output.chunk'>,
   agentOf: (nodeId: string) => string | null,
 ): void {
-  const nodeId = event.nodeId ?? node;
-  const open = own(view.blocks, nodeId);
-  const block = (open && own(open, channel)) ?? openBlock(view, nodeId, channel, event.seq, agentOf(nodeId));
+  const { chunk, isLast, channel = '' } = event.payload;
+  const nodeId = event.nodeId ?? event.payload.nodeId;
+  const open = blocksOf(view, nodeId);
+  const block = own(open, channel) ?? openBlock(open, { nodeId, channel, seq: event.seq, agentId: agentOf(nodeId) });
   if (chunk !== '' || !isLast) block.pieces += 1;
   if (block.text.length + chunk.length <= MAX_BLOCK_UNITS) block.text += chunk;
   else block.cut = true;
   if (!isLast) return;
   view.ended = block;
-  const left = view.blocks[nodeId] as Record<string, BlockView>;
-  delete left[channel];
-  if (Object.keys(left).length === 0) delete view.blocks[nodeId];
+  delete open[channel];
+  if (Object.keys(open).length === 0) delete view.blocks[nodeId];
 }
 
-function openBlock(view: Streams, nodeId: string, channel: string, seq: number, agentId: string | null): BlockView {
+type Blocks = Record<string, BlockView>;
+
+function blocksOf(view: Streams, nodeId: string): Blocks {
   let open = own(view.blocks, nodeId);
   if (open === undefined) {
     open = {};
     put(view.blocks, nodeId, open);
   }
-  const channels = Object.keys(open);
-  if (channels.length >= MAX_BLOCKS_PER_NODE) delete open[channels[0] as string];
+  return open;
+}
+
+interface BlockPlace {
+  readonly nodeId: string;
+  readonly channel: string;
+  readonly seq: number;
+  readonly agentId: string | null;
+}
+
+function openBlock(open: Blocks, { nodeId, channel, seq, agentId }: BlockPlace): BlockView {
+  const [oldest, ...others] = Object.keys(open);
+  if (oldest !== undefined && others.length + 1 >= MAX_BLOCKS_PER_NODE) delete open[oldest];
   const contentId = channel === '' ? `${nodeId}:${seq}` : channel;
   const block = { contentId, agentId, pieces: 0, text: '', cut: false };
   put(open, channel, block);

@@ -1,9 +1,8 @@
 /** The task faces of what agents do: text as it comes, thoughts, tool calls, usage, handoffs. */
-import type { FoldEvent } from '../event.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { EventOf, FoldEvent } from '../event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { isThought } from './agents.ts';
 import { own } from './dictionary.ts';
-import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
 import { blockOf } from './streams.ts';
 import { errorInfo, type Failure } from './task-errors.ts';
@@ -29,7 +28,7 @@ export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'agent.handoff':
       return handoff(view, event);
     case 'cairn.error':
-      return { kind: 'error', ...(event.payload as JsonObject), ...acting(view, event) };
+      return { kind: 'error', ...event.payload, ...acting(view, event) };
     default:
       return null;
   }
@@ -40,8 +39,8 @@ function acting(view: RunView, event: FoldEvent): JsonObject {
   return agentId === null ? {} : { agentId };
 }
 
-function content(view: RunView, event: FoldEvent): JsonObject | null {
-  const { nodeId, chunk, isLast, channel = '', meta } = payloadAs<'output.chunk'>(event.payload);
+function content(view: RunView, event: EventOf<'output.chunk'>): JsonObject | null {
+  const { nodeId, chunk, isLast, channel = '', meta } = event.payload;
   if (isLast) return contentComplete(view, meta?.finishReason);
   const block = blockOf(view, event.nodeId ?? nodeId, channel);
   if (block === undefined) return null;
@@ -64,8 +63,8 @@ function contentComplete({ ended: block }: RunView, finishReason: string | undef
   };
 }
 
-function thought(view: RunView, event: FoldEvent): JsonObject | null {
-  const reasoned = payloadAs<'agent.reasoned'>(event.payload);
+function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | null {
+  const reasoned = event.payload;
   if (!isThought(reasoned)) return null;
   const { agentId, reasoning, verbosity } = reasoned;
   return {
@@ -83,8 +82,8 @@ function thought(view: RunView, event: FoldEvent): JsonObject | null {
 const MAX_DECISION_UNITS = 65_536;
 
 /** A decision that counts, not a musing: those who may have to confirm it can tell. */
-function decision(view: RunView, event: FoldEvent): JsonObject {
-  const { agentId, decision: decided, confidence } = payloadAs<'agent.decided'>(event.payload);
+function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject {
+  const { agentId, decision: decided, confidence } = event.payload;
   const content = typeof decided === 'string' ? decided : JSON.stringify(decided ?? null);
   const isCut = content.length > MAX_DECISION_UNITS;
   return {
@@ -100,8 +99,8 @@ function decision(view: RunView, event: FoldEvent): JsonObject {
 }
 
 /** A call that is asked for again was shown before. */
-function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
-  const called = payloadAs<'agent.toolCalled'>(event.payload);
+function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObject | null {
+  const called = event.payload;
   if (own(view.toolCalls, called.callId)?.seq !== event.seq) return null;
   return {
     kind: 'tool-start',
@@ -119,11 +118,11 @@ function toolStart(view: RunView, event: FoldEvent): JsonObject | null {
 /** The task view has objects only; what a model sent instead of one is kept under one name. */
 const asObject = (value: Json | undefined): JsonObject => {
   if (value === undefined || value === null) return {};
-  return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : { value };
+  return isJsonObject(value) ? value : { value };
 };
 
-function toolProgress(view: RunView, event: FoldEvent): JsonObject | null {
-  const { callId, progress, message } = payloadAs<'cairn.tool.progress'>(event.payload);
+function toolProgress(view: RunView, event: EventOf<'cairn.tool.progress'>): JsonObject | null {
+  const { callId, progress, message } = event.payload;
   if (!Object.hasOwn(view.toolCalls, callId)) return null;
   return {
     kind: 'tool-progress',
@@ -135,8 +134,8 @@ function toolProgress(view: RunView, event: FoldEvent): JsonObject | null {
 }
 
 /** A refusal of a call that was never made is an error of its own: a lone `tool-complete` would close nothing. */
-function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
-  const returned = payloadAs<'agent.toolReturned'>(event.payload);
+function toolComplete(view: RunView, event: EventOf<'agent.toolReturned'>): JsonObject | null {
+  const returned = event.payload;
   const { callId, toolName, agentId, durationMs, error, status } = returned;
   if (view.ended !== 'tool-call') {
     if (status !== 'forbidden' && status !== 'rate_limited') return null;
@@ -154,8 +153,8 @@ function toolComplete(view: RunView, event: FoldEvent): JsonObject | null {
 const refused = (error: Failure | undefined, status: string | undefined, toolName: string) =>
   errorInfo(error ?? { code: status ?? 'tool_failed', message: `The tool ${toolName} gave no result.` });
 
-function usage(view: RunView, event: FoldEvent): JsonObject {
-  const used = payloadAs<'provider.usage'>(event.payload);
+function usage(view: RunView, event: EventOf<'provider.usage'>): JsonObject {
+  const used = event.payload;
   return {
     kind: 'llm-usage',
     model: used.model,
@@ -170,8 +169,8 @@ function usage(view: RunView, event: FoldEvent): JsonObject {
 }
 
 /** Control moves within the task; work that comes back is a subtask instead. */
-function handoff(view: RunView, event: FoldEvent): JsonObject {
-  const { fromAgentId, toAgentId, reason, context } = payloadAs<'agent.handoff'>(event.payload);
+function handoff(view: RunView, event: EventOf<'agent.handoff'>): JsonObject {
+  const { fromAgentId, toAgentId, reason, context } = event.payload;
   if (typeof context?.subtaskId === 'string') {
     return {
       kind: 'subtask-created',
@@ -183,5 +182,5 @@ function handoff(view: RunView, event: FoldEvent): JsonObject {
   }
   const shown = statusFace(view);
   const moved = { handoffFrom: fromAgentId, handoffTo: toAgentId, ...(reason !== undefined && { reason }) };
-  return { ...shown, agentId: toAgentId, metadata: { ...(shown.metadata as JsonObject | undefined), ...moved } };
+  return { ...shown, agentId: toAgentId, metadata: { ...shown.metadata, ...moved } };
 }

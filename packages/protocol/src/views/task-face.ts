@@ -1,9 +1,9 @@
 /** The task face of a row: the body of the task event it shows as, by the mapping of workflow runs to task events. */
-import type { FoldEvent } from '../event.ts';
+import type { EventOf, FoldEvent, KnownEvent } from '../event.ts';
+import type { PayloadOf } from '../events/catalog.ts';
 import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';
-import { payloadAs } from './payload.ts';
 import type { RunView } from './run-view.ts';
 import { agentFace } from './task-agents.ts';
 import { type ErrorInfo, errorInfo } from './task-errors.ts';
@@ -25,9 +25,10 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return nodeStart(view, event);
     case 'node.completed':
     case 'node.failed':
+      return nodeEnd(view, event);
     case 'node.skipped':
     case 'node.cancelled':
-      return nodeEnd(view, event);
+      return nodeEnd(view, event, event.payload.reason);
     case 'node.retried':
       return retryError(view, event);
     case 'run.started':
@@ -37,21 +38,23 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return view.taskStatusSeq === event.seq ? statusFace(view) : null;
     case 'node.suspended':
       if (view.taskStatusSeq !== event.seq) return null;
-      return statusFace(view, payloadAs<'node.suspended'>(event.payload).interruptId);
+      return statusFace(view, event.payload.interruptId);
     case 'interrupt.requested':
       return asked(view, event);
     case 'interrupt.resolved':
       return answered(view, event);
     case 'cap.breached':
-      return capError(event);
+      return capError(event.payload);
     case 'run.completed':
       return taskComplete(view);
     case 'run.failed':
+      return taskFailed(view);
     case 'run.cancelled':
-      return taskEnded(view, event);
+      return taskCanceled(event.payload);
     case 'run.paused':
+      return pauseStatus(view, 'paused');
     case 'run.resumed':
-      return pauseStatus(view, event);
+      return pauseStatus(view, 'resumed');
     default:
       return agentFace(view, event);
   }
@@ -66,15 +69,18 @@ function taskCreated({ parentRunId, inputs }: RunView): JsonObject {
   };
 }
 
-const nodeOf = (view: RunView, event: FoldEvent): NodeView | undefined =>
-  own(view.nodeStates, event.nodeId ?? payloadAs<'node.started'>(event.payload).nodeId ?? '');
+/** A row of a node says which one in its place and in its payload; a log from elsewhere may leave out either. */
+type NodeEvent = Extract<KnownEvent, { readonly payload: { readonly nodeId: string } }>;
+
+const nodeOf = (view: RunView, event: NodeEvent): NodeView | undefined =>
+  own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
 
 /** A node shows as one tool call per visit: further attempts do not start it again. An agent is the task at work instead. */
-function nodeStart(view: RunView, event: FoldEvent): JsonObject | null {
+function nodeStart(view: RunView, event: EventOf<'node.started'>): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.visitSeq !== event.seq) return null;
   if (node.isAgent) return view.taskStatusSeq === event.seq ? statusFace(view) : null;
-  const { inputs } = payloadAs<'node.started'>(event.payload);
+  const { inputs } = event.payload;
   return {
     kind: 'tool-start',
     toolCallId: node.toolCallId,
@@ -85,7 +91,7 @@ function nodeStart(view: RunView, event: FoldEvent): JsonObject | null {
 }
 
 /** Closes the visit's call. A node that ended without a start has none: its failure shows as an error of the task. */
-function nodeEnd(view: RunView, event: FoldEvent): JsonObject | null {
+function nodeEnd(view: RunView, event: NodeEvent, reason?: string): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.isAgent) return null;
   if (node.toolCallId === null) {
@@ -98,18 +104,19 @@ function nodeEnd(view: RunView, event: FoldEvent): JsonObject | null {
     ...(node.attempt > 0 && { retries: node.attempt }),
   };
   if (node.status === 'completed') return { ...call, success: true, result: node.outputs ?? {}, metadata };
-  const info = node.error === null ? stopped(node, event) : errorInfo(node.error);
+  const info = node.error === null ? stopped(node, reason) : errorInfo(node.error);
   return { ...call, success: false, error: info.message, errorInfo: info, metadata };
 }
 
 /** Why a node without an error of its own did not complete. */
-function stopped(node: NodeView, event: FoldEvent): ErrorInfo {
-  const { reason } = payloadAs<'node.cancelled'>(event.payload);
-  return { code: 'tool_canceled', message: reason ?? `The node was ${node.status}.`, retryable: false };
-}
+const stopped = (node: NodeView, reason = `The node was ${node.status}.`): ErrorInfo => ({
+  code: 'tool_canceled',
+  message: reason,
+  retryable: false,
+});
 
-function retryError(view: RunView, event: FoldEvent): JsonObject {
-  const { attempt, delayMs, lastError } = payloadAs<'node.retried'>(event.payload);
+function retryError(view: RunView, event: EventOf<'node.retried'>): JsonObject {
+  const { attempt, delayMs, lastError } = event.payload;
   const node = nodeOf(view, event);
   return {
     kind: 'error',
@@ -123,11 +130,10 @@ function retryError(view: RunView, event: FoldEvent): JsonObject {
   };
 }
 
-function pauseStatus(view: RunView, event: FoldEvent): JsonObject | null {
+function pauseStatus(view: RunView, reason: 'paused' | 'resumed'): JsonObject | null {
   if (view.taskStatus === null) return null;
-  const reason = event.type === 'run.paused' ? 'paused' : 'resumed';
   const shown = statusFace(view);
-  return { ...shown, metadata: { ...(shown.metadata as JsonObject | undefined), reason } };
+  return { ...shown, metadata: { ...shown.metadata, reason } };
 }
 
 function taskComplete(view: RunView): JsonObject {
@@ -143,16 +149,16 @@ function taskComplete(view: RunView): JsonObject {
   };
 }
 
-function taskEnded(view: RunView, event: FoldEvent): JsonObject {
-  if (event.type === 'run.failed') {
-    const error = view.error === null ? null : errorInfo(view.error);
-    return {
-      kind: 'task-status',
-      status: 'failed',
-      ...(error !== null && { message: error.message, metadata: { reason: error.code }, error }),
-    };
-  }
-  const { reason, parentRunId } = payloadAs<'run.cancelled'>(event.payload);
+function taskFailed(view: RunView): JsonObject {
+  const error = view.error === null ? null : errorInfo(view.error);
+  return {
+    kind: 'task-status',
+    status: 'failed',
+    ...(error !== null && { message: error.message, metadata: { reason: error.code }, error }),
+  };
+}
+
+function taskCanceled({ reason, parentRunId }: PayloadOf<'run.cancelled'>): JsonObject {
   const code = parentRunId === undefined ? 'canceled_by_user' : 'canceled_by_parent';
   return { kind: 'task-status', status: 'canceled', metadata: { reason: reason ?? code } };
 }
@@ -165,8 +171,7 @@ const capCodes: Readonly<Record<string, string>> = {
   'budget-retries': 'budget_exceeded',
 };
 
-function capError(event: FoldEvent): JsonObject | null {
-  const { kind, limit, observed } = payloadAs<'cap.breached'>(event.payload);
+function capError({ kind, limit, observed }: PayloadOf<'cap.breached'>): JsonObject | null {
   // Nothing went wrong: the operator lets such decisions pass.
   if (kind === 'confidence-escalation-suppressed') return null;
   return {

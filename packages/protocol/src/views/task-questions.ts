@@ -1,9 +1,8 @@
 /** The task faces of what a run asks and of the answers: inputs and sign-ins. */
-import type { FoldEvent } from '../event.ts';
-import type { JsonObject } from '../json.ts';
+import type { EventOf } from '../event.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import { type InterruptView, isSignIn, openWaits } from './interrupts.ts';
-import { payloadAs } from './payload.ts';
 import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
@@ -19,8 +18,8 @@ export function pendingOf(view: RunView): { type: 'input' | 'auth'; id: string }
   }));
 }
 
-export function asked(view: RunView, event: FoldEvent): JsonObject | null {
-  const { interruptId, key } = payloadAs<'interrupt.requested'>(event.payload);
+export function asked(view: RunView, event: EventOf<'interrupt.requested'>): JsonObject | null {
+  const { interruptId, key } = event.payload;
   const interrupt = own(view.interrupts, interruptId ?? key);
   if (interrupt === undefined) return null;
   const node = own(view.nodeStates, interrupt.nodeId);
@@ -87,7 +86,7 @@ const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonO
 const authFields = ['authType', 'provider', 'scopes', 'authUrl'] as const;
 
 function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
-  const correlation = interrupt.data.correlation as JsonObject;
+  const correlation = isJsonObject(interrupt.data.correlation) ? interrupt.data.correlation : {};
   const said = authFields.filter((field) => correlation[field] !== undefined);
   return {
     kind: 'auth-required',
@@ -99,13 +98,13 @@ function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
   };
 }
 
-export function answered(view: RunView, event: FoldEvent): JsonObject {
-  const { interruptId, resolvedBy, reason, resumeValue } = payloadAs<'interrupt.resolved'>(event.payload);
+export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): JsonObject {
+  const { interruptId, resolvedBy, reason, resumeValue } = event.payload;
   const isTimeout = reason === 'timeout';
-  const isRejected = (resumeValue as { action?: string } | null | undefined)?.action === 'reject';
+  const isRejected = isJsonObject(resumeValue) && resumeValue.action === 'reject';
   const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
   if (view.ended === 'sign-in') return signedIn(interruptId, userId, isTimeout, isRejected);
-  const node = own(view.nodeStates, event.nodeId ?? payloadAs<'interrupt.resolved'>(event.payload).nodeId ?? '');
+  const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
   const askedAt = node?.suspendedAt ?? null;
   const provider = isTimeout ? { providedBy: 'agent', agentId: HOST_AGENT } : { providedBy: 'user', userId };
   return {

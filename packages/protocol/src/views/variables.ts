@@ -7,7 +7,7 @@ export type Variables = Record<string, Json>;
 /** A dictionary of its own, so that later changes never reach the event it came from. */
 export function seedVariables(seed: JsonObject | undefined): Variables {
   const variables: Variables = {};
-  if (seed !== undefined) for (const name of Object.keys(seed)) put(variables, name, seed[name] as Json);
+  if (seed !== undefined) for (const [name, value] of Object.entries(seed)) put(variables, name, value);
   return variables;
 }
 
