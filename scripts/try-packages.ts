@@ -47,7 +47,7 @@ function install(folder: string): void {
       cwd: join(root, 'packages', name),
       encoding: 'utf8',
     });
-    const [packed] = JSON.parse(said) as readonly { readonly filename: string }[];
+    const [packed]: readonly { readonly filename: string }[] = JSON.parse(said);
     if (packed === undefined) throw new Error(`npm packed nothing for ${name}.`);
     const target = join(modules, '@cairn', name);
     mkdirSync(target);

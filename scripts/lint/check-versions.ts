@@ -20,7 +20,7 @@ export function checkVersions(root: string): readonly Finding[] {
 }
 
 function rangesIn(file: string, text: string): readonly Finding[] {
-  const manifest = JSON.parse(text) as Manifest;
+  const manifest: Manifest = JSON.parse(text);
   return kinds.flatMap((kind) =>
     Object.entries(manifest[kind] ?? {})
       .filter(([, version]) => typeof version !== 'string' || !exact.test(version))
@@ -33,7 +33,7 @@ function rangesIn(file: string, text: string): readonly Finding[] {
 }
 
 function addressesIn(file: string, text: string): readonly Finding[] {
-  const { packages } = JSON.parse(text) as Lockfile;
+  const { packages }: Lockfile = JSON.parse(text);
   return Object.entries(packages)
     .filter(([, entry]) => entry.resolved !== undefined && entry.link !== true)
     .map(([name, { resolved }]) => ({

@@ -1,5 +1,5 @@
 /** Finds the uses of names that no scope of the file declares: what a file takes from its surroundings. */
-import { children, isNode, type SyntaxNode, stringOf } from './syntax.ts';
+import { children, isNode, nodes, type SyntaxNode, stringOf } from './syntax.ts';
 
 export interface GlobalUse {
   readonly name: string;
@@ -70,12 +70,12 @@ function isReference(node: SyntaxNode, parent: SyntaxNode | null): boolean {
 
 function describe(name: string, node: SyntaxNode, parent: SyntaxNode | null): string {
   if (parent?.type === 'MemberExpression' && parent.object === node) {
-    const property = parent.property as SyntaxNode;
-    const member = parent.computed === true ? stringOf(property) : String(property.name);
+    const { property } = parent;
+    const member = parent.computed === true ? stringOf(property) : isNode(property) ? String(property.name) : null;
     return member === null ? name : `${name}.${member}`;
   }
   if (parent?.type === 'NewExpression' && parent.callee === node)
-    return (parent.arguments as readonly unknown[]).length > 0 ? `new ${name}(…)` : `new ${name}()`;
+    return nodes(parent.arguments).length > 0 ? `new ${name}(…)` : `new ${name}()`;
   if (parent?.type === 'BinaryExpression' && parent.operator === 'instanceof' && parent.right === node)
     return `instanceof ${name}`;
   return name;
@@ -85,15 +85,14 @@ function describe(name: string, node: SyntaxNode, parent: SyntaxNode | null): st
 function declaredBy(node: SyntaxNode): Scope {
   const names = new Set<string>();
   if (/Function(Declaration|Expression)$|^ArrowFunctionExpression$/.test(node.type)) {
-    for (const parameter of node.params as readonly unknown[]) bind(parameter, names);
+    for (const parameter of nodes(node.params)) bind(parameter, names);
     bind(node.id, names);
   } else if (node.type === 'CatchClause') bind(node.param, names);
   else if (node.type === 'ClassExpression') bind(node.id, names);
   else if (node.type === 'Program' || node.type === 'BlockStatement' || node.type === 'StaticBlock')
-    for (const statement of node.body as readonly SyntaxNode[]) declare(statement, names);
+    for (const statement of nodes(node.body)) declare(statement, names);
   else if (node.type === 'SwitchStatement')
-    for (const one of node.cases as readonly SyntaxNode[])
-      for (const statement of one.consequent as readonly SyntaxNode[]) declare(statement, names);
+    for (const one of nodes(node.cases)) for (const statement of nodes(one.consequent)) declare(statement, names);
   else if (/^For(In|Of)?Statement$/.test(node.type)) {
     for (const head of [node.init, node.left]) if (isNode(head)) declare(head, names);
   }
@@ -103,14 +102,14 @@ function declaredBy(node: SyntaxNode): Scope {
 function declare(statement: SyntaxNode, names: Set<string>): void {
   switch (statement.type) {
     case 'VariableDeclaration':
-      for (const one of statement.declarations as readonly SyntaxNode[]) bind(one.id, names);
+      for (const one of nodes(statement.declarations)) bind(one.id, names);
       break;
     case 'FunctionDeclaration':
     case 'ClassDeclaration':
       bind(statement.id, names);
       break;
     case 'ImportDeclaration':
-      for (const one of statement.specifiers as readonly SyntaxNode[]) bind(one.local, names);
+      for (const one of nodes(statement.specifiers)) bind(one.local, names);
       break;
     case 'ExportNamedDeclaration':
     case 'ExportDefaultDeclaration':
@@ -126,10 +125,10 @@ function bind(pattern: unknown, names: Set<string>): void {
       names.add(String(pattern.name));
       break;
     case 'ObjectPattern':
-      for (const one of pattern.properties as readonly SyntaxNode[]) bind(one.value ?? one, names);
+      for (const one of nodes(pattern.properties)) bind(one.value ?? one, names);
       break;
     case 'ArrayPattern':
-      for (const one of pattern.elements as readonly unknown[]) bind(one, names);
+      for (const one of nodes(pattern.elements)) bind(one, names);
       break;
     case 'RestElement':
       bind(pattern.argument, names);

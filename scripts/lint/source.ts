@@ -2,7 +2,7 @@
 import { parseSync } from 'vite';
 import { type Cast, castsIn } from './casts.ts';
 import { type GlobalUse, globalUses } from './global-uses.ts';
-import { children, type SyntaxNode, stringOf, tree } from './syntax.ts';
+import { children, isNode, nodes, type SyntaxNode, stringOf, tree } from './syntax.ts';
 import { filesOf, lineAt, textOf } from './tree.ts';
 
 export interface ImportRef {
@@ -63,27 +63,25 @@ function collectImports(node: SyntaxNode, found: Found): void {
       found(node, stringOf(node.source), ['*']);
       break;
     case 'NewExpression':
-      if (isModuleUrl(node)) found(node, stringOf((node.arguments as readonly unknown[])[0]), ['*']);
+      if (isModuleUrl(node)) found(node, stringOf(nodes(node.arguments)[0]), ['*']);
       break;
   }
   for (const child of children(node)) collectImports(child, found);
 }
 
 function namesOf(node: SyntaxNode): readonly string[] {
-  const specifiers = node.specifiers;
-  if (!Array.isArray(specifiers)) return ['*'];
-  return specifiers.map((specifier: SyntaxNode) => {
-    const name = (specifier.imported ?? specifier.local) as SyntaxNode;
-    const whole = specifier.type === 'ImportNamespaceSpecifier' || specifier.type === 'ImportDefaultSpecifier';
-    return whole ? '*' : String(name.name ?? name.value);
+  if (!Array.isArray(node.specifiers)) return ['*'];
+  return nodes(node.specifiers).map((specifier) => {
+    const name = specifier.imported ?? specifier.local;
+    const isWhole = specifier.type === 'ImportNamespaceSpecifier' || specifier.type === 'ImportDefaultSpecifier';
+    return isWhole || !isNode(name) ? '*' : String(name.name ?? name.value);
   });
 }
 
 /** `new URL('./worker.ts', import.meta.url)` is how a thread names its module: an import like any other. */
 function isModuleUrl(node: SyntaxNode): boolean {
-  const callee = node.callee as SyntaxNode;
-  const [file, base] = node.arguments as readonly SyntaxNode[];
-  if (callee.name !== 'URL' || file === undefined || base?.type !== 'MemberExpression') return false;
-  const fromMeta = (base.object as SyntaxNode).type === 'MetaProperty';
-  return fromMeta && /^\.{1,2}\/.*\.(ts|tsx|mts|mjs|js)$/.test(stringOf(file) ?? '');
+  const [file, base] = nodes(node.arguments);
+  if (!isNode(node.callee) || node.callee.name !== 'URL' || base?.type !== 'MemberExpression') return false;
+  const isFromMeta = isNode(base.object) && base.object.type === 'MetaProperty';
+  return isFromMeta && /^\.{1,2}\/.*\.(ts|tsx|mts|mjs|js)$/.test(stringOf(file) ?? '');
 }

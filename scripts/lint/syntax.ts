@@ -11,8 +11,11 @@ export function tree(program: unknown): SyntaxNode {
 }
 
 export function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
+
+/** The nodes of a list member; none where the parser leaves the list out, or a place in it empty. */
+export const nodes = (value: unknown): readonly SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
 /** Direct children in source order of their keys. */
 export function* children(node: SyntaxNode): Generator<SyntaxNode> {
@@ -30,6 +33,8 @@ export function stringOf(value: unknown): string | null {
   if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;
   if (value.type === 'TSLiteralType') return stringOf(value.literal);
   if (value.type !== 'TemplateLiteral') return null;
-  const quasis = value.quasis as readonly { readonly value: { readonly cooked: string } }[];
-  return quasis.length === 1 ? (quasis[0]?.value.cooked ?? null) : null;
+  const [only, ...more] = nodes(value.quasis);
+  if (only === undefined || more.length > 0) return null;
+  const { value: text } = only;
+  return typeof text === 'object' && text !== null && 'cooked' in text ? String(text.cooked) : null;
 }
