@@ -1,6 +1,8 @@
 /** Node types that only the published fixtures use. */
+import { z } from 'zod';
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
-import { promptRefProblems } from '../agents/prompts/prompt-chain.ts';
+import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../agents/prompts/prompt-chain.ts';
+import { anyConfig } from '../engine/nodes/config-fields.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import type { NodeTypePorts } from '../server/host-extension.ts';
 
@@ -12,7 +14,7 @@ export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
 /** Resolves and composes the prompts its configuration refers to, and answers with their hashes: no model is asked. */
 const mockAi = (options: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
-  check: ({ config }) => promptRefProblems(config),
+  config: z.looseObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
   begin(context) {
     const own = { layer: 'node' as const, text: '', whose: '' };
     const { rows } = nodePrompts(context, own, options);
@@ -27,7 +29,7 @@ const NEVER_PROVIDED = 'nonexistent-capability-9b3f';
 /** Refused before anything is called: the model lacks what the node needs. */
 const insufficientModel = (defaultModel: NodeTypePorts['defaultModel']): NodeType => ({
   typeId: 'conformance.modelCapability.insufficient',
-  check: () => [],
+  config: anyConfig,
   begin({ node }) {
     const { provider, model } = defaultModel();
     const payload = { nodeId: node.id, provider, model, missingCapabilities: [NEVER_PROVIDED] };

@@ -1,20 +1,23 @@
 /** A node that acts as the agent it names without a model: it may ask first, and puts out what its run knows of the agent. */
 import type { JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
-import type { NodeAction, NodeContext, NodeType } from '../../src/engine/workflow/node-type.ts';
+import { flag } from '../../src/engine/nodes/config-fields.ts';
+import { agentSharing } from '../../src/engine/workflow/agent-sharing.ts';
+import { defineNodeType, type NodeAction, type NodeContext } from '../../src/engine/workflow/node-type.ts';
 
 /** `config.asks` lets it wait for an answer in between. */
-export const actingNode: NodeType = {
+export const actingNode = defineNodeType({
   typeId: 'cairn.agent',
+  config: z.looseObject({ asks: flag, agentSharing: agentSharing.optional() }),
   actsAsAgent: () => true,
-  check: () => [],
   begin(context) {
-    if (context.node.config.asks !== true) return known(context);
+    if (context.config.asks !== true) return known(context);
     const question = { nodeId: context.node.id, kind: 'custom', data: { customKind: 'go-on', payload: {} } };
     return { kind: 'wait', drafts: askDrafts(context.state, question) };
   },
   resume: known,
-};
+});
 
 function known({ node, agents, inputs }: NodeContext): NodeAction {
   const prompts: Record<string, string> = {};

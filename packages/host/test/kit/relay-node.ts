@@ -1,21 +1,29 @@
 /** A driven node for tests: rounds of calls side by side, with a rest or a question between rounds if it is told so. */
 import { isoTime, type JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
 import type { Draft, OpenCall } from '../../src/engine/core/state.ts';
-import type { StepSafety } from '../../src/engine/ports.ts';
-import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../../src/engine/workflow/node-type.ts';
+import { anyJsonObject } from '../../src/engine/nodes/config-fields.ts';
+import {
+  type CallResult,
+  type DrivenContext,
+  defineNodeType,
+  type NodeDriver,
+} from '../../src/engine/workflow/node-type.ts';
 
-interface RelayConfig {
-  readonly rounds: number;
-  readonly width: number;
-  readonly safety: StepSafety;
+const config = z.looseObject({
+  rounds: z.int(),
+  width: z.int(),
+  safety: z.enum(['pure', 'read', 'write', 'idempotent']),
   /** What its calls are given, beside their ids. */
-  readonly input?: JsonObject;
+  input: anyJsonObject.optional(),
   /** Rest this long before each round but the first. */
-  readonly restMs?: number;
+  restMs: z.number().optional(),
   /** Ask before each round but the first. */
-  readonly asks?: boolean;
-}
+  asks: z.boolean().optional(),
+});
+
+type Config = z.infer<typeof config>;
 
 interface Relay {
   /** Rounds that were begun. */
@@ -27,7 +35,7 @@ interface Relay {
   emitted: number;
 }
 
-const driver: NodeDriver<Relay> = {
+const driver: NodeDriver<Relay, Config> = {
   fresh: () => ({ round: 0, open: 0, between: 'nothing', results: [], emitted: 0 }),
   evolve(relay, { type, payload }) {
     if (type === 'agent.toolCalled' && payload.attempt === 1) {
@@ -47,7 +55,7 @@ const driver: NodeDriver<Relay> = {
   },
   next(context) {
     const { inner, node } = context;
-    const { rounds, width, safety, restMs, asks } = node.config as unknown as RelayConfig;
+    const { rounds, width, safety, restMs, asks } = context.config;
     if (inner.open > 0 || inner.between === 'waiting') return null;
     if (inner.round === rounds) return { kind: 'complete', outputs: { results: inner.results } };
     if (inner.round > 0 && inner.between === 'nothing') {
@@ -67,7 +75,7 @@ const driver: NodeDriver<Relay> = {
       effects: callIds.map((callId) => ({ kind: 'step', callId })),
     };
   },
-  callInput: ({ node }, { callId }) => ({ callId, ...((node.config as unknown as RelayConfig).input ?? {}) }),
+  callInput: ({ config }, { callId }) => ({ callId, ...config.input }),
   returned: (context, call, result) => [returned(context, call, result)],
   again: (context, call) => [called(context, { ...call, attempt: call.attempt + 1 }, context.inner.round)],
 };
@@ -93,9 +101,9 @@ function rest({ node, inner, visit, attempt, now }: DrivenContext<Relay>, restMs
   return { type: 'cairn.timer.set', nodeId: node.id, audience: 'operator', payload };
 }
 
-export const relayNode: NodeType = {
+export const relayNode = defineNodeType({
   typeId: 'local.test.relay',
-  driver: driver as unknown as NodeDriver,
-  check: () => [],
+  config,
+  driver,
   begin: () => ({ kind: 'wait', drafts: [] }),
-};
+});

@@ -33,26 +33,38 @@ test.each(['cairn.agent', 'core.ai.callPrompt', 'core.ai.structuredOutput'])(
 );
 
 test.each<[string, JsonObject, RegExp]>([
-  ['an unknown setting', { modle: 'x' }, /config\.modle is not known; there are limits/],
-  ['a setting of prompt nodes', { systemPrompt: 'x' }, /config\.systemPrompt is not known/],
-  ['limits that are no object', { limits: 3 }, /config\.limits must be an object/],
-  ['an unknown limit', { limits: { maxTime: 1 } }, /config\.limits\.maxTime is not known/],
-  ['a limit of no turns', { limits: { maxTurns: 0 } }, /config\.limits\.maxTurns must be a whole number from 1/],
-  ['a limit that is no number', { limits: { maxCostUsd: '1' } }, /config\.limits\.maxCostUsd must be a number from 0/],
-  ['another verbosity', { reasoningVerbosity: 'loud' }, /config\.reasoningVerbosity must be one of summary, full, off/],
-  ['a group without a name', { agentSharing: 'shared:' }, /config\.agentSharing must be/],
-  ['a temperature of 3', { temperature: 3 }, /config\.temperature must be a number from 0 to 2/],
-  ['half a token', { maxTokens: 0.5 }, /config\.maxTokens must be a whole number/],
-  ['a model that is no text', { model: 4 }, /config\.model must be text/],
-  ['a schema that does not compile', { outputSchema: { type: 'thing' } }, /config\.outputSchema/],
-  ['a setting called as an object is built', { constructor: 1 }, /config\.constructor is not known/],
+  ['an unknown setting', { modle: 'x' }, /nodes\[0]\.config\.modle \(node a\): is not known; there are limits, /],
+  ['a setting of prompt nodes', { systemPrompt: 'x' }, /config\.systemPrompt \(node a\): is not known/],
+  ['limits that are no object', { limits: 3 }, /config\.limits \(node a\): .* expected object/],
+  [
+    'an unknown limit',
+    { limits: { maxTime: 1 } },
+    /config\.limits\.maxTime \(node a\): is not known; there are maxTurns, /,
+  ],
+  ['a limit of no turns', { limits: { maxTurns: 0 } }, /config\.limits\.maxTurns \(node a\): .*>=1/],
+  [
+    'a limit that is no number',
+    { limits: { maxCostUsd: '1' } },
+    /config\.limits\.maxCostUsd \(node a\): .* expected number/,
+  ],
+  [
+    'another verbosity',
+    { reasoningVerbosity: 'loud' },
+    /config\.reasoningVerbosity \(node a\): .*"summary"\|"full"\|"off"/,
+  ],
+  ['a group without a name', { agentSharing: 'shared:' }, /config\.agentSharing \(node a\): must be/],
+  ['a temperature of 3', { temperature: 3 }, /config\.temperature \(node a\): .*<=2/],
+  ['half a token', { maxTokens: 0.5 }, /config\.maxTokens \(node a\): .* expected int/],
+  ['a model that is no text', { model: 4 }, /config\.model \(node a\): .* expected string/],
+  ['a schema that does not compile', { outputSchema: { type: 'thing' } }, /config\.outputSchema \(node a\): /],
+  ['a setting called as an object is built', { constructor: 1 }, /config\.constructor \(node a\): is not known/],
 ])('%s is refused when the workflow is registered', (_what, config, message) => {
   expect(registered('cairn.agent', config)).toThrow(message);
 });
 
 test('an agent node needs an agent, structured output an agent or a schema', () => {
-  expect(registered('cairn.agent', {}, {})).toThrow(/agent must name the agent/);
-  expect(registered('core.ai.structuredOutput', {}, {})).toThrow(/config\.outputSchema must say/);
+  expect(registered('cairn.agent', {}, {})).toThrow(/nodes\[0]\.agent \(node a\): must name the agent/);
+  expect(registered('core.ai.structuredOutput', {}, {})).toThrow(/config\.outputSchema \(node a\): it must say/);
   expect(registered('core.ai.structuredOutput', { outputSchema: {} }, {})).not.toThrow();
   expect(registered('core.ai.callPrompt', {}, {})).not.toThrow();
 });

@@ -1,91 +1,77 @@
 /** The kinds of node that act as an agent: what their configuration may hold, and the loop behind them. */
-import type { Json, JsonObject, WorkflowNode } from '@cairn/protocol';
-import { schemaProblems } from '../../engine/nodes/gate-nodes.ts';
-import { sharingProblems } from '../../engine/workflow/agent-sharing.ts';
-import type { NodeDriver, NodeType } from '../../engine/workflow/node-type.ts';
-import { promptRefFields, promptRefProblems } from '../prompts/prompt-chain.ts';
+import { z } from 'zod';
+import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
+import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
+import { defineNodeType, type NodeDriver, type NodeType, type Problem } from '../../engine/workflow/node-type.ts';
+import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../prompts/prompt-chain.ts';
 import { boundaryRows } from './boundary.ts';
-import { limitProblems } from './budgets.ts';
+import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { mockAgent } from './mock-agent.ts';
 import { costProblems } from './run-costs.ts';
 
-export type Check = (value: Json, what: string) => readonly string[];
-
-const text: Check = (value, what) => (typeof value === 'string' && value !== '' ? [] : [`${what} must be text`]);
-const flag: Check = (value, what) => (typeof value === 'boolean' ? [] : [`${what} must be true or false`]);
-const between =
-  (from: number, to: number, isWhole: boolean): Check =>
-  (value, what) =>
-    typeof value === 'number' && value >= from && value <= to && (!isWhole || Number.isInteger(value))
-      ? []
-      : [`${what} must be a ${isWhole ? 'whole ' : ''}number from ${from} to ${to}`];
-const oneOf =
-  (...values: readonly string[]): Check =>
-  (value, what) =>
-    values.includes(value as string) ? [] : [`${what} must be one of ${values.join(', ')}`];
-
 /** What every agent node may be told. */
-export const settings: Readonly<Record<string, Check>> = {
-  limits: (value, what) => limitProblems(value, what),
-  reasoningVerbosity: oneOf('summary', 'full', 'off'),
-  agentSharing: sharingProblems,
-  model: text,
-  provider: text,
-  temperature: between(0, 2, false),
-  maxTokens: between(1, 10_000_000, true),
-  outputSchema: schemaProblems,
-  ...Object.fromEntries(promptRefFields.map((field) => [field, () => []])),
+export const agentFields = {
+  limits: limits.optional(),
+  reasoningVerbosity: z.enum(['summary', 'full', 'off']).optional(),
+  agentSharing: agentSharing.optional(),
+  model: text.optional(),
+  provider: text.optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  maxTokens: z.int().min(1).max(10_000_000).optional(),
+  outputSchema: jsonSchema.optional(),
+  ...promptRefFields,
 };
+
+const agentConfig = z.strictObject(agentFields);
 
 /** What a node without an agent says itself. The last two stand in published workflows and change nothing. */
-const promptSettings: Readonly<Record<string, Check>> = {
-  ...settings,
-  systemPrompt: text,
-  prompt: text,
-  promptId: text,
-  expectsStreaming: flag,
+const promptConfig = z
+  .strictObject({
+    ...agentFields,
+    systemPrompt: text.optional(),
+    prompt: text.optional(),
+    promptId: text.optional(),
+    expectsStreaming: z.boolean().optional(),
+  })
+  .refine(hasOneSystemPrompt, oneSystemPromptOnly);
+
+const needsAgent: Problem = {
+  path: ['agent'],
+  message: 'must name the agent that acts here, as { "agentId": … }',
 };
 
-const needsAgent = (node: WorkflowNode): string[] =>
-  node.agent === undefined ? ['agent must name the agent that acts here, as { "agentId": … }'] : [];
+const needsSchema: Problem = {
+  path: ['config', 'outputSchema'],
+  message: 'it must say what the result looks like, or agent name one that has a return schema',
+};
 
-const needsSchema = ({ agent, config }: WorkflowNode): string[] =>
-  agent === undefined && config.outputSchema === undefined
-    ? ['config.outputSchema must say what the result looks like, or agent name one that has a return schema']
-    : [];
-
-export function configProblems(config: JsonObject, known: Readonly<Record<string, Check>>): string[] {
-  return Object.entries(config).flatMap(([name, value]) => {
-    const check = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (check === undefined) return [`config.${name} is not known; there are ${Object.keys(known).join(', ')}`];
-    return check(value, `config.${name}`);
-  });
-}
-
-function agentNode(
-  typeId: string,
-  options: LoopOptions,
-  known: Readonly<Record<string, Check>>,
-  needs: (node: WorkflowNode) => readonly string[],
-): NodeType {
-  return {
-    typeId,
+/** What every agent node is, beside its name, its config and what it needs. */
+const agentNode = (options: LoopOptions) =>
+  ({
     driver: createAgentDriver(options) as NodeDriver,
     actsAsAgent: () => true,
     checkRun: (node, run) => costProblems(node, run, options),
-    check: (node) => [...needs(node), ...configProblems(node.config, known), ...promptRefProblems(node.config)],
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
-  };
-}
+  }) satisfies Partial<NodeType>;
 
 /** Nodes that act as agents, and the one that plays an agent for tests. */
 export function createAgentNodes(options: LoopOptions): readonly NodeType[] {
   return [
-    agentNode('cairn.agent', options, settings, needsAgent),
-    agentNode('core.ai.callPrompt', options, promptSettings, () => []),
-    agentNode('core.ai.structuredOutput', options, promptSettings, needsSchema),
+    defineNodeType({
+      ...agentNode(options),
+      typeId: 'cairn.agent',
+      config: agentConfig,
+      check: ({ node }) => (node.agent === undefined ? [needsAgent] : []),
+    }),
+    defineNodeType({ ...agentNode(options), typeId: 'core.ai.callPrompt', config: promptConfig }),
+    defineNodeType({
+      ...agentNode(options),
+      typeId: 'core.ai.structuredOutput',
+      config: promptConfig,
+      check: ({ config, node }) => (node.agent === undefined && config.outputSchema === undefined ? [needsSchema] : []),
+    }),
     mockAgent(options),
   ];
 }

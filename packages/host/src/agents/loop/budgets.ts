@@ -1,8 +1,10 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
 import { type Json, type JsonObject, TerminalError, type WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { Budget } from '../../engine/family/account.ts';
 import { spentBy } from '../../engine/family/budget.ts';
+import { wholeNumber } from '../../engine/nodes/config-fields.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { clientRow } from './rows.ts';
 import type { LoopState } from './state/loop-state.ts';
@@ -10,13 +12,13 @@ import type { LoopState } from './state/loop-state.ts';
 /** Turns of the model that a node gets when it says nothing. */
 const DEFAULT_MAX_TURNS = 16;
 
-/** What the limits of a node may hold, and the least that each may be. */
-const limitNames = {
-  maxTurns: { least: 1, isWhole: true },
-  maxToolCalls: { least: 0, isWhole: true },
-  maxTokens: { least: 1, isWhole: true },
-  maxCostUsd: { least: 0, isWhole: false },
-} as const;
+/** What a node may limit. */
+export const limits = z.strictObject({
+  maxTurns: wholeNumber(1).optional(),
+  maxToolCalls: wholeNumber(0).optional(),
+  maxTokens: wholeNumber(1).optional(),
+  maxCostUsd: z.number().min(0).optional(),
+});
 
 export interface Breach {
   readonly kind: 'loop-iterations' | 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
@@ -24,18 +26,6 @@ export interface Breach {
   /** More than the limit: what is spent, or would be by the next call. */
   readonly observed: number;
   readonly whose: 'node' | 'run';
-}
-
-/** The ways in which a node's `limits` are wrong. */
-export function limitProblems(limits: Json, what: string): string[] {
-  const names = Object.keys(limitNames);
-  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) return [`${what} must be an object`];
-  return Object.entries(limits).flatMap(([name, value]) => {
-    if (!names.includes(name)) return [`${what}.${name} is not known; there are ${names.join(', ')}`];
-    const { least, isWhole } = limitNames[name as keyof typeof limitNames];
-    const fits = typeof value === 'number' && value >= least && (!isWhole || Number.isInteger(value));
-    return fits ? [] : [`${what}.${name} must be a ${isWhole ? 'whole ' : ''}number from ${least}`];
-  });
 }
 
 /** Why a limit of cost cannot be kept; null where there is none. */

@@ -106,7 +106,7 @@ describe('where it may stand and what it may hold', () => {
     ['an agent id of two letters', { agentId: 'ab' }],
     ['a decision without one', { mockDecision: { confidence: 1 } }],
   ])('%s is refused when it is registered', (_what, config) => {
-    expect(() => checkDefinition(workflow(config), nodeTypes)).toThrow(/node m: config/);
+    expect(() => checkDefinition(workflow(config), nodeTypes)).toThrow(/nodes\[0]\.config\.\w+\S* \(node m\): /);
   });
 });
 

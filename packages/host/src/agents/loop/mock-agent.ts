@@ -2,7 +2,7 @@
 import type { AgentRef, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../../engine/core/state.ts';
-import type { NodeContext, NodeType } from '../../engine/workflow/node-type.ts';
+import { defineNodeType, type NodeContext, type NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import { escalation } from './escalation.ts';
 import type { LoopOptions } from './loop-options.ts';
@@ -67,18 +67,16 @@ type MockConfig = z.infer<typeof mockConfig>;
 const TYPE_ID = 'core.conformance.mock-agent';
 
 export function mockAgent(options: LoopOptions): NodeType {
-  return {
+  return defineNodeType({
     typeId: TYPE_ID,
-    check(node, definition) {
+    config: mockConfig,
+    check({ definition }) {
       const isAllowed = options.isConformanceHost || definition.id.startsWith('conformance-');
-      const place = isAllowed ? [] : [`${TYPE_ID} is for workflows whose id begins with conformance-`];
-      const { error } = mockConfig.safeParse(node.config);
-      const problems = error?.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`) ?? [];
-      return [...place, ...problems];
+      const message = `${TYPE_ID} is for workflows whose id begins with conformance-`;
+      return isAllowed ? [] : [{ path: ['typeId'], message }];
     },
     begin(context) {
-      const config = mockConfig.parse(context.node.config);
-      const { rows, isHeld } = play(context, config, options);
+      const { rows, isHeld } = play(context, options);
       return isHeld ? { kind: 'wait', drafts: rows } : { kind: 'complete', outputs: {}, drafts: rows };
     },
     resume: (_context, { timedOut }) =>
@@ -88,12 +86,12 @@ export function mockAgent(options: LoopOptions): NodeType {
             error: { code: 'interrupt_timeout', message: 'Nobody looked at the decision in time.', retryable: false },
           }
         : { kind: 'complete', outputs: {} },
-  };
+  });
 }
 
 /** Reasoned, tools, handoff, decided, held: in this order. */
-function play(context: NodeContext, config: MockConfig, options: LoopOptions) {
-  const { node } = context;
+function play(context: NodeContext<MockConfig>, options: LoopOptions) {
+  const { node, config } = context;
   const from = emitterOf(node, config);
   const rows = reasoningRows(node.id, from.agentId, config, {
     verbosity: verbosityOf(context, options),

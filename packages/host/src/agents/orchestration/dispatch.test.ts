@@ -272,11 +272,11 @@ test('a dispatch without a decision fails by its own name', async () => {
 });
 
 test.each([
-  [{ fanOutPolicy: 'wide' }, 'fanOutPolicy must be one of'],
-  [{ iterationCap: 0 }, 'iterationCap'],
-  [{ joinPolicy: 'any' }, 'is for the fanOutPolicy parallel'],
-  [{ colour: 1 }, 'colour is not known'],
-  [{ perWorkerInputMappings: { kid: { a: 1 } } }, 'perWorkerInputMappings.kid must map'],
+  [{ fanOutPolicy: 'wide' }, 'config.fanOutPolicy (node dispatch): Invalid option: expected one of'],
+  [{ iterationCap: 0 }, 'config.iterationCap (node dispatch): '],
+  [{ joinPolicy: 'any' }, 'config.joinPolicy (node dispatch): is for the fanOutPolicy parallel'],
+  [{ colour: 1 }, 'config.colour (node dispatch): is not known'],
+  [{ perWorkerInputMappings: { kid: { a: 1 } } }, 'config.perWorkerInputMappings.kid.a (node dispatch): '],
 ])('a dispatch configured with %j is refused at registration', async (config, why) => {
   await expect(startEngine(supervised([], config as JsonObject), [])).rejects.toThrow(why);
 });

@@ -1,5 +1,5 @@
 /** A supervisor that decides what its configuration says, for tests of everything around it. */
-import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { type Json, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
 import { escalation } from '../loop/escalation.ts';
@@ -7,34 +7,24 @@ import type { LoopOptions } from '../loop/loop-options.ts';
 import { decidedRow } from '../loop/rows.ts';
 import { type Verdict, verdictOf } from '../loop/verdict.ts';
 
-const script = z.strictObject({
+/** What a script may say. */
+export const scriptFields = {
   mockDispatchPlan: z.array(orchestratorDecision).optional(),
   mockDecisions: z.array(orchestratorDecision).optional(),
   mockConfidence: z.number().min(0).max(1).optional(),
   mockPendingDecision: orchestratorDecision.optional(),
-});
+};
 
+const script = z.object(scriptFields);
 type Script = z.infer<typeof script>;
 
-const fields = Object.keys(script.shape);
+const fields = Object.keys(scriptFields);
 
-/** A definition is compiled once, so its configuration stands for it; a plan may be long. */
-const scripts = new WeakMap<object, Script>();
-
-function scriptOf({ config }: WorkflowNode): Script {
-  const known = scripts.get(config) ?? script.parse(config);
-  scripts.set(config, known);
-  return known;
-}
+export const hasScript = (config: Readonly<Record<string, unknown>>): boolean =>
+  fields.some((name) => config[name] !== undefined);
 
 /** With a script, or with neither a script nor an agent to ask. */
-export const isScripted = ({ config, agent }: WorkflowNode): boolean =>
-  fields.some((name) => config[name] !== undefined) || agent === undefined;
-
-export function scriptProblems(config: JsonObject): readonly string[] {
-  const { error } = script.safeParse(config);
-  return error?.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`) ?? [];
-}
+export const isScripted = ({ config, agent }: WorkflowNode): boolean => hasScript(config) || agent === undefined;
 
 /** What is decided when nothing is scripted: one worker that does nothing, and then the end. */
 const usualPlan = [
@@ -47,7 +37,7 @@ interface Scripted {
   held: { readonly interruptId: string; readonly verdict: Verdict | null } | null;
 }
 
-export function scriptedDriver(options: LoopOptions): NodeDriver<Scripted> {
+export function scriptedDriver(options: LoopOptions): NodeDriver<Scripted, Script> {
   return {
     fresh: () => ({ held: null }),
     evolve(inner, { type, payload }) {
@@ -58,15 +48,15 @@ export function scriptedDriver(options: LoopOptions): NodeDriver<Scripted> {
         inner.held = { ...inner.held, verdict: verdictOf(null, value, payload.reason === 'timeout') };
       }
     },
-    next: (context) => decide(context, scriptOf(context.node), options),
+    next: (context) => decide(context, options),
     callInput: () => ({}),
     returned: () => [],
     again: () => [],
   };
 }
 
-function decide(context: DrivenContext<Scripted>, config: Script, options: LoopOptions): NodeAction | null {
-  const { inner, node, state } = context;
+function decide(context: DrivenContext<Scripted, Script>, options: LoopOptions): NodeAction | null {
+  const { inner, node, state, config } = context;
   const decision = decisionOf(config, state.orchestration?.turns ?? 0);
   if (inner.held !== null) {
     const { verdict } = inner.held;

@@ -122,13 +122,15 @@ test('a termination ends what goes on elsewhere', async () => {
 });
 
 test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
-  await expect(startEngine({ ...supervised([]), id: 'crew' }, [])).rejects.toThrow('agent must name the agent');
+  await expect(startEngine({ ...supervised([]), id: 'crew' }, [])).rejects.toThrow(
+    'agent (node boss): must name the agent',
+  );
 });
 
 test.each([
-  [{ outputSchema: { type: 'string' } }, 'config.outputSchema is not known'],
-  [{ workers: [{ id: 'kid' }] }, 'config.workers.0.description'],
-  [{ colour: 'red' }, 'config.colour is not known'],
+  [{ outputSchema: { type: 'string' } }, 'config.outputSchema (node boss): is not known'],
+  [{ workers: [{ id: 'kid' }] }, 'config.workers[0].description (node boss): '],
+  [{ colour: 'red' }, 'config.colour (node boss): is not known'],
 ])('a supervisor with an agent and %j is refused at registration', async (config, why) => {
   const definition = defineWorkflow({
     id: 'crew',

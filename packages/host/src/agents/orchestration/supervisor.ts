@@ -1,17 +1,24 @@
 /** `core.orchestrator.supervisor`: an agent whose answer is a decision about the run, recorded for the dispatch node to carry out. */
-import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { type Json, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft, RunError } from '../../engine/core/state.ts';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../../engine/workflow/node-type.ts';
-import { type Check, configProblems, settings } from '../loop/agent-node.ts';
+import {
+  type DrivenContext,
+  defineNodeType,
+  type NodeAction,
+  type NodeDriver,
+  type NodeToCheck,
+  type NodeType,
+  type Problem,
+} from '../../engine/workflow/node-type.ts';
+import { agentFields } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { clientRow } from '../loop/rows.ts';
 import { costProblems } from '../loop/run-costs.ts';
 import type { LoopState } from '../loop/state/loop-state.ts';
-import { promptRefProblems } from '../prompts/prompt-chain.ts';
-import { isScripted, scriptedDriver, scriptProblems } from './scripted-supervisor.ts';
-import { briefed, workerProblems } from './workers.ts';
+import { hasScript, isScripted, scriptedDriver, scriptFields } from './scripted-supervisor.ts';
+import { briefed, workerList } from './workers.ts';
 
 type Inner = LoopState | object;
 
@@ -43,15 +50,15 @@ export function createSupervisor(options: LoopOptions): NodeType {
     stopped: (context) => driverOf(context).stopped?.(asked(context)) ?? [],
     hasWritten: (inner) => agent.hasWritten?.(inner) ?? false,
   };
-  return {
+  return defineNodeType({
     typeId: TYPE_ID,
+    config: supervisorConfig,
     driver: driver as NodeDriver,
     actsAsAgent: (node) => !isScripted(node),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
-    check: (node, definition) =>
-      problemsOf(node, options.isConformanceHost || definition.id.startsWith('conformance-')),
+    check: (node) => check(node, options.isConformanceHost || node.definition.id.startsWith('conformance-')),
     begin: () => ({ kind: 'wait', drafts: [] }),
-  };
+  });
 }
 
 /** The same node, with a decision for what its agent has to give back. */
@@ -101,13 +108,30 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
 }
 
 /** As an agent node, but what it gives back is not its own choice. */
-const { outputSchema: _, ...agentSettings } = settings;
-const supervisorSettings: Readonly<Record<string, Check>> = { ...agentSettings, workers: workerProblems };
+const { outputSchema: _, ...others } = agentFields;
+const supervisorFields = { ...others, workers: workerList.optional() };
 
-function problemsOf(node: WorkflowNode, mayBeScripted: boolean): readonly string[] {
-  if (isScripted(node)) {
-    const place = mayBeScripted ? [] : ['agent must name the agent that supervises, as { "agentId": … }'];
-    return [...place, ...scriptProblems(node.config as JsonObject)];
+/** Fields of an agent in a config that is none of an agent. */
+const agentProblems = (config: Readonly<Record<string, unknown>>, message: string): Problem[] =>
+  Object.keys(supervisorFields)
+    .filter((name) => config[name] !== undefined)
+    .map((name) => ({ path: [name], message }));
+
+const supervisorConfig = z.strictObject({ ...scriptFields, ...supervisorFields }).superRefine((config, context) => {
+  if (!hasScript(config)) return;
+  for (const { path, message } of agentProblems(config, 'a script asks no agent')) {
+    context.addIssue({ code: 'custom', path: [...path], message });
   }
-  return [...configProblems(node.config, supervisorSettings), ...promptRefProblems(node.config)];
+});
+
+function check({ config, node }: NodeToCheck<z.infer<typeof supervisorConfig>>, mayBeScripted: boolean): Problem[] {
+  if (!isScripted(node)) return [];
+  const message = 'must name the agent that supervises, as { "agentId": … }';
+  return [
+    ...(mayBeScripted ? [] : [{ path: ['agent'], message }]),
+    ...agentProblems(config, 'is for a node that names an agent').map(({ path, ...problem }) => ({
+      path: ['config', ...path],
+      ...problem,
+    })),
+  ];
 }

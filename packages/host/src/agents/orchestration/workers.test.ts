@@ -1,7 +1,7 @@
 import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { compileSchema } from '../../engine/values/schemas.ts';
-import { briefed, workerProblems } from './workers.ts';
+import { briefed, workerList } from './workers.ts';
 
 const supervisor = (config: JsonObject): WorkflowNode =>
   ({ id: 'boss', typeId: 'core.orchestrator.supervisor', config, inputs: {}, agent: { agentId: 'a' } }) as never;
@@ -36,12 +36,18 @@ test('without a list any workflow may be named', () => {
 });
 
 test.each([
-  ['research', 'config.workers'],
-  [[], 'config.workers'],
-  [[{ id: 'research' }], 'config.workers.0.description'],
-  [[{ id: '', description: 'x' }], 'config.workers.0.id'],
-  [[{ id: 'a', description: 'x', tools: [] }], 'config.workers.0'],
-  [[workers[0], workers[0]], 'no worker may be named twice'],
-])('a list of workers such as %j is refused', (list, why) => {
-  expect(workerProblems(list as never, 'config.workers').join()).toContain(why);
+  ['research', ''],
+  [[], ''],
+  [[{ id: 'research' }], '0.description'],
+  [[{ id: '', description: 'x' }], '0.id'],
+  [[{ id: 'a', description: 'x', tools: [] }], '0'],
+  [[workers[0], workers[0]], ''],
+])('a list of workers such as %j is refused', (list, path) => {
+  const issues = workerList.safeParse(list).error?.issues ?? [];
+  expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+});
+
+test('a worker that is named twice is told of', () => {
+  const issues = workerList.safeParse([workers[0], workers[0]]).error?.issues;
+  expect(issues).toMatchObject([{ message: 'no worker may be named twice' }]);
 });

@@ -1,9 +1,10 @@
 /** What a supervisor is told of the workers it may send, in words for the model and as the schema of its decision. */
-import { type Json, type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Agents } from '../../engine/workflow/node-type.ts';
 
-const workerList = z
+/** Those that a supervisor may send. */
+export const workerList = z
   .array(
     z.strictObject({
       /** The workflow that is run. */
@@ -16,11 +17,6 @@ const workerList = z
   .refine((workers) => new Set(workers.map(({ id }) => id)).size === workers.length, 'no worker may be named twice');
 
 type Worker = z.infer<typeof workerList>[number];
-
-export function workerProblems(workers: Json, what: string): readonly string[] {
-  const { error } = workerList.safeParse(workers);
-  return error?.issues.map(({ path, message }) => `${[what, ...path].join('.')}: ${message}`) ?? [];
-}
 
 /** Derived once: its shape never changes. */
 const { $schema: _, ...anyDecision } = z.toJSONSchema(orchestratorDecision) as JsonObject;

@@ -1,7 +1,8 @@
 /** Where a prompt comes from: the places that may give one, in order, and the record of which one did. */
 import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
+import { z } from 'zod';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import { type PromptKind, type PromptRef, parsePromptRef, refText } from './prompt-template.ts';
+import { type PromptKind, type PromptRef, parsePromptRef, promptRef, refText } from './prompt-template.ts';
 
 /** The places, the strongest first. */
 const layers = ['node', 'agent-intrinsic', 'workflow-defaults', 'host-defaults'] as const;
@@ -56,7 +57,22 @@ const nodeFields = {
   'few-shot': 'fewShotPromptRefs',
 } as const satisfies Record<PromptKind, string>;
 
-export const promptRefFields: readonly string[] = Object.values(nodeFields);
+/** Those fields as the config of a node may have them. */
+export const promptRefFields = {
+  systemPromptRef: z.union([promptRef, z.array(promptRef)]).optional(),
+  userPromptRef: z.union([promptRef, z.array(promptRef)]).optional(),
+  schemaHintPromptRef: z.union([promptRef, z.array(promptRef)]).optional(),
+  fewShotPromptRefs: z.array(promptRef).optional(),
+} satisfies Record<(typeof nodeFields)[PromptKind], z.ZodType>;
+
+/** A node has its system prompt in words or by reference, not both. */
+export const hasOneSystemPrompt = (config: { readonly systemPrompt?: unknown; readonly systemPromptRef?: unknown }) =>
+  config.systemPrompt === undefined || config.systemPromptRef === undefined;
+
+export const oneSystemPromptOnly = {
+  path: ['systemPromptRef'],
+  message: 'config.systemPrompt and config.systemPromptRef exclude each other',
+};
 
 /** What node and workflow say about a kind of prompt: a slot for each, one of them for most kinds. */
 export function referredPrompts(
@@ -74,21 +90,4 @@ export function referredPrompts(
       ...(fallback !== null && { 'workflow-defaults': { ref: fallback } }),
     };
   });
-}
-
-/** Problems of the references in a node's configuration. */
-export function promptRefProblems(config: JsonObject): string[] {
-  const both = config.systemPrompt !== undefined && config.systemPromptRef !== undefined;
-  const twice = both ? ['config.systemPrompt and config.systemPromptRef exclude each other'] : [];
-  const wrong = promptRefFields.flatMap((field) => {
-    const value = config[field];
-    if (value === undefined) return [];
-    if (field === 'fewShotPromptRefs' && !Array.isArray(value))
-      return [`config.${field} must be a list of prompt references`];
-    const refs = Array.isArray(value) ? value : [value];
-    return refs.every((ref) => parsePromptRef(ref) !== null)
-      ? []
-      : [`config.${field} must be a prompt reference, as prompt:name@1.0.0`];
-  });
-  return [...twice, ...wrong];
 }

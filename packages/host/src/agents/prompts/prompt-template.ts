@@ -62,6 +62,11 @@ const longForm = z.strictObject({
   variableOverrides: z.record(z.string(), z.json()).optional(),
 });
 
+const notARef = 'must be a prompt reference, as prompt:name@1.0.0';
+
+/** A reference as a config has it, in either of its forms. */
+export const promptRef = z.union([z.string().regex(shortForm, notARef), longForm], notARef);
+
 /** A reference in either of its forms; null when it is none. */
 export function parsePromptRef(value: Json | undefined): PromptRef | null {
   if (typeof value === 'string') {

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { eventPayloads, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { composePrompt } from './compose-prompt.ts';
 import { nodePrompts } from './node-prompts.ts';
-import { type PromptSource, promptRefProblems, referredPrompts, resolvePrompt } from './prompt-chain.ts';
+import { type PromptSource, promptRefFields, referredPrompts, resolvePrompt } from './prompt-chain.ts';
 import { PromptRegistry } from './prompt-registry.ts';
 import { type PromptTemplate, parsePromptRef, refText } from './prompt-template.ts';
 
@@ -162,9 +163,17 @@ test('a node refers to one template of each kind and to several examples; its wo
 });
 
 test('references that are none are problems of the node', () => {
-  expect(promptRefProblems({ systemPromptRef: 'prompt:a' })).toEqual([]);
-  expect(promptRefProblems({ systemPromptRef: 'a', fewShotPromptRefs: 'prompt:b' })).toHaveLength(2);
-  expect(promptRefProblems({ fewShotPromptRefs: ['prompt:b', 7] })).toHaveLength(1);
+  const places = (config: object) =>
+    z
+      .object(promptRefFields)
+      .safeParse(config)
+      .error?.issues.map(({ path }) => path.join('.')) ?? [];
+  expect(places({ systemPromptRef: 'prompt:a' })).toEqual([]);
+  expect(places({ systemPromptRef: 'a', fewShotPromptRefs: 'prompt:b' })).toEqual([
+    'systemPromptRef',
+    'fewShotPromptRefs',
+  ]);
+  expect(places({ fewShotPromptRefs: ['prompt:b', 7] })).toEqual(['fewShotPromptRefs.1']);
 });
 
 const options = { prompts: new PromptRegistry([]), sha256 };

@@ -53,6 +53,7 @@ function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<No
   return {
     runId: state.runId,
     node: node.node,
+    config: node.config,
     compiled: node,
     visit: 0,
     attempt: 0,
@@ -138,7 +139,7 @@ function edgeOutcomes(
   for (const edge of compiled.out) {
     const port = edge.port ?? 'output';
     const open = ports === undefined ? port === 'output' || Object.hasOwn(outputs, port) : ports.includes(port);
-    const taken = open && (edge.condition === null || edge.condition(scopeOf(state as RunState, outputs, drafts)));
+    const taken = open && (edge.condition === null || edge.condition(scopeOf(state, outputs, drafts)));
     edges[edge.id] = taken ? 'taken' : 'not-taken';
   }
   return edges;

@@ -6,7 +6,7 @@ import type { Draft, RunState } from './state.ts';
 const nothing: JsonObject = {};
 
 /** With the outputs of the node in question; `drafts` are rows about to be written whose variables already count. */
-export function scopeOf(state: RunState, output: JsonObject = nothing, drafts: readonly Draft[] = []): Scope {
+export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing, drafts: readonly Draft[] = []): Scope {
   const { view } = state;
   return {
     inputs: view.inputs ?? nothing,

@@ -1,20 +1,14 @@
 /** Variables that pass between a run and those its nodes start. */
 import type { Json, JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
 /** Which variable gets which: names of the receiver to names of the giver. */
-export type Mapping = Readonly<Record<string, string>>;
-
-export function mappingProblems(name: string, value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  const isMapping =
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((from) => typeof from === 'string' && from !== '');
-  return isMapping ? [] : [`config.${name} must map names of variables to names of variables`];
-}
+export const mapping = z
+  .record(z.string(), z.string().min(1))
+  .describe('Names of variables of the receiver to names of variables of the giver.');
+export type Mapping = Readonly<z.infer<typeof mapping>>;
 
 /** What a new run is given; a variable that is not set here is to have no value there, not even its default. */
 export function projected({ state }: NodeContext, mapping: Mapping): { inputs: JsonObject; unset: readonly string[] } {

@@ -1,5 +1,6 @@
 /** Who remembers together: a run shares the memory of the run that started it, unless it was started apart. */
 import type { JsonObject, RunId } from '@cairn/protocol';
+import { z } from 'zod';
 
 export interface MemoryScope {
   /** The run at the top of those that share it. */
@@ -9,7 +10,8 @@ export interface MemoryScope {
 }
 
 /** What a node may say of the memory of the runs it starts. */
-export type MemoryScopeIsolation = 'isolated';
+export const memoryScopeIsolation = z.literal('isolated');
+export type MemoryScopeIsolation = z.infer<typeof memoryScopeIsolation>;
 
 /** Of a run that is about to be started by the run of this state. */
 export const scopeBelow = (

@@ -1,28 +1,30 @@
 /** The nodes that do their work in the moment they start, and the one that only waits for time. */
-import { type ErrorCode, isoTime, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
+import { type ErrorCode, isoTime, type Json, type JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
-import type { NodeContext, NodeType } from '../workflow/node-type.ts';
-import { noProblems, passedOn } from './values.ts';
+import { defineNodeType, type NodeContext } from '../workflow/node-type.ts';
+import { anyConfig, flag, renamed } from './config-fields.ts';
+import { passedOn } from './values.ts';
 
 const nothing: JsonObject = {};
 
-export const noop: NodeType = {
+export const noop = defineNodeType({
   typeId: 'core.noop',
-  check: () => noProblems,
+  config: anyConfig,
   begin: () => ({ kind: 'complete', outputs: nothing }),
-};
+});
 
 /** Puts out what it gets. */
-export const identity: NodeType = {
+export const identity = defineNodeType({
   typeId: 'core.identity',
-  check: () => noProblems,
+  config: z.looseObject({ emitDuplicateMessageId: flag }),
   begin(context) {
     const outputs = passedOn(context.inputs);
-    if (context.node.config.emitDuplicateMessageId !== true) return { kind: 'complete', outputs };
+    if (context.config.emitDuplicateMessageId !== true) return { kind: 'complete', outputs };
     return { kind: 'complete', outputs, drafts: sameMessageTwice(context) };
   },
-};
+});
 
 /** The same message written twice: a channel with the `message` reducer must end up holding it once. */
 function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
@@ -32,88 +34,86 @@ function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
   return [write, write];
 }
 
-export const start: NodeType = {
+export const start = defineNodeType({
   typeId: 'core.start',
-  check: () => noProblems,
+  config: anyConfig,
   begin: ({ state }) => ({ kind: 'complete', outputs: state.view.inputs ?? nothing }),
-};
+});
 
 /** Its inputs are the run's outputs. */
-export const end: NodeType = {
+export const end = defineNodeType({
   typeId: 'core.end',
-  check: () => noProblems,
+  config: anyConfig,
   begin: ({ inputs }) => ({ kind: 'complete', outputs: passedOn(inputs) }),
-};
+});
 
-export const parallel: NodeType = {
+export const parallel = defineNodeType({
   typeId: 'core.parallel',
-  check: () => noProblems,
+  config: anyConfig,
   begin: ({ inputs }) => ({ kind: 'complete', outputs: passedOn(inputs) }),
-};
+});
 
 /** Puts out, by node, the outputs of all whose edges brought the run here. */
-export const merge: NodeType = {
+export const merge = defineNodeType({
   typeId: 'core.merge',
-  check: () => noProblems,
+  config: anyConfig,
   begin({ sources, state }) {
     const inputs = Object.fromEntries(sources.map((source) => [source, state.outputs[source] ?? nothing]));
     return { kind: 'complete', outputs: { inputs } };
   },
-};
+});
 
-export const failing: NodeType = {
+export const failing = defineNodeType({
   typeId: 'core.fail',
-  check: ({ config }) =>
-    [config.code, config.message].some((text) => text !== undefined && typeof text !== 'string')
-      ? ['config.code and config.message must be text']
-      : noProblems,
-  begin: ({ node: { config } }) => ({
+  config: z.looseObject({ code: z.string().optional(), message: z.string().optional(), retryable: flag }),
+  begin: ({ config }) => ({
     kind: 'fail',
     error: {
       // A workflow may fail with a code of its own; nothing here acts by it.
       code: (config.code ?? 'conformance_test_failure') as ErrorCode,
-      message: (config.message ?? 'Intentional conformance failure') as string,
+      message: config.message ?? 'Intentional conformance failure',
       retryable: config.retryable === true,
     },
   }),
-};
+});
 
-export const requiresMissing: NodeType = {
+export const requiresMissing = defineNodeType({
   typeId: 'conformance.requiresMissing',
+  config: anyConfig,
   missingCapability: 'conformance.never-provided',
-  check: () => noProblems,
   begin: () => ({ kind: 'complete', outputs: nothing }),
-};
+});
 
 const delayNames = ['delayMs', 'ms', 'durationMs'] as const;
 
-const configuredDelay = ({ config }: WorkflowNode): Json | undefined =>
-  delayNames.map((name) => config[name]).find((value) => value !== undefined);
+/** The first name that is given counts, the others are not looked at. */
+const byOneName = (config: JsonObject): JsonObject => {
+  const given = delayNames.map((name) => config[name]).find((value) => value !== undefined);
+  return given === undefined ? config : { ...config, delayMs: given };
+};
 
-const isDelay = (value: Json | undefined): value is number =>
-  typeof value === 'number' && value >= 0 && value <= MAX_SPAN_MS;
+const delayMs = z.number().min(0).max(MAX_SPAN_MS);
 
-export const delay: NodeType = {
+export const delay = defineNodeType({
   typeId: 'core.delay',
-  check(node) {
-    const configured = configuredDelay(node);
-    if (configured === undefined && node.inputs.delayMs === undefined) {
-      return ['config.delayMs or the input delayMs must say how long to wait'];
-    }
-    return configured === undefined || isDelay(configured)
-      ? noProblems
-      : [`config.delayMs must be a number from 0 to ${MAX_SPAN_MS}`];
-  },
-  begin({ node, inputs, visit, attempt, now }) {
-    const delayMs = inputs.delayMs ?? configuredDelay(node);
-    if (!isDelay(delayMs)) {
-      const message = `Node ${node.id} cannot wait ${JSON.stringify(delayMs)} ms; it takes a number from 0 to ${MAX_SPAN_MS}.`;
+  config: renamed(
+    byOneName,
+    z.looseObject({ delayMs: delayMs.optional().describe('How long to wait. Also known as ms and durationMs.') }),
+  ),
+  check: ({ config, node }) =>
+    config.delayMs === undefined && node.inputs.delayMs === undefined
+      ? [{ path: ['config', 'delayMs'], message: 'it or the input delayMs must say how long to wait' }]
+      : [],
+  begin({ node, config, inputs, visit, attempt, now }) {
+    const wanted: Json | undefined = inputs.delayMs ?? config.delayMs;
+    if (typeof wanted !== 'number' || wanted < 0 || wanted > MAX_SPAN_MS) {
+      const message = `Node ${node.id} cannot wait ${JSON.stringify(wanted)} ms; it takes a number from 0 to ${MAX_SPAN_MS}.`;
       return { kind: 'fail', error: { code: 'config_validation_failed', message, retryable: false } };
     }
-    if (delayMs === 0) return { kind: 'complete', outputs: nothing };
+    if (wanted === 0) return { kind: 'complete', outputs: nothing };
     const timerId = `delay:${node.id}#${visit}.${attempt}`;
-    const payload = { timerId, purpose: 'delay', nodeId: node.id, fireAt: isoTime(Math.ceil(now + delayMs)) };
+    const payload = { timerId, purpose: 'delay', nodeId: node.id, fireAt: isoTime(Math.ceil(now + wanted)) };
     return { kind: 'wait', drafts: [{ type: 'cairn.timer.set', nodeId: node.id, audience: 'operator', payload }] };
   },
   fired: () => ({ kind: 'complete', outputs: nothing }),
-};
+});

@@ -1,85 +1,76 @@
 /** The nodes that choose a way: `core.conditional` once, `core.loop` until it is done. */
-import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
-import { edgeCondition, TerminalError } from '@cairn/protocol';
+import { edgeCondition, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
-import type { RunState } from '../core/state.ts';
-import { compileExpression } from '../values/expressions.ts';
-import { compileCondition } from '../workflow/conditions.ts';
-import type { NodeContext, NodeType, Program } from '../workflow/node-type.ts';
+import { firstLineOf } from '../values/error-text.ts';
+import type { Expression, Scope } from '../values/expressions.ts';
+import { type Condition, compileCondition } from '../workflow/conditions.ts';
+import { defineNodeType, type NodeContext, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
+import { anyJson, compiledExpression, expression, wholeNumber } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
 /** Edges that leave by a port the node never activates would never be taken: that is a mistake, not a choice. */
-function portProblems(node: WorkflowNode, definition: WorkflowDefinition, ports: readonly string[]): string[] {
+function portProblems({ node, definition }: NodeToCheck, ports: readonly string[]): Problem[] {
   return definition.edges
     .filter((edge) => edge.sourceNodeId === node.id && !ports.includes(edge.sourceOutput ?? 'output'))
-    .map((edge) => `edge ${edge.id} must leave ${node.typeId} by sourceOutput ${ports.join(' or ')}`);
+    .map((edge) => ({
+      path: [],
+      message: `edge ${edge.id} must leave ${node.typeId} by sourceOutput ${ports.join(' or ')}`,
+    }));
 }
-
-const problemOf = (compile: () => unknown, what: string): string[] => {
-  try {
-    compile();
-    return [];
-  } catch (error) {
-    return [`${what}: ${(error as Error).message}`];
-  }
-};
-
-const run = ({ compiled, state, inputs }: NodeContext): Json | undefined =>
-  compiled.program?.(scopeOf(state as RunState, passedOn(inputs)));
 
 /** The inputs of the node stand where an edge's condition has the outputs of its source. */
-function conditionalProgram({ config }: WorkflowNode): Program {
-  if (typeof config.expression === 'string') {
-    const expression = compileExpression(config.expression);
-    return (scope) => expression.evaluate(scope) === true;
-  }
-  const parsed = edgeCondition.safeParse(config.condition);
-  if (!parsed.success) throw new Error('it needs an expression or a condition');
-  return compileCondition(parsed.data as EdgeCondition);
-}
+const scopeIn = ({ state, inputs }: NodeContext): Scope => scopeOf(state, passedOn(inputs));
 
-export const conditional: NodeType = {
+/** An expression counts before a condition; what is neither is not looked at. */
+const conditionalConfig = z
+  .looseObject({
+    expression: z.string().optional().catch(undefined),
+    condition: edgeCondition.optional().catch(undefined),
+  })
+  .transform((config, context): { readonly holds: Condition } => {
+    const path = config.expression === undefined ? 'condition' : 'expression';
+    try {
+      const { expression, condition } = config;
+      const chosen = expression === undefined ? condition : ({ type: 'expression', expression } as const);
+      if (chosen === undefined) throw new Error('it needs an expression or a condition');
+      return { holds: compileCondition(chosen) };
+    } catch (error) {
+      context.addIssue({ code: 'custom', path: [path], message: firstLineOf(error) });
+      return z.NEVER;
+    }
+  });
+
+export const conditional = defineNodeType({
   typeId: 'core.conditional',
-  check: (node, definition) => [
-    ...problemOf(() => conditionalProgram(node), 'config'),
-    ...portProblems(node, definition, ['true', 'false']),
-  ],
-  prepare: conditionalProgram,
+  config: conditionalConfig,
+  check: (node) => portProblems(node, ['true', 'false']),
   begin(context) {
-    const result = run(context) === true;
+    const result = context.config.holds(scopeIn(context));
     return { kind: 'complete', outputs: { result }, ports: [String(result)] };
   },
-};
+});
 
 const kindsOfLoop = ['times', 'whileExpression', 'items'] as const;
 
-function loopProgram({ config }: WorkflowNode): Program | null {
-  const { times, whileExpression, items } = config;
-  if (kindsOfLoop.filter((kind) => config[kind] !== undefined).length !== 1) {
-    throw new Error('it needs exactly one of times, whileExpression and items');
-  }
-  if (typeof whileExpression === 'string') return asProgram(whileExpression);
-  if (typeof items === 'string') return asProgram(items);
-  if (Array.isArray(items)) return () => items;
-  if (typeof times !== 'number' || !Number.isInteger(times) || times < 0) {
-    throw new Error('times must be a whole number, items a list or an expression, whileExpression an expression');
-  }
-  return null;
-}
-
-function asProgram(source: string): Program {
-  const expression = compileExpression(source);
-  return (scope) => expression.evaluate(scope);
-}
+const loopConfig = z
+  .looseObject({
+    times: wholeNumber(0).optional(),
+    whileExpression: expression.optional(),
+    items: z
+      .union([z.string(), z.array(anyJson)], 'must be a list, or an expression that gives one')
+      .transform((items, context) => (typeof items === 'string' ? compiledExpression(items, context) : items))
+      .optional(),
+  })
+  .refine((config) => kindsOfLoop.filter((kind) => config[kind] !== undefined).length === 1, {
+    message: `it needs exactly one of ${kindsOfLoop.join(', ')}`,
+  });
 
 /** Its body ends in an edge back to it: each visit goes round once more, or is done. */
-export const loop: NodeType = {
+export const loop = defineNodeType({
   typeId: 'core.loop',
-  check: (node, definition) => [
-    ...problemOf(() => loopProgram(node), 'config'),
-    ...portProblems(node, definition, ['body', 'done']),
-  ],
-  prepare: loopProgram,
+  config: loopConfig,
+  check: (node) => portProblems(node, ['body', 'done']),
   begin(context) {
     const index = context.iteration;
     const turn = nextTurn(context, index);
@@ -87,19 +78,24 @@ export const loop: NodeType = {
       ? { kind: 'complete', outputs: { iterations: index }, ports: ['done'] }
       : { kind: 'complete', outputs: { index, ...turn }, ports: ['body'] };
   },
-};
+});
 
 /** What the next turn gets beside its index; null when there is none. */
-function nextTurn(context: NodeContext, index: number): JsonObject | null {
-  const { config } = context.node;
-  if (typeof config.times === 'number') return index < config.times ? {} : null;
-  const value = run(context);
-  if (config.items === undefined) return value === true ? {} : null;
-  if (!Array.isArray(value)) {
-    throw new TerminalError('expression_failed', {
-      message: `The items of loop ${context.node.id} are not a list but ${JSON.stringify(value)?.slice(0, 200)}.`,
-      hint: 'Make config.items a list, or an expression that gives one.',
-    });
-  }
-  return index < value.length ? { item: value[index] as Json } : null;
+function nextTurn(context: NodeContext<z.infer<typeof loopConfig>>, index: number): JsonObject | null {
+  const { times, whileExpression, items } = context.config;
+  if (times !== undefined) return index < times ? {} : null;
+  if (whileExpression !== undefined) return whileExpression.evaluate(scopeIn(context)) === true ? {} : null;
+  const list = listOf(context, items);
+  const item = list[index];
+  return item === undefined ? null : { item };
+}
+
+function listOf(context: NodeContext, items: Expression | readonly Json[] | undefined): readonly Json[] {
+  if (items === undefined || !('evaluate' in items)) return items ?? [];
+  const value = items.evaluate(scopeIn(context));
+  if (Array.isArray(value)) return value;
+  throw new TerminalError('expression_failed', {
+    message: `The items of loop ${context.node.id} are not a list but ${JSON.stringify(value)?.slice(0, 200)}.`,
+    hint: 'Make config.items a list, or an expression that gives one.',
+  });
 }

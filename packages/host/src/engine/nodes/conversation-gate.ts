@@ -1,17 +1,18 @@
 /** `core.conversationGate`: opens a conversation and goes on once somebody closes it; every turn between is recorded as it is taken. */
-import {
-  type Json,
-  type JsonObject,
-  MAX_PARTICIPANTS,
-  participant,
-  type WorkflowDefinition,
-  type WorkflowNode,
-} from '@cairn/protocol';
+import { type JsonObject, MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
-import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../workflow/node-type.ts';
+import {
+  type DrivenContext,
+  defineNodeType,
+  type NodeAction,
+  type NodeDriver,
+  type NodeToCheck,
+  type Problem,
+} from '../workflow/node-type.ts';
+import { isReservedName } from '../workflow/reserved-names.ts';
+import { jsonSchema, text, waitMs } from './config-fields.ts';
 import {
   channelProblems,
   closingDrafts,
@@ -23,70 +24,65 @@ import {
   USUAL_CHANNEL,
 } from './conversation-drafts.ts';
 import { type Conversation, type Conversing, evolveConversation } from './conversation-state.ts';
-import { schemaProblems } from './gate-nodes.ts';
 
-const settings = z.strictObject({
-  prompt: z.string().min(1).optional(),
-  channel: z.string().min(1).max(256).optional(),
-  participants: z.array(participant).min(1).max(MAX_PARTICIPANTS).optional(),
-  schema: z.record(z.string(), z.json()).optional(),
-  outcomeSchema: z.record(z.string(), z.json()).optional(),
-  timeoutMs: z.int().min(1).max(MAX_SPAN_MS).optional(),
-  lifecycle: z.literal('open-exchange-close').optional(),
-  /** Takes its turns itself; for tests of everything around it. */
-  mockAutoResume: z.boolean().optional(),
-  turnCount: z.int().min(0).max(100).optional(),
-});
+const config = z
+  .strictObject({
+    prompt: text.optional(),
+    channel: text.max(256).optional(),
+    participants: z.array(participant).min(1).max(MAX_PARTICIPANTS).optional(),
+    schema: jsonSchema.optional(),
+    outcomeSchema: jsonSchema.optional(),
+    timeoutMs: waitMs.optional(),
+    lifecycle: z.literal('open-exchange-close').optional(),
+    /** Takes its turns itself; for tests of everything around it. */
+    mockAutoResume: z.boolean().optional(),
+    turnCount: z.int().min(0).max(100).optional(),
+  })
+  .refine(({ turnCount, mockAutoResume }) => turnCount === undefined || mockAutoResume === true, {
+    path: ['turnCount'],
+    message: 'says how many turns config.mockAutoResume takes',
+  });
 
-type Settings = z.infer<typeof settings>;
-type Context = DrivenContext<Conversing>;
+type Config = z.infer<typeof config>;
+type Context = DrivenContext<Conversing, Config>;
 
-const settingsOf = ({ node }: Context): Settings => node.config as unknown as Settings;
-
-function problemsOf(node: WorkflowNode, definition: WorkflowDefinition): readonly string[] {
-  const { data: config, error } = settings.safeParse(node.config);
-  if (config === undefined) {
-    return error.issues.map(({ path, message }) => `${['config', ...path].join('.')}: ${message}`);
-  }
-  const problems = channelProblems(node, config.channel ?? USUAL_CHANNEL, definition);
-  for (const name of ['schema', 'outcomeSchema'] as const) {
-    if (config[name] !== undefined) problems.push(...schemaProblems(config[name] as Json, `config.${name}`));
-  }
-  if (config.channel !== undefined && config.channel in {}) problems.push(`the name ${config.channel} is reserved`);
-  problems.push(...rosterProblems(config, node));
-  if (config.turnCount !== undefined && config.mockAutoResume !== true) {
-    problems.push('config.turnCount says how many turns config.mockAutoResume takes');
-  }
-  if (config.mockAutoResume === true && !definition.id.startsWith('conformance-')) {
-    problems.push('config.mockAutoResume is for workflows whose id begins with conformance-');
-  }
-  return problems;
+function check({ config, node, definition }: NodeToCheck<Config>): Problem[] {
+  const { channel = USUAL_CHANNEL, participants, mockAutoResume } = config;
+  const problems = channelProblems(node, channel, definition);
+  if (isReservedName(channel)) problems.push(`the name ${channel} is reserved`);
+  const mock = 'is for workflows whose id begins with conformance-';
+  return [
+    ...problems.map((message) => ({ path: ['config', 'channel'], message })),
+    ...rosterProblems(participants, node).map((message) => ({ path: ['config', 'participants'], message })),
+    ...(mockAutoResume === true && !definition.id.startsWith('conformance-')
+      ? [{ path: ['config', 'mockAutoResume'], message: mock }]
+      : []),
+  ];
 }
 
-function rosterProblems({ participants }: Settings, { agent }: WorkflowNode): string[] {
+function rosterProblems(participants: Config['participants'], { agent }: WorkflowNode): string[] {
   if (participants === undefined) return [];
   const ids = participants.map(({ agentId }) => agentId);
-  const problems = ids
-    .filter((id, index) => ids.indexOf(id) !== index)
-    .map((id) => `config.participants names ${id} twice`);
+  const problems = ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `it names ${id} twice`);
   if (agent !== undefined && !ids.includes(agent.agentId)) {
-    problems.push(`the agent ${agent.agentId} opens the conversation and is not among config.participants`);
+    problems.push(`the agent ${agent.agentId} opens the conversation and is not among them`);
   }
   return problems;
 }
 
 function open(context: Context): NodeAction {
   const { node, inputs } = context;
-  const { prompt, channel = USUAL_CHANNEL, participants, schema, outcomeSchema, timeoutMs } = settingsOf(context);
+  const { prompt, channel = USUAL_CHANNEL, schema, outcomeSchema, timeoutMs } = context.config;
   const given = inputs.prompt;
   const words = typeof given === 'string' && given !== '' ? given : (prompt ?? node.name);
   const drafts = openingDrafts(context, {
     prompt: words === '' ? `Node ${node.id} has opened a conversation.` : words,
     agentId: node.agent?.agentId ?? null,
     channel,
-    participants: participants as readonly JsonObject[] | undefined,
-    schema: schema as JsonObject | undefined,
-    outcomeSchema: outcomeSchema as JsonObject | undefined,
+    // As the definition has them: parsed ones have their keys in another order, and this is recorded.
+    participants: node.config.participants as readonly JsonObject[] | undefined,
+    schema,
+    outcomeSchema,
     timeoutMs,
     isManyTurns: true,
   });
@@ -97,16 +93,14 @@ function next(context: Context): NodeAction | null {
   const { conversation } = context.inner;
   if (conversation === null) return open(context);
   if (conversation.end !== null) return close(context, conversation, conversation.end);
-  return settingsOf(context).mockAutoResume === true
-    ? { kind: 'wait', drafts: rehearsed(context, conversation) }
-    : null;
+  return context.config.mockAutoResume === true ? { kind: 'wait', drafts: rehearsed(context, conversation) } : null;
 }
 
 /** The next turn that nobody takes, or the last. */
 function rehearsed(context: Context, conversation: Conversation): readonly Draft[] {
   const { node, state } = context;
   const { conversationId, interruptId, last, lastSeq } = conversation;
-  const { turnCount = 1 } = settingsOf(context);
+  const { turnCount = 1 } = context.config;
   if (last.turnIndex < turnCount) {
     const turnIndex = last.turnIndex + 1;
     const turn = fullTurn(conversationId, { content: `turn ${turnIndex}` }, { turnIndex, ts: state.now });
@@ -130,7 +124,7 @@ function close(context: Context, conversation: Conversation, end: NonNullable<Co
   };
 }
 
-const driver: NodeDriver<Conversing> = {
+const driver: NodeDriver<Conversing, Config> = {
   fresh: () => ({ conversation: null }),
   evolve: evolveConversation,
   next,
@@ -141,9 +135,10 @@ const driver: NodeDriver<Conversing> = {
   again: () => [],
 };
 
-export const conversationGate: NodeType = {
+export const conversationGate = defineNodeType({
   typeId: 'core.conversationGate',
-  driver: driver as unknown as NodeDriver,
-  check: problemsOf,
+  config,
+  check,
+  driver,
   begin: () => ({ kind: 'wait', drafts: [] }),
-};
+});

@@ -2,99 +2,102 @@
 import {
   type ChannelDeclaration,
   channelDeclaration,
+  isJsonObject,
   isoTime,
   type Json,
   type JsonObject,
   quoted,
-  type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
+import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
-import type { RunError, RunState } from '../core/state.ts';
-import { compileExpression } from '../values/expressions.ts';
+import type { RunError } from '../core/state.ts';
 import { compileSchema } from '../values/schemas.ts';
-import { groupIdOf, sharingProblems } from '../workflow/agent-sharing.ts';
-import type { NodeType } from '../workflow/node-type.ts';
+import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
+import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
+import { isReservedName } from '../workflow/reserved-names.ts';
+import { anyJson, expression, ignoredUnless, renamed, text } from './config-fields.ts';
 
-const variableName = ({ config }: WorkflowNode): Json | undefined => config.name ?? config.variableName;
+/** The older name counts where the usual one has no value. */
+const byName = (config: JsonObject): JsonObject => ({ ...config, name: config.name ?? config.variableName ?? null });
 
-function nameProblems(node: WorkflowNode, definition: WorkflowDefinition): string[] {
-  const name = variableName(node);
-  if (typeof name !== 'string' || name === '') return ['config.name must be the name of a variable'];
-  if (name in {}) return [`the variable name ${name} is reserved`];
-  return definition.channels?.[name] === undefined ? [] : [`${name} is a channel; write it with core.channelWrite`];
+const variable = {
+  name: z
+    .string('must be the name of a variable')
+    .min(1, 'must be the name of a variable')
+    .describe('The name of a variable. Also known as variableName.'),
+};
+
+function nameProblems({ config: { name }, definition }: NodeToCheck<{ readonly name: string }>): Problem[] {
+  const path = ['config', 'name'];
+  if (isReservedName(name)) return [{ path, message: `the variable name ${name} is reserved` }];
+  if (definition.channels?.[name] === undefined) return [];
+  return [{ path, message: `${name} is a channel; write it with core.channelWrite` }];
 }
 
-export const setVariable: NodeType = {
+export const setVariable = defineNodeType({
   typeId: 'core.setVariable',
-  check(node, definition) {
-    const problems = nameProblems(node, definition);
-    const { expression, value } = node.config;
-    if (typeof expression === 'string') {
-      try {
-        compileExpression(expression);
-      } catch (error) {
-        problems.push(`config.expression: ${(error as Error).message}`);
-      }
-    } else if (value === undefined && node.inputs.value === undefined) {
-      problems.push('config.value, config.expression or the input value must say what to set');
-    }
-    return problems;
+  config: renamed(
+    byName,
+    z.looseObject({
+      ...variable,
+      expression: ignoredUnless((value) => typeof value === 'string', expression),
+      value: anyJson.optional(),
+    }),
+  ),
+  check(checked) {
+    const { config, node } = checked;
+    const isSaid = config.expression !== undefined || config.value !== undefined || node.inputs.value !== undefined;
+    const message = 'it, config.expression or the input value must say what to set';
+    return [...nameProblems(checked), ...(isSaid ? [] : [{ path: ['config', 'value'], message }])];
   },
-  prepare({ config }) {
-    if (typeof config.expression !== 'string') return null;
-    const expression = compileExpression(config.expression);
-    return (scope) => expression.evaluate(scope);
-  },
-  begin({ node, inputs, compiled, state }) {
-    const name = variableName(node) as string;
+  begin({ node, config, inputs, state }) {
+    const { name } = config;
     const previous = state.view.variables[name];
-    const computed = compiled.program?.(scopeOf(state as RunState, inputs));
-    const next = computed ?? inputs.value ?? node.config.value ?? null;
+    const computed = config.expression?.evaluate(scopeOf(state, inputs));
+    const next = computed ?? inputs.value ?? config.value ?? null;
     const payload = { name, ...(previous === undefined ? {} : { previous }), next, nodeId: node.id };
     const draft = { type: 'variable.changed', nodeId: node.id, audience: 'client' as const, payload };
     return { kind: 'complete', outputs: { value: next }, drafts: [draft] };
   },
-};
+});
 
-export const getVariable: NodeType = {
+export const getVariable = defineNodeType({
   typeId: 'core.getVariable',
+  config: renamed(byName, z.looseObject(variable)),
   check: nameProblems,
-  begin: ({ node, state }) => ({
-    kind: 'complete',
-    outputs: { value: state.view.variables[variableName(node) as string] ?? null },
-  }),
-};
+  begin: ({ config, state }) => ({ kind: 'complete', outputs: { value: state.view.variables[config.name] ?? null } }),
+});
 
-export const channelWrite: NodeType = {
+export const channelWrite = defineNodeType({
   typeId: 'core.channelWrite',
-  check({ config, inputs }, definition) {
-    const problems: string[] = [];
-    const name = config.channelName;
-    if (typeof name !== 'string' || name === '' || name.length > 256)
-      problems.push('config.channelName must be a name');
-    else if (name in {}) problems.push(`the channel name ${name} is reserved`);
+  config: z.looseObject({
+    channelName: text.max(256),
+    reducer: channelDeclaration.shape.reducer.optional(),
+    ttlMs: channelDeclaration.shape.ttlMs,
+    value: anyJson.optional(),
+    agentSharing: agentSharing.optional(),
+  }),
+  check({ config, node, definition }) {
+    const { channelName: name } = config;
+    const problems: Problem[] = [];
+    const path = ['config', 'channelName'];
+    if (isReservedName(name)) problems.push({ path, message: `the channel name ${name} is reserved` });
     else if (definition.variables.some((variable) => variable.name === name)) {
-      problems.push(`${name} is a variable; it cannot be a channel too`);
+      problems.push({ path, message: `${name} is a variable; it cannot be a channel too` });
     }
-    if (config.reducer !== undefined && !channelDeclaration.shape.reducer.safeParse(config.reducer).success) {
-      problems.push(`config.reducer ${JSON.stringify(config.reducer)} is not known`);
+    if (config.value === undefined && node.inputs.value === undefined) {
+      problems.push({ path: ['config', 'value'], message: 'it or the input value must say what to write' });
     }
-    if (config.ttlMs !== undefined && !channelDeclaration.shape.ttlMs.safeParse(config.ttlMs).success) {
-      problems.push('config.ttlMs must be a whole number of milliseconds, at most a year');
-    }
-    if (config.value === undefined && inputs.value === undefined) {
-      problems.push('config.value or the input value must say what to write');
-    }
-    return [...problems, ...sharingProblems(config.agentSharing, 'config.agentSharing')];
+    return problems;
   },
-  begin({ node, inputs, now, compiled }) {
-    const channel = node.config.channelName as string;
-    const value = inputs.value ?? node.config.value ?? null;
+  begin({ node, config, inputs, now, compiled }) {
+    const { channelName: channel } = config;
+    const value = inputs.value ?? config.value ?? null;
     const declared = compiled.definition.channels?.[channel];
     // The declaration wins over what a node that writes the channel says.
-    const reducer = declared?.reducer ?? ((node.config.reducer ?? 'replace') as string);
-    const sharing = declared?.options?.agentSharing ?? node.config.agentSharing;
+    const reducer = declared?.reducer ?? config.reducer ?? 'replace';
+    const sharing = declared?.options?.agentSharing ?? config.agentSharing;
     const refusal =
       (declared === undefined ? null : refused(node, channel, value, declared)) ??
       (reducer === 'message' ? outsideGroup(node, channel, value, groupIdOf(sharing)) : null);
@@ -110,7 +113,7 @@ export const channelWrite: NodeType = {
     const draft = { type: 'channel.written', nodeId: node.id, audience: 'client' as const, payload };
     return { kind: 'complete', outputs: { value }, drafts: [draft] };
   },
-};
+});
 
 /** A schema describes the channel's value; only where a write is that whole value can the write itself be checked. */
 function refused(node: WorkflowNode, channel: string, value: Json, declared: ChannelDeclaration): RunError | null {
@@ -121,7 +124,7 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
     }
   }
   if (declared.reducer !== 'replace' || declared.schema === undefined) return null;
-  const problems = compileSchema(declared.schema as JsonObject)(value);
+  const problems = compileSchema(declared.schema)(value);
   if (problems.length === 0) return null;
   const message = `Node ${node.id} may not write this value to the channel ${channel}: ${problems.join('; ')}.`;
   return { code: 'config_validation_failed', message };
@@ -130,8 +133,7 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
 /** What a group says stays in it, so that each of its messages must say whose it is. */
 function outsideGroup(node: WorkflowNode, channel: string, value: Json, group: string | null): RunError | null {
   if (group === null) return null;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const groupId = isObject ? (value as JsonObject).groupId : undefined;
+  const groupId = isJsonObject(value) ? value.groupId : undefined;
   if (groupId === group) return null;
   const found = groupId === undefined ? 'has no groupId' : `has the groupId ${quoted(JSON.stringify(groupId), 140)}`;
   const message = `Node ${node.id} may not write this message to the channel ${channel}: it ${found}, and the conversation is that of the group ${group}.`;

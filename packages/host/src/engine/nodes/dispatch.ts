@@ -15,16 +15,14 @@ import {
 } from '../family/child-drafts.ts';
 import { childRequest } from '../family/child-request.ts';
 import { harvested } from '../family/mappings.ts';
-import type { DrivenContext, NodeAction, NodeDriver, NodeType } from '../workflow/node-type.ts';
+import { type DrivenContext, defineNodeType, type NodeAction, type NodeDriver } from '../workflow/node-type.ts';
 import { askUser, isAsking } from './ask-user.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
-import { type DispatchConfig, dispatchProblems, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
+import { type DispatchConfig, dispatchConfig, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
 import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
 
-type Context = DrivenContext<Dispatch>;
-
-const configOf = ({ node }: Context): DispatchConfig => node.config as unknown as DispatchConfig;
+type Context = DrivenContext<Dispatch, DispatchConfig>;
 
 /** What this node took up when it started; null when there was nothing. */
 function decidedFor({ state, node }: Context): Decided | null {
@@ -48,7 +46,7 @@ function next(context: Context): NodeAction | null {
 }
 
 const ask = (context: Context, prompt: string, decidedSeq: number): NodeAction | null =>
-  askUser(context, { prompt, decidedSeq, routing: configOf(context).askUserRouting ?? 'auto' });
+  askUser(context, { prompt, decidedSeq, routing: context.config.askUserRouting ?? 'auto' });
 
 function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: number): NodeAction | null {
   if (decision.kind === 'ask-user') return ask(context, decision.prompt, decidedSeq);
@@ -57,7 +55,7 @@ function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: 
     return { kind: 'complete', outputs: reason === null ? {} : { reason }, ports: [], endsRun: { reason } };
   }
   const { nextWorkerIds } = decision;
-  const { fanOutPolicy = 'sequential' } = configOf(context);
+  const { fanOutPolicy = 'sequential' } = context.config;
   const most = fanOutPolicy === 'reject' ? 1 : fanOutPolicy === 'parallel' ? MAX_FAN_OUT : Number.POSITIVE_INFINITY;
   if (nextWorkerIds.length > most) {
     const message = `Node ${context.node.id} takes ${most} worker${most === 1 ? '' : 's'} at a time, and the decision names ${nextWorkerIds.length}.`;
@@ -76,7 +74,7 @@ function oneByOne(context: Context, workerIds: readonly string[], decidedSeq: nu
   if (last !== undefined) {
     const outcome = outcomeOf(last);
     if (outcome === 'open') return null;
-    const { onChildFailure = 'fail-parent' } = configOf(context);
+    const { onChildFailure = 'fail-parent' } = context.config;
     if (outcome !== 'completed' && onChildFailure === 'fail-parent') return { kind: 'fail', error: errorOf(last) };
   }
   if (workers.length < workerIds.length) return begin(context, [workerIds[workers.length] as string], decidedSeq);
@@ -89,7 +87,7 @@ function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: 
   const { workers } = context.inner;
   if (workers.length === 0) return begin(context, workerIds, decidedSeq);
   const outcomes = workers.map(outcomeOf);
-  const { joinPolicy = 'all' } = configOf(context);
+  const { joinPolicy = 'all' } = context.config;
   const failed = workers[outcomes.indexOf('failed')];
   const isOver = !outcomes.includes('open');
   if (joinPolicy === 'all' && failed !== undefined) return { kind: 'fail', error: errorOf(failed) };
@@ -156,13 +154,13 @@ function begin(context: Context, workerIds: readonly string[], decidedSeq: numbe
 }
 
 const harvestOf = (context: Context, workerId: string): readonly string[] => {
-  const { perWorkerOutputMappings, outputMapping } = configOf(context);
+  const { perWorkerOutputMappings, outputMapping } = context.config;
   return Object.values(mappingFor(perWorkerOutputMappings, workerId, outputMapping));
 };
 
 /** The rows by which workers that have ended are told of; one at a time gives back at once, several wait for the join. */
 function tellEnds(context: Context): readonly Draft[] {
-  const isParallel = configOf(context).fanOutPolicy === 'parallel';
+  const isParallel = context.config.fanOutPolicy === 'parallel';
   const { workers } = context.inner;
   const drafts: Draft[] = [];
   for (const worker of isParallel ? workers : workers.slice(-1)) {
@@ -192,7 +190,7 @@ function harvest(
   { workerId, childRunId, end }: Worker,
   { cause, seq, changed }: Harvest,
 ): readonly Draft[] {
-  const { perWorkerOutputMappings, outputMapping } = configOf(context);
+  const { perWorkerOutputMappings, outputMapping } = context.config;
   const mapping = mappingFor(perWorkerOutputMappings, workerId, outputMapping);
   const { keys, drafts } = harvested(context, mapping, end?.variables ?? {}, changed);
   if (keys.length === 0) return [];
@@ -203,7 +201,7 @@ function harvest(
 
 /** Executions of all dispatch nodes of the run count together. */
 function isOverCap(context: Context): boolean {
-  const { iterationCap } = configOf(context);
+  const { iterationCap } = context.config;
   return iterationCap !== undefined && dispatchesOf(context) > iterationCap;
 }
 
@@ -215,7 +213,7 @@ const dispatchesOf = ({ state, compiled }: Context): number =>
 
 function breach(context: Context): NodeAction {
   const { node } = context;
-  const limit = configOf(context).iterationCap as number;
+  const limit = context.config.iterationCap as number;
   const observed = dispatchesOf(context);
   const payload = { kind: 'dispatch-iterations', limit, observed, nodeId: node.id };
   const message = `The run passed its limit of ${limit} dispatches.`;
@@ -235,14 +233,14 @@ const nothingDecided = ({ node }: Context): RunError => ({
 const workerOf = ({ inner }: Context, { callId }: OpenCall): Worker =>
   inner.workers.findLast((worker) => worker.callId === callId) as Worker;
 
-const driver: NodeDriver<Dispatch> = {
+const driver: NodeDriver<Dispatch, DispatchConfig> = {
   fresh: freshDispatch,
   evolve: evolveDispatch,
   next,
   stopped: stoppedConversation,
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);
-    const { perWorkerInputMappings, inputMapping, memoryScopeIsolation } = configOf(context);
+    const { perWorkerInputMappings, inputMapping, memoryScopeIsolation } = context.config;
     return childRequest(context, {
       childRunId: childRunId as RunId,
       workflowId: workerId,
@@ -278,13 +276,14 @@ const driver: NodeDriver<Dispatch> = {
 
 const TYPE_ID = 'core.dispatch';
 
-export const dispatch: NodeType = {
+export const dispatch = defineNodeType({
   typeId: TYPE_ID,
   dispatches: true,
-  driver: driver as unknown as NodeDriver,
-  check: (node, definition) => [
-    ...dispatchProblems(node.config as JsonObject),
-    ...(node.config.askUserRouting === 'clarification' ? [] : channelProblems(node, USUAL_CHANNEL, definition)),
-  ],
+  config: dispatchConfig,
+  driver,
+  check: ({ config, node, definition }) =>
+    config.askUserRouting === 'clarification'
+      ? []
+      : channelProblems(node, USUAL_CHANNEL, definition).map((message) => ({ path: [], message })),
   begin: () => ({ kind: 'wait', drafts: [] }),
-};
+});

@@ -1,21 +1,59 @@
 /** The nodes that wait for an answer: an approval, a clarification, an outside event, or a question of one's own. */
-import { type InterruptKind, interruptData, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
+import {
+  approvalActions,
+  type InterruptKind,
+  interruptData,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type WorkflowNode,
+} from '@cairn/protocol';
+import { z } from 'zod';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Answer } from '../core/state.ts';
-import { compileSchema } from '../values/schemas.ts';
-import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
-import type { NodeAction, NodeContext, NodeType } from '../workflow/node-type.ts';
+import { shapeProblems } from '../workflow/node-config.ts';
+import { defineNodeType, type NodeAction, type NodeContext, type Problem } from '../workflow/node-type.ts';
+import { anyJson, ignoredUnless, jsonSchema, schemaProblem, waitMs } from './config-fields.ts';
 import { asOutputs, passedOn } from './values.ts';
 
+/** What every gate may be told. */
+const waiting = { timeoutMs: waitMs.optional(), resumeSchema: jsonSchema.optional() };
+
+interface Waiting {
+  readonly timeoutMs?: number | undefined;
+  readonly resumeSchema?: JsonObject | undefined;
+}
+
 interface GateQuestion {
-  readonly kind: string;
+  readonly kind: InterruptKind;
   readonly data: JsonObject;
 }
 
-/** What the node asks, from its configuration and its inputs. */
-type Ask = (node: WorkflowNode, inputs: JsonObject) => GateQuestion;
+/** What a gate is, beside waiting: what its config may hold, and what it asks with it. */
+interface Gate<Config extends Waiting> {
+  readonly typeId: string;
+  readonly config: z.ZodType<Config>;
+  ask(gate: { readonly node: WorkflowNode; readonly config: Config; readonly inputs: JsonObject }): GateQuestion;
+  check?(question: GateQuestion): readonly Problem[];
+}
 
-const approvalFields = [
+const gate = <Config extends Waiting>({ typeId, config, ask, check }: Gate<Config>) =>
+  defineNodeType<Config>({
+    typeId,
+    config,
+    check: (checked) => check?.(ask({ ...checked, inputs: {} })) ?? [],
+    begin(context) {
+      const { timeoutMs, resumeSchema } = context.config;
+      const question = { nodeId: context.node.id, ...ask(context), timeoutMs, resumeSchema };
+      return { kind: 'wait', drafts: askDrafts(context.state, question) };
+    },
+    resume: resumeGate,
+  });
+
+const { artifactId, artifactType, title, actions: _, artifactData: __, ...others } = interruptData.approval.shape;
+
+/** In the order in which they are recorded. */
+const otherFields = [
   'description',
   'requiredApprovals',
   'approversList',
@@ -24,110 +62,91 @@ const approvalFields = [
   'approverGroupRefs',
   'approverRoleRefs',
   'audience',
-] as const;
+] as const satisfies readonly (keyof typeof others)[];
 
-const askApproval: Ask = (node, inputs) => {
-  const { config } = node;
-  const actions = Array.isArray(config.actions) ? config.actions : ['accept', 'reject'];
-  const data: Record<string, Json> = {
-    artifactId: config.artifactId ?? node.id,
-    artifactType: config.artifactType ?? node.artifactType ?? 'approval',
-    title: config.title ?? node.name,
-    actions: actions.map((action) => (action === 'edit' ? 'edit-accept' : (action as Json))),
-  };
-  for (const name of approvalFields) {
-    const value = config[name];
-    if (value !== undefined) data[name] = value;
-  }
-  const artifact = inputs.artifactData ?? config.artifactData ?? (hasKeys(inputs) ? passedOn(inputs) : undefined);
-  if (artifact !== undefined) data.artifactData = artifact;
-  return { kind: 'approval', data };
-};
-
-const askClarification: Ask = ({ config }) => {
-  const data: Record<string, Json> = { questions: config.questions ?? [] };
-  if (config.contextType !== undefined) data.contextType = config.contextType;
-  return { kind: 'clarification', data };
-};
-
-const askAnything: Ask = ({ config }) => ({
-  kind: typeof config.kind === 'string' ? config.kind : '',
-  data: (config.data ?? {}) as JsonObject,
+export const approvalGate = gate({
+  typeId: 'core.approvalGate',
+  config: z.looseObject({
+    artifactId: artifactId.nullish(),
+    artifactType: artifactType.nullish(),
+    title: title.nullish(),
+    actions: ignoredUnless(Array.isArray, z.array(z.enum([...approvalActions, 'edit'])).min(1)),
+    artifactData: anyJson.optional(),
+    ...others,
+    ...waiting,
+  }),
+  ask({ node, config, inputs }) {
+    const { actions = ['accept', 'reject'] } = config;
+    const data: Record<string, Json> = {
+      artifactId: config.artifactId ?? node.id,
+      artifactType: config.artifactType ?? node.artifactType ?? 'approval',
+      title: config.title ?? node.name,
+      actions: actions.map((action) => (action === 'edit' ? 'edit-accept' : action)),
+    };
+    // As the definition has them: a parsed object has its keys in another order, and this is recorded.
+    for (const name of otherFields) {
+      const value = node.config[name];
+      if (value !== undefined) data[name] = value;
+    }
+    const artifact = inputs.artifactData ?? config.artifactData ?? (hasKeys(inputs) ? passedOn(inputs) : undefined);
+    if (artifact !== undefined) data.artifactData = artifact;
+    return { kind: 'approval', data };
+  },
+  // What the config leaves out is taken from the node, which may have no better.
+  check: ({ data }) => shapeProblems(interruptData.approval, data, ['config']),
 });
 
 const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
 
-/** Kinds that need nothing but somebody to answer; the others belong to agents and conversations. */
-const answerable = ['approval', 'clarification', 'external-event', 'custom'];
+type Questions = z.infer<typeof interruptData.clarification>;
 
-function gate(typeId: string, ask: Ask): NodeType {
-  return {
-    typeId,
-    check: (node) => gateProblems(node, ask(node, {})),
-    begin(context) {
-      const { node, state, inputs } = context;
-      const { timeoutMs, resumeSchema } = node.config;
-      const question = {
-        nodeId: node.id,
-        ...ask(node, inputs),
-        timeoutMs: timeoutMs as number | undefined,
-        resumeSchema: resumeSchema as JsonObject | undefined,
-      };
-      return { kind: 'wait', drafts: askDrafts(state, question) };
-    },
-    resume: resumeGate,
-  };
-}
-
-export const approvalGate = gate('core.approvalGate', askApproval);
-export const clarificationGate = gate('core.clarificationGate', askClarification);
-export const interrupt = gate('core.interrupt', askAnything);
-
-function gateProblems({ config }: WorkflowNode, { kind, data }: GateQuestion): string[] {
-  if (!answerable.includes(kind)) return [`config.kind must be one of ${answerable.join(', ')}`];
-  const problems: string[] = [];
-  const parsed = interruptData[kind as InterruptKind].safeParse(data);
-  for (const issue of parsed.error?.issues ?? [])
-    problems.push(`${['data', ...issue.path].join('.')}: ${issue.message}`);
-  const { timeoutMs, resumeSchema } = config;
-  const span =
-    typeof timeoutMs === 'number' && Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_SPAN_MS;
-  if (timeoutMs !== undefined && !span)
-    problems.push(`config.timeoutMs must be a whole number from 1 to ${MAX_SPAN_MS}`);
-  if (resumeSchema !== undefined) problems.push(...schemaProblems(resumeSchema, 'config.resumeSchema'));
-  if (kind === 'clarification' && parsed.success)
-    problems.push(...questionProblems(data.questions as readonly JsonObject[]));
-  return problems;
-}
-
-function questionProblems(questions: readonly JsonObject[]): string[] {
-  const ids = questions.map((question) => question.id as string);
-  const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
-  const schemas = questions.flatMap(({ id, schema }) =>
-    schema === undefined ? [] : schemaProblems(schema, `the schema of question ${id}`),
-  );
-  return [...twice.map((id) => `question ${id} is there twice`), ...schemas];
-}
-
-export function schemaProblems(schema: Json, what: string): string[] {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return [`${what} must be an object`];
-  try {
-    compileSchema(schema as JsonObject);
-    return [];
-  } catch (error) {
-    return [`${what}: ${(error as Error).message}`];
+/** Each question is there once, and with a schema that compiles. */
+function checkQuestions({ questions }: Questions, context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  for (const [index, { id, schema }] of questions.entries()) {
+    const report = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: ['questions', index, field], message });
+    if (seen.has(id)) report('id', `question ${id} is there twice`);
+    seen.add(id);
+    const problem = schema === undefined ? null : schemaProblem(schema);
+    if (problem !== null) report('schema', problem);
   }
 }
 
-function resumeGate(context: NodeContext, { kind, value, timedOut }: Answer): NodeAction {
-  const { node } = context;
+export const clarificationGate = gate({
+  typeId: 'core.clarificationGate',
+  config: interruptData.clarification.loose().extend(waiting).superRefine(checkQuestions),
+  ask({ node: { config } }) {
+    const data: Record<string, Json> = { questions: config.questions ?? [] };
+    if (config.contextType !== undefined) data.contextType = config.contextType;
+    return { kind: 'clarification', data };
+  },
+});
+
+const interruptOf = <Kind extends InterruptKind, Data extends z.ZodType>(kind: Kind, data: Data) =>
+  z.looseObject({ kind: z.literal(kind), data, ...waiting });
+
+/** Of kinds that need nothing but somebody to answer; the others belong to agents and conversations. */
+export const interrupt = gate({
+  typeId: 'core.interrupt',
+  config: z.discriminatedUnion('kind', [
+    interruptOf('approval', interruptData.approval),
+    interruptOf('clarification', interruptData.clarification.superRefine(checkQuestions)),
+    interruptOf('external-event', interruptData['external-event']),
+    interruptOf('custom', interruptData.custom),
+  ]),
+  ask: ({ node, config }) => ({ kind: config.kind, data: isJsonObject(node.config.data) ? node.config.data : {} }),
+});
+
+function resumeGate(context: NodeContext<Waiting>, { kind, value, timedOut }: Answer): NodeAction {
+  const { node, config } = context;
   if (timedOut) {
     const code = kind === 'approval' ? 'approval_timeout' : 'interrupt_timeout';
-    const message = `Nobody answered node ${node.id} within ${node.config.timeoutMs} ms.`;
+    const message = `Nobody answered node ${node.id} within ${config.timeoutMs} ms.`;
     return { kind: 'fail', error: { code, message, retryable: false } };
   }
   if (kind !== 'approval') return { kind: 'complete', outputs: asOutputs(value) };
-  return approved(context, value as JsonObject);
+  return approved(context, isJsonObject(value) ? value : {});
 }
 
 /** Accepted goes on by `output` and `approved`; a rejection or a wish to refine by its own port where an edge leaves by it. */

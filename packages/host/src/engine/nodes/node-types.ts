@@ -10,8 +10,6 @@ import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
 import { stepNode } from './step-node.ts';
 import { subWorkflow } from './sub-workflow.ts';
 
-export type { NodeTypeRegistry };
-
 const coreNodes: readonly NodeType[] = [
   noop,
   identity,

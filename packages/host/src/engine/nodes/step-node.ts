@@ -6,8 +6,9 @@ import { stepRequested } from '../core/recover.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import type { Step } from '../ports.ts';
 import { plainJsonCopy } from '../values/json-copy.ts';
-import type { NodeType, Workflow } from '../workflow/node-type.ts';
-import { noProblems, passedOn } from './values.ts';
+import { defineNodeType, type NodeType, type Workflow } from '../workflow/node-type.ts';
+import { anyConfig } from './config-fields.ts';
+import { passedOn } from './values.ts';
 
 /** The node's configuration overlaid with its inputs, as a copy: what the function does to it must not reach the run. */
 export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenCall): JsonObject {
@@ -17,16 +18,15 @@ export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenC
   return (plainJsonCopy(input) ?? JSON.parse(JSON.stringify(input))) as JsonObject;
 }
 
-export function stepNode(step: Pick<Step, 'typeId' | 'safety'>): NodeType {
-  return {
-    typeId: step.typeId,
-    safety: step.safety,
-    check: () => noProblems,
+/** Its function checks what it gets, config and inputs in one; so any config is one. */
+export const stepNode = ({ typeId, safety }: Pick<Step, 'typeId' | 'safety'>): NodeType =>
+  defineNodeType({
+    typeId,
+    safety,
+    config: anyConfig,
     begin({ node, visit, callAttempts }) {
       const callId = callIdOf(node.id, visit);
-      const { typeId, safety } = step;
       const call = { callId, nodeId: node.id, step: typeId, safety, attempt: callAttempts + 1 };
       return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
     },
-  };
-}
+  });

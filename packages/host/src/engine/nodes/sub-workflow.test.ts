@@ -261,13 +261,22 @@ describe('a host that dies', () => {
 });
 
 test.each([
-  [{ workflowId: 7 }, 'must name a workflow'],
-  [{ workflowId: 'kid', waitForCompletion: false }, 'always waits'],
-  [{ workflowId: 'kid', onChildFailure: 'shrug' }, 'fail-parent'],
-  [{ workflowId: 'kid', inputMapping: { a: 1 } }, 'inputMapping must map'],
-  [{ workflowId: 'kid', outputMapping: ['a'] }, 'outputMapping must map'],
-  [{ workflowId: 'kid', propagateCancellation: 'no' }, 'true or false'],
-  [{ workflowId: 'kid', colour: 'red' }, 'colour is not known'],
+  [{ workflowId: 7 }, 'config.workflowId (node n1): '],
+  [
+    { workflowId: 'kid', waitForCompletion: false },
+    'config.waitForCompletion (node n1): must be true: a node always waits',
+  ],
+  [
+    { workflowId: 'kid', onChildFailure: 'shrug' },
+    'config.onChildFailure (node n1): Invalid option: expected one of "fail-parent"|"absorb"',
+  ],
+  [{ workflowId: 'kid', inputMapping: { a: 1 } }, 'config.inputMapping.a (node n1): '],
+  [{ workflowId: 'kid', outputMapping: ['a'] }, 'config.outputMapping (node n1): '],
+  [
+    { workflowId: 'kid', propagateCancellation: 'no' },
+    'config.propagateCancellation (node n1): Invalid input: expected boolean',
+  ],
+  [{ workflowId: 'kid', colour: 'red' }, 'config.colour (node n1): is not known'],
 ])('a sub-workflow configured with %j is refused at registration', async (config, why) => {
   const { node } = family();
   const definition = named('top', chain({ typeId: 'core.subWorkflow', config: config as JsonObject }));

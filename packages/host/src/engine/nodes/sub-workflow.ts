@@ -1,5 +1,6 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import type { Json, RunId } from '@cairn/protocol';
+import { z } from 'zod';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import {
   budgetOfEach,
@@ -13,18 +14,24 @@ import {
   unknownChild,
 } from '../family/child-drafts.ts';
 import { childRequest } from '../family/child-request.ts';
-import { harvested, type Mapping, mappingProblems } from '../family/mappings.ts';
-import type { MemoryScopeIsolation } from '../family/memory-scope.ts';
-import type { DrivenContext, NodeDriver, NodeType } from '../workflow/node-type.ts';
+import { harvested, mapping } from '../family/mappings.ts';
+import { memoryScopeIsolation } from '../family/memory-scope.ts';
+import { type DrivenContext, defineNodeType, type NodeDriver } from '../workflow/node-type.ts';
+import { text } from './config-fields.ts';
+import { onChildFailure } from './dispatch-config.ts';
 
-interface SubWorkflowConfig {
-  readonly workflowId: string;
-  readonly onChildFailure?: 'fail-parent' | 'absorb';
-  readonly inputMapping?: Mapping;
-  readonly outputMapping?: Mapping;
-  readonly propagateCancellation?: boolean;
-  readonly memoryScopeIsolation?: MemoryScopeIsolation;
-}
+const config = z.strictObject({
+  workflowId: text,
+  waitForCompletion: z.literal(true, 'must be true: a node always waits for its run').optional(),
+  onChildFailure: onChildFailure.optional(),
+  inputMapping: mapping.optional(),
+  outputMapping: mapping.optional(),
+  propagateCancellation: z.boolean().optional(),
+  memoryScopeIsolation: memoryScopeIsolation.optional(),
+});
+
+type Config = z.infer<typeof config>;
+type Context = DrivenContext<Sub, Config>;
 
 /** What is known of the child. */
 interface Sub {
@@ -34,12 +41,9 @@ interface Sub {
   end: ChildEnd | null;
 }
 
-const configOf = ({ node }: DrivenContext<Sub>): SubWorkflowConfig => node.config as unknown as SubWorkflowConfig;
+const harvestOf = ({ config }: Context): readonly string[] => Object.values(config.outputMapping ?? {});
 
-const harvestOf = (context: DrivenContext<Sub>): readonly string[] =>
-  Object.values(configOf(context).outputMapping ?? {});
-
-const driver: NodeDriver<Sub> = {
+const driver: NodeDriver<Sub, Config> = {
   fresh: () => ({ childRunId: null, isStarted: false, failure: null, end: null }),
   evolve(sub, { type, payload }) {
     if (type === 'cairn.step.requested') sub.childRunId = payload.childRunId as string;
@@ -65,7 +69,7 @@ const driver: NodeDriver<Sub> = {
     return inner.end === null || !inner.isStarted ? null : over(context, inner.childRunId, inner.end);
   },
   callInput(context) {
-    const { workflowId, inputMapping = {}, propagateCancellation = true, memoryScopeIsolation } = configOf(context);
+    const { workflowId, inputMapping = {}, propagateCancellation = true, memoryScopeIsolation } = context.config;
     return childRequest(context, {
       childRunId: context.inner.childRunId as RunId,
       workflowId,
@@ -77,7 +81,7 @@ const driver: NodeDriver<Sub> = {
   },
   returned(context, call, result) {
     const childRunId = context.inner.childRunId as RunId;
-    const { workflowId } = configOf(context);
+    const { workflowId } = context.config;
     if (!('error' in result)) return [dispatched(context, childRunId, workflowId), childStarted(context, call)];
     return childRefused(context, call, { childRunId, error: unknownChild(workflowId, result.error) });
   },
@@ -88,8 +92,8 @@ const driver: NodeDriver<Sub> = {
   },
 };
 
-function over(context: DrivenContext<Sub>, childRunId: string, end: ChildEnd) {
-  const { onChildFailure = 'fail-parent', outputMapping = {}, workflowId } = configOf(context);
+function over(context: Context, childRunId: string, end: ChildEnd) {
+  const { onChildFailure = 'fail-parent', outputMapping = {}, workflowId } = context.config;
   const { status: childStatus, error, variables } = end;
   if (childStatus !== 'completed' && onChildFailure === 'fail-parent') {
     return { kind: 'fail' as const, error: failureOf(workflowId, childRunId, childStatus, error) };
@@ -100,41 +104,9 @@ function over(context: DrivenContext<Sub>, childRunId: string, end: ChildEnd) {
   return { kind: 'complete' as const, outputs, drafts };
 }
 
-const known = [
-  'workflowId',
-  'waitForCompletion',
-  'onChildFailure',
-  'inputMapping',
-  'outputMapping',
-  'propagateCancellation',
-  'memoryScopeIsolation',
-];
-
-function problemsOf(config: JsonObject): readonly string[] {
-  const { workflowId, waitForCompletion, onChildFailure, inputMapping, outputMapping, propagateCancellation } = config;
-  const problems: string[] = [];
-  for (const key of Object.keys(config)) if (!known.includes(key)) problems.push(`config.${key} is not known`);
-  if (typeof workflowId !== 'string' || workflowId === '') problems.push('config.workflowId must name a workflow');
-  if (waitForCompletion !== undefined && waitForCompletion !== true) {
-    problems.push('config.waitForCompletion must be true: a node always waits for its run');
-  }
-  if (onChildFailure !== undefined && onChildFailure !== 'fail-parent' && onChildFailure !== 'absorb') {
-    problems.push('config.onChildFailure must be "fail-parent" or "absorb"');
-  }
-  if (propagateCancellation !== undefined && typeof propagateCancellation !== 'boolean') {
-    problems.push('config.propagateCancellation must be true or false');
-  }
-  const { memoryScopeIsolation } = config;
-  if (memoryScopeIsolation !== undefined && memoryScopeIsolation !== 'isolated') {
-    problems.push('config.memoryScopeIsolation must be "isolated", or left out');
-  }
-  const mappings = [mappingProblems('inputMapping', inputMapping), mappingProblems('outputMapping', outputMapping)];
-  return [...problems, ...mappings.flat()];
-}
-
-export const subWorkflow: NodeType = {
+export const subWorkflow = defineNodeType({
   typeId: 'core.subWorkflow',
-  driver: driver as unknown as NodeDriver,
-  check: ({ config }) => problemsOf(config as JsonObject),
+  config,
+  driver,
   begin: () => ({ kind: 'wait', drafts: [] }),
-};
+});

@@ -1,8 +1,6 @@
 /** How values pass through a node: what it is given and what it puts out. */
 import type { JsonObject } from '@cairn/protocol';
 
-export const noProblems: readonly string[] = [];
-
 /** A result as a node's outputs: an object is the outputs, anything else is the output called `output`. */
 export const asOutputs = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

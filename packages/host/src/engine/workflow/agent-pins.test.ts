@@ -119,7 +119,9 @@ test('how a node shares what is said is no part of who acts in it', async () => 
 test('a node that shares in a way nobody knows is not registered', async () => {
   await expect(begun(flow({ ...asking, config: { agentSharing: 'everything' } }))).rejects.toMatchObject({
     code: 'validation_error',
-    message: expect.stringContaining('node n1: config.agentSharing must be isolated, shared, or shared:<group>'),
+    message: expect.stringContaining(
+      'nodes[0].config.agentSharing (node n1): must be isolated, shared, or shared:<group>',
+    ),
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ChannelDeclaration, Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { bench, chain } from '../../../test/kit/engine-bench.ts';
-import { sharingProblems } from './agent-sharing.ts';
+import { agentSharing } from './agent-sharing.ts';
 
 const message = { messageId: 'm1', from: 'vendor.acme.desk.triage', content: 'Hello', ts: 1 };
 
@@ -53,17 +53,19 @@ test('what is no message belongs to no group', async () => {
 
 test.each(['Shared', 'shared:', 'shared:a b', 'group:desk', `shared:${'x'.repeat(129)}`, 7, null, {}])(
   'a workflow that shares by %j is not registered',
-  async (agentSharing) => {
-    const value = agentSharing as Json;
-    expect(sharingProblems(value, 'it')).toHaveLength(1);
+  async (sharing) => {
+    const value = sharing as Json;
+    expect(agentSharing.safeParse(value).error?.issues).toHaveLength(1);
     await expect(written(message, { reducer: 'message', agentSharing: value })).rejects.toMatchObject({
       code: 'validation_error',
-      message: expect.stringContaining('config.agentSharing must be isolated, shared, or shared:<group>'),
+      message: expect.stringContaining(
+        'nodes[0].config.agentSharing (node n1): must be isolated, shared, or shared:<group>',
+      ),
     });
     const declared = { reducer: 'message', options: { agentSharing: value } };
     await expect(written(message, {}, declared)).rejects.toMatchObject({
       code: 'validation_error',
-      message: expect.stringContaining('options.agentSharing of channel talk must be'),
+      message: expect.stringContaining('channels.talk.options.agentSharing: must be isolated, shared,'),
     });
   },
 );

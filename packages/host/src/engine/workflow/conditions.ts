@@ -1,5 +1,6 @@
 /** Edge conditions: compiled once, tested against what the edge's source put out. */
-import { type EdgeCondition, type Json, type JsonObject, jsonEquals } from '@cairn/protocol';
+import { type edgeCondition, type Json, type JsonObject, jsonEquals } from '@cairn/protocol';
+import type { z } from 'zod';
 import { compileExpression, type Scope } from '../values/expressions.ts';
 import { compilePattern } from '../values/patterns.ts';
 
@@ -7,7 +8,7 @@ import { compilePattern } from '../values/patterns.ts';
 export type Condition = (scope: Scope) => boolean;
 
 /** Throws an Error whose message says what is wrong with the condition. */
-export function compileCondition(condition: EdgeCondition): Condition {
+export function compileCondition(condition: z.infer<typeof edgeCondition>): Condition {
   const type = condition.type ?? (condition.expression === undefined ? 'equals' : 'expression');
   if (type === 'expression') {
     if (condition.expression === undefined) throw new Error('a condition of type expression needs an expression');

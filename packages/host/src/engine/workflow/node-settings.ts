@@ -1,5 +1,27 @@
 /** A node's own settings over its workflow's: how often it is tried again, how long to wait, how long it may take. */
-import type { Json, JsonObject, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
+import { parseShape, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
+
+/** Longest time a timer can be set for: a year. */
+export const MAX_SPAN_MS = 31_536_000_000;
+
+const spanMs = z.int().min(0).max(MAX_SPAN_MS).optional();
+
+/** What this host reads of the `settings` of a node. */
+export const nodeSettings = z.looseObject({
+  /** For one attempt; 0 means no limit. */
+  timeoutMs: spanMs,
+  retry: z
+    .looseObject({
+      /** Counts before `maxRetries`. */
+      maxAttempts: z.int().min(1).max(1_000).optional(),
+      maxRetries: z.int().min(0).max(1_000).optional(),
+      backoffMs: spanMs,
+      factor: z.number().min(1).max(100).optional(),
+      maxBackoffMs: spanMs,
+    })
+    .optional(),
+});
 
 export interface RetryPolicy {
   /** Attempts after the first. */
@@ -9,56 +31,22 @@ export interface RetryPolicy {
   readonly maxBackoffMs: number;
 }
 
-export interface NodeSettings {
+export interface CompiledSettings {
   readonly retry: RetryPolicy;
   /** For one attempt; null for no limit. */
   readonly timeoutMs: number | null;
 }
 
-/** Of settings that `settingsProblems` found no fault with. */
-export function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition): NodeSettings {
-  const settings = node.settings ?? {};
-  const retry = (settings.retry ?? {}) as JsonObject;
-  const own = typeof retry.maxAttempts === 'number' ? retry.maxAttempts - 1 : retry.maxRetries;
+export function compileSettings(node: WorkflowNode, definition: WorkflowDefinition): CompiledSettings {
+  const { timeoutMs, retry = {} } = parseShape(nodeSettings, node.settings ?? {}, `The settings of node ${node.id}`);
+  const { maxAttempts, maxRetries, backoffMs = 1_000, factor = 2, maxBackoffMs = 60_000 } = retry;
+  const own = maxAttempts === undefined ? maxRetries : maxAttempts - 1;
   return {
-    retry: {
-      maxRetries: numberOr(own, definition.settings.maxRetries ?? 0),
-      backoffMs: numberOr(retry.backoffMs, 1_000),
-      factor: numberOr(retry.factor, 2),
-      maxBackoffMs: numberOr(retry.maxBackoffMs, 60_000),
-    },
-    timeoutMs: numberOr(settings.timeoutMs, 0) || null,
+    retry: { maxRetries: own ?? definition.settings.maxRetries ?? 0, backoffMs, factor, maxBackoffMs },
+    timeoutMs: timeoutMs || null,
   };
 }
 
 /** The wait before this retry (1 for the first). No randomness: a run must decide the same every time. */
 export const retryDelay = (policy: RetryPolicy, retry: number): number =>
   Math.round(Math.min(policy.maxBackoffMs, policy.backoffMs * policy.factor ** (retry - 1)));
-
-const numberOr = (value: Json | undefined, otherwise: number): number =>
-  typeof value === 'number' ? value : otherwise;
-
-/** Longest time a timer can be set for: a year. */
-export const MAX_SPAN_MS = 31_536_000_000;
-
-export function settingsProblems(settings: JsonObject): string[] {
-  const problems: string[] = [];
-  const check = (name: string, value: Json | undefined, from: number, to: number, whole: boolean) => {
-    if (value === undefined) return;
-    const fits = typeof value === 'number' && value >= from && value <= to && (!whole || Number.isInteger(value));
-    if (!fits) problems.push(`settings.${name} must be a ${whole ? 'whole ' : ''}number from ${from} to ${to}`);
-  };
-  check('timeoutMs', settings.timeoutMs, 0, MAX_SPAN_MS, true);
-  const retry = settings.retry;
-  if (retry === undefined) return problems;
-  if (typeof retry !== 'object' || retry === null || Array.isArray(retry)) {
-    return [...problems, 'settings.retry must be an object'];
-  }
-  const policy = retry as JsonObject;
-  check('retry.maxAttempts', policy.maxAttempts, 1, 1_000, true);
-  check('retry.maxRetries', policy.maxRetries, 0, 1_000, true);
-  check('retry.backoffMs', policy.backoffMs, 0, MAX_SPAN_MS, true);
-  check('retry.factor', policy.factor, 1, 100, false);
-  check('retry.maxBackoffMs', policy.maxBackoffMs, 0, MAX_SPAN_MS, true);
-  return problems;
-}

@@ -1,11 +1,173 @@
-/** The shapes of a compiled workflow and of the kinds of node in it; they refer to each other, so they stand together. */
+/**
+ * A node type: what a kind of node may be configured with, and what its nodes do. This is the main extension point of
+ * the engine. To add one, write it in a file under `nodes/` and list it in `nodes/node-types.ts`:
+ *
+ *     export const greet = defineNodeType({
+ *       typeId: 'core.greet',
+ *       config: z.looseObject({ greeting: z.string().optional() }),
+ *       begin: ({ config, inputs }) => ({
+ *         kind: 'complete',
+ *         outputs: { text: `${config.greeting ?? 'Hello'}, ${inputs.name}` },
+ *       }),
+ *     });
+ *
+ * A node type is pure: it reads the context it is given and answers with an action. It never waits, reads a clock or
+ * calls anything; what has to happen outside is an effect of its action, and time enters with the context.
+ *
+ * Read on in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
+ * shapes of a compiled workflow come last; they refer to node types and node types to them, so they share this file.
+ */
 import type { Json, JsonObject, RawEvent, RunId, TriggerRule, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
+import type { z } from 'zod';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { StepSafety } from '../ports.ts';
-import type { Expression, Scope } from '../values/expressions.ts';
+import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
 import type { RetryPolicy } from './node-settings.ts';
+
+export interface NodeType<Config = unknown, Inner extends object = object> {
+  /** What a definition names it by. */
+  readonly typeId: string;
+  /**
+   * What the `config` of a node may hold: parser, type and JSON Schema in one. It is parsed when a workflow is compiled,
+   * never in a run. Whatever needs the rest of the definition belongs in `check`.
+   */
+  readonly config: z.ZodType<Config>;
+  /** What starting the node leads to. May throw a CairnError, which fails the node. */
+  begin(context: NodeContext<Config>): NodeAction;
+  /** What an answer to its question leads to. */
+  resume?(context: NodeContext<Config>, answer: Answer): NodeAction;
+  /** What its timer leads to. */
+  fired?(context: NodeContext<Config>, timer: Timer): NodeAction;
+  /** Problems that the config has with the rest of the definition, found when the workflow is registered. */
+  check?(node: NodeToCheck<Config>): readonly Problem[];
+  /** Problems that a run as it is asked for would have with a node, found when the run is created. */
+  checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
+  /** Of nodes that ask for an effect: whether it may be repeated. */
+  readonly safety?: StepSafety;
+  /** Of nodes that make many calls; then `begin` leaves the rest to it. */
+  readonly driver?: NodeDriver<Inner, Config>;
+  /** Whether a node acts as the agent it names, which must then be known when a run starts. */
+  actsAsAgent?(node: WorkflowNode): boolean;
+  /** Its nodes carry out what a supervisor has decided last. */
+  readonly dispatches?: boolean;
+  /** A runtime capability this host does not have: such a node fails without being executed. */
+  readonly missingCapability?: string;
+}
+
+/**
+ * A node type with the type of its config taken from the schema. The engine hands a node only the config that this very
+ * schema parsed, so from here on the type of the config is no longer needed.
+ */
+export const defineNodeType = <Config, Inner extends object = object>(
+  type: { readonly config: z.ZodType<Config> } & NodeType<NoInfer<Config>, Inner>,
+): NodeType => type;
+
+/** The kinds of node a host can run, by typeId. */
+export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;
+
+/** A node of a definition that is about to be registered. */
+export interface NodeToCheck<Config = unknown> {
+  readonly config: Config;
+  readonly node: WorkflowNode;
+  readonly definition: WorkflowDefinition;
+}
+
+/** What is wrong with a definition, and where. */
+export interface Problem {
+  /** From the node, or from the definition, down to the place. */
+  readonly path: readonly PropertyKey[];
+  /** The part of the definition that it is about, by its id: `node wait`. */
+  readonly of?: string;
+  readonly message: string;
+}
+
+/** A run that is about to be created. */
+export interface NewRunFacts {
+  readonly configurable: JsonObject;
+  readonly budget: Budget;
+  readonly agents: Agents;
+}
+
+/** A node at the moment it starts, is answered, or has its timer fire. */
+export interface NodeContext<Config = unknown> {
+  readonly runId: RunId;
+  /** The node as the definition has it. */
+  readonly node: WorkflowNode;
+  /** Its `config` as its type parsed it. */
+  readonly config: Config;
+  readonly compiled: CompiledNode;
+  /** Resolved when the node started afresh; the same for its retries. */
+  readonly inputs: JsonObject;
+  /** Fresh starts of this node before this one. */
+  readonly visit: number;
+  /** Attempts of this visit before this one. */
+  readonly attempt: number;
+  /** Re-entries by a back edge since the node was entered from outside its loop. */
+  readonly iteration: number;
+  /** Nodes whose edges brought the run here. */
+  readonly sources: readonly string[];
+  /** Instant of the last event. */
+  readonly now: number;
+  /** Attempts of this visit that a pause cut short. */
+  readonly abandoned: number;
+  /** Attempts made of this visit's call. */
+  readonly callAttempts: number;
+  readonly agents: Agents;
+  /** For reading only. */
+  readonly state: Readonly<RunState>;
+}
+
+/** Drafts without a cause get the event that led here. */
+export type NodeAction =
+  | {
+      readonly kind: 'complete';
+      readonly outputs: JsonObject;
+      /** Output ports this activates; left out: `output` and the names of the outputs. */
+      readonly ports?: readonly string[];
+      readonly drafts?: readonly Draft[];
+      /** The agent that did it, when that is no longer the one the node names. */
+      readonly agentId?: string;
+      /** The run is over with it, whatever else is going on. */
+      readonly endsRun?: { readonly reason: string | null };
+    }
+  | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
+  | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
+
+/** A driven node, with what its driver keeps of it. */
+export interface DrivenContext<Inner extends object = object, Config = unknown> extends NodeContext<Config> {
+  /** For reading only: it changes by `evolve` alone. */
+  readonly inner: Inner;
+}
+
+/** What came of a call: what its performer gave or threw, or what a human says of one that was interrupted. */
+export type CallResult = StepResult | { readonly given: Json };
+
+/**
+ * Drives a node through many calls. What it knows of the node follows from the node's rows, so that a run that was left in
+ * the middle goes on at the next call that has no recorded result.
+ */
+export interface NodeDriver<Inner extends object = object, Config = unknown> {
+  /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
+  fresh(): Inner;
+  /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
+  evolve(inner: Inner, event: RawEvent): void;
+  /** What follows; null until something happens. Asked again after each of its decisions. */
+  next(context: DrivenContext<Inner, Config>): NodeAction | null;
+  /** What a call is performed with. Not copied. */
+  callInput(context: DrivenContext<Inner, Config>, call: OpenCall): JsonObject;
+  /** What a person is told of a call that was interrupted; left out: what it is performed with. */
+  about?(context: DrivenContext<Inner, Config>, call: OpenCall): JsonObject;
+  /** The rows that record what came of a call; one of them closes it. `now` is when it came. */
+  returned(context: DrivenContext<Inner, Config>, call: OpenCall, result: CallResult): readonly Draft[];
+  /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */
+  again(context: DrivenContext<Inner, Config>, call: OpenCall): readonly Draft[];
+  /** The rows that close what it has open, when the node is ended from outside: out of time, or with its run. */
+  stopped?(context: DrivenContext<Inner, Config>): readonly Draft[];
+  /** Whether the attempt has changed something outside, which another one would change again. */
+  hasWritten?(inner: Inner): boolean;
+}
 
 export interface CompiledEdge {
   readonly id: string;
@@ -37,6 +199,8 @@ export interface CompiledNode {
   /** The workflow it belongs to. */
   readonly definition: WorkflowDefinition;
   readonly type: NodeType;
+  /** Its `config` as its type parsed it: once, for all runs. */
+  readonly config: unknown;
   /** Forward edges into it. */
   readonly in: readonly CompiledEdge[];
   readonly groups: readonly EdgeGroup[];
@@ -50,8 +214,6 @@ export interface CompiledNode {
   readonly timeoutMs: number | null;
   /** Compiled texts of its input expressions, by input. */
   readonly expressions: ReadonlyMap<string, Expression>;
-  /** The expression in its configuration, where its type has one. */
-  readonly program: Program | null;
   /** Driven nodes that may be at work at the same time. */
   readonly concurrentNodes: () => readonly CompiledNode[];
 }
@@ -72,116 +234,3 @@ export interface Workflow {
 
 /** Definitions of agents, by agentId; what is in one is for those who drive agents. */
 export type Agents = ReadonlyMap<string, JsonObject>;
-
-/** What a node's configured expression gives in a run. */
-export type Program = (scope: Scope) => Json;
-
-/** A node at the moment it starts, is answered, or has its timer fire. */
-export interface NodeContext {
-  readonly runId: RunId;
-  readonly node: WorkflowNode;
-  readonly compiled: CompiledNode;
-  /** Resolved when the node started afresh; the same for its retries. */
-  readonly inputs: JsonObject;
-  /** Fresh starts of this node before this one. */
-  readonly visit: number;
-  /** Attempts of this visit before this one. */
-  readonly attempt: number;
-  /** Re-entries by a back edge since the node was entered from outside its loop. */
-  readonly iteration: number;
-  /** Nodes whose edges brought the run here. */
-  readonly sources: readonly string[];
-  /** Instant of the last event. */
-  readonly now: number;
-  /** Attempts of this visit that a pause cut short. */
-  readonly abandoned: number;
-  /** Attempts made of this visit's call. */
-  readonly callAttempts: number;
-  readonly agents: Agents;
-  /** For reading only. */
-  readonly state: Readonly<RunState>;
-}
-
-/** A driven node, with what its driver keeps of it. */
-export interface DrivenContext<Inner extends object = object> extends NodeContext {
-  /** For reading only: it changes by `evolve` alone. */
-  readonly inner: Inner;
-}
-
-/** What came of a call: what its performer gave or threw, or what a human says of one that was interrupted. */
-export type CallResult = StepResult | { readonly given: Json };
-
-/**
- * Drives a node through many calls. What it knows of the node follows from the node's rows, so that a run that was left in
- * the middle goes on at the next call that has no recorded result.
- */
-export interface NodeDriver<Inner extends object = object> {
-  /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
-  fresh(): Inner;
-  /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
-  evolve(inner: Inner, event: RawEvent): void;
-  /** What follows; null until something happens. Asked again after each of its decisions. */
-  next(context: DrivenContext<Inner>): NodeAction | null;
-  /** What a call is performed with. Not copied. */
-  callInput(context: DrivenContext<Inner>, call: OpenCall): JsonObject;
-  /** What a person is told of a call that was interrupted; left out: what it is performed with. */
-  about?(context: DrivenContext<Inner>, call: OpenCall): JsonObject;
-  /** The rows that record what came of a call; one of them closes it. `now` is when it came. */
-  returned(context: DrivenContext<Inner>, call: OpenCall, result: CallResult): readonly Draft[];
-  /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */
-  again(context: DrivenContext<Inner>, call: OpenCall): readonly Draft[];
-  /** The rows that close what it has open, when the node is ended from outside: out of time, or with its run. */
-  stopped?(context: DrivenContext<Inner>): readonly Draft[];
-  /** Whether the attempt has changed something outside, which another one would change again. */
-  hasWritten?(inner: Inner): boolean;
-}
-
-/** Drafts without a cause get the event that led here. */
-export type NodeAction =
-  | {
-      readonly kind: 'complete';
-      readonly outputs: JsonObject;
-      /** Output ports this activates; left out: `output` and the names of the outputs. */
-      readonly ports?: readonly string[];
-      readonly drafts?: readonly Draft[];
-      /** The agent that did it, when that is no longer the one the node names. */
-      readonly agentId?: string;
-      /** The run is over with it, whatever else is going on. */
-      readonly endsRun?: { readonly reason: string | null };
-    }
-  | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
-  | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
-
-/** A run that is about to be created. */
-export interface NewRunFacts {
-  readonly configurable: JsonObject;
-  readonly budget: Budget;
-  readonly agents: Agents;
-}
-
-export interface NodeType {
-  readonly typeId: string;
-  /** A runtime capability this host does not have: such a node fails without being executed. */
-  readonly missingCapability?: string;
-  /** Of nodes that ask for an effect. */
-  readonly safety?: StepSafety;
-  /** Of nodes that make many calls; then `begin` leaves the rest to it. */
-  readonly driver?: NodeDriver;
-  /** Whether a node acts as the agent it names, which must then be known when a run starts. */
-  actsAsAgent?(node: WorkflowNode): boolean;
-  /** Its nodes carry out what a supervisor has decided last. */
-  readonly dispatches?: boolean;
-  /** Problems of a node's configuration, found when its workflow is registered. */
-  check(node: WorkflowNode, definition: WorkflowDefinition): readonly string[];
-  /** Problems that a run as it is asked for would have with a node, found when the run is created. */
-  checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
-  /** The expression in its configuration, compiled once for all runs. */
-  prepare?(node: WorkflowNode): Program | null;
-  /** What starting the node leads to. May throw a CairnError, which fails the node. */
-  begin(context: NodeContext): NodeAction;
-  resume?(context: NodeContext, answer: Answer): NodeAction;
-  fired?(context: NodeContext, timer: Timer): NodeAction;
-}
-
-/** The kinds of node a host can run, by typeId. */
-export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;

@@ -35,7 +35,7 @@ test.each([
 });
 
 test('an unknown type is named with its node', () => {
-  expect(problems(one({ type: 'core.nope' }))).toEqual(['node a: the type core.nope is not known']);
+  expect(problems(one({ type: 'core.nope' }))).toEqual(['nodes[0].typeId (node a): the type core.nope is not known']);
 });
 
 test('values marked as sensitive are refused', () => {
@@ -64,19 +64,29 @@ describe('names', () => {
       edges: [edge!, edge!],
       variables: [variable, variable],
     };
-    expect(problems(twice)).toEqual(['node a is there twice', 'edge a-b is there twice', 'variable v is there twice']);
+    expect(problems(twice)).toEqual([
+      'nodes[2].id: node a is there twice',
+      'edges[1].id: edge a-b is there twice',
+      'variables[1].name: variable v is there twice',
+    ]);
   });
 
   test('of edges and connections must exist', () => {
     const definition = workflowOf({ a: noop });
     const edges = [{ id: 'e', sourceNodeId: 'a', targetNodeId: 'ghost' }];
-    expect(problems({ ...definition, edges })).toEqual(['edge e names the unknown node ghost']);
+    expect(problems({ ...definition, edges })).toEqual([
+      'edges[0].targetNodeId (edge e): it names the unknown node ghost',
+    ]);
     const inputs = { x: { type: 'connection' as const, nodeId: 'ghost', outputKey: 'y' } };
-    expect(problems(one({ type: noop, inputs }))[0]).toMatch(/input x names the unknown node ghost/);
+    expect(problems(one({ type: noop, inputs }))[0]).toMatch(
+      /^nodes\[0]\.inputs\.x \(node a\): input x names the unknown node ghost/,
+    );
   });
 
   test('that every object has are reserved', () => {
-    expect(problems(workflowOf({ constructor: noop } as never))).toEqual(['the name constructor is reserved']);
+    expect(problems(workflowOf({ constructor: noop } as never))).toEqual([
+      'nodes[0].id: the name constructor is reserved',
+    ]);
   });
 });
 
@@ -87,8 +97,8 @@ describe('graphs', () => {
       { from: 'c', to: 'b' },
     ] as const;
     expect(problems(workflowOf({ a: noop, b: noop, c: noop }, edges))).toEqual([
-      'node b cannot be reached from a',
-      'node c cannot be reached from a',
+      'nodes[1] (node b): it cannot be reached from a',
+      'nodes[2] (node c): it cannot be reached from a',
     ]);
   });
 
@@ -108,7 +118,7 @@ describe('graphs', () => {
       { from: 's', to: 'b' },
     ] as const;
     expect(problems(workflowOf({ s: noop, l: noop, b: noop }, edges))).toEqual([
-      'the loop of node l can be entered elsewhere than at l',
+      'nodes[1] (node l): its loop can be entered elsewhere than at l',
     ]);
   });
 });
@@ -149,7 +159,7 @@ describe('what users write', () => {
   test('an edge that leaves a conditional or a loop by no port of theirs is a mistake', () => {
     const definition = workflowOf({ a: { type: 'core.conditional', config: { expression: 'true' } }, b: noop });
     expect(problems(definition)).toEqual([
-      'node a: edge a-b must leave core.conditional by sourceOutput true or false',
+      'nodes[0] (node a): edge a-b must leave core.conditional by sourceOutput true or false',
     ]);
   });
 });

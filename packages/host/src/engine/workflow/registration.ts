@@ -1,13 +1,16 @@
 /** What a definition must satisfy before it can be run: everything that can be known is said at registration, not at run time. */
 import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
-import { schemaProblems } from '../nodes/gate-nodes.ts';
-import type { NodeTypeRegistry } from '../nodes/node-types.ts';
+import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
-import { sharingProblems } from './agent-sharing.ts';
+import { compileSchema } from '../values/schemas.ts';
+import { agentSharing } from './agent-sharing.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph } from './loops.ts';
-import { MAX_SPAN_MS, settingsProblems } from './node-settings.ts';
+import { parseConfig, problemText, shapeProblems } from './node-config.ts';
+import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
+import type { NodeTypeRegistry, Problem } from './node-type.ts';
+import { isReservedName } from './reserved-names.ts';
 
 /** Kinds of node that need a capability this host may not have, by the wire's closed list. */
 const gatedTypes: Readonly<Record<string, string>> = {
@@ -24,12 +27,16 @@ export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeT
     ...names,
     // The graph can only be walked once its names are right.
     ...(names.length > 0 ? [] : graphProblems(definition)),
-    ...definition.nodes.flatMap((node) => nodeProblems(node, definition, nodeTypes)),
-    ...definition.edges.flatMap(({ id, condition }) =>
-      condition === undefined ? [] : problemOf(() => compileCondition(condition), `edge ${id}: condition`),
+    ...definition.nodes.flatMap((node, index) =>
+      nodeProblems(node, definition, nodeTypes).map(within(['nodes', index], `node ${node.id}`)),
+    ),
+    ...definition.edges.flatMap(({ id, condition }, index) =>
+      condition === undefined
+        ? []
+        : compileProblem(() => compileCondition(condition), ['edges', index, 'condition'], `edge ${id}`),
     ),
     ...definitionProblems(definition),
-  ];
+  ].map(problemText);
   if (problems.length === 0) return;
   throw new TerminalError('validation_error', {
     message: `The workflow ${definition.id} cannot be registered: ${problems.slice(0, 5).join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}.`,
@@ -74,80 +81,131 @@ function refuseSensitive(definition: WorkflowDefinition): void {
   });
 }
 
-function nameProblems({ nodes, edges, variables, channels }: WorkflowDefinition): string[] {
-  const ids = nodes.map((node) => node.id);
-  const known = new Set(ids);
+function nameProblems({ nodes, edges, variables, channels }: WorkflowDefinition): Problem[] {
+  const known = new Set(nodes.map(({ id }) => id));
+  const nodeIds = nodes.map(({ id }, index) => ({ name: id, path: ['nodes', index, 'id'] }));
+  const edgeIds = edges.map(({ id }, index) => ({ name: id, path: ['edges', index, 'id'] }));
+  const variableNames = variables.map(({ name }, index) => ({ name, path: ['variables', index, 'name'] }));
+  const channelNames = Object.keys(channels ?? {}).map((name) => ({ name, path: ['channels', name] }));
   return [
-    ...twice(ids).map((id) => `node ${id} is there twice`),
-    ...twice(edges.map((edge) => edge.id)).map((id) => `edge ${id} is there twice`),
-    ...twice(variables.map((variable) => variable.name)).map((name) => `variable ${name} is there twice`),
-    ...[...ids, ...edges.map(({ id }) => id), ...variables.map(({ name }) => name), ...Object.keys(channels ?? {})]
-      .filter((name) => name in {})
-      .map((name) => `the name ${name} is reserved`),
-    ...edges.flatMap(({ id, sourceNodeId, targetNodeId }) =>
-      [sourceNodeId, targetNodeId]
-        .filter((end) => !known.has(end))
-        .map((end) => `edge ${id} names the unknown node ${end}`),
+    ...twice(nodeIds, 'node'),
+    ...twice(edgeIds, 'edge'),
+    ...twice(variableNames, 'variable'),
+    ...[...nodeIds, ...edgeIds, ...variableNames, ...channelNames]
+      .filter(({ name }) => isReservedName(name))
+      .map(({ name, path }) => ({ path, message: `the name ${name} is reserved` })),
+    ...edges.flatMap(({ id, ...edge }, index) =>
+      (['sourceNodeId', 'targetNodeId'] as const)
+        .filter((end) => !known.has(edge[end]))
+        .map((end) => ({
+          path: ['edges', index, end],
+          of: `edge ${id}`,
+          message: `it names the unknown node ${edge[end]}`,
+        })),
     ),
   ];
 }
 
-const twice = (names: readonly string[]): string[] => {
-  const seen = new Set<string>();
-  return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))];
-};
+interface Named {
+  readonly name: string;
+  readonly path: readonly PropertyKey[];
+}
 
-function graphProblems(definition: WorkflowDefinition): string[] {
+/** Each name that is there before, at its second place. */
+function twice(names: readonly Named[], what: string): Problem[] {
+  const count = new Map<string, number>();
+  return names.flatMap(({ name, path }) => {
+    const before = count.get(name) ?? 0;
+    count.set(name, before + 1);
+    return before === 1 ? [{ path, message: `${what} ${name} is there twice` }] : [];
+  });
+}
+
+function graphProblems(definition: WorkflowDefinition): Problem[] {
   const graph = analyseGraph(definition);
+  const place = (id: string) => ({
+    path: ['nodes', definition.nodes.findIndex((node) => node.id === id)],
+    of: `node ${id}`,
+  });
   return [
-    ...graph.unreachable.map((id) => `node ${id} cannot be reached from ${graph.entries.join(', ')}`),
-    ...graph.tangled.map(({ head }) => `the loop of node ${head} can be entered elsewhere than at ${head}`),
+    ...graph.unreachable.map((id) => ({
+      ...place(id),
+      message: `it cannot be reached from ${graph.entries.join(', ')}`,
+    })),
+    ...graph.tangled.map(({ head }) => ({
+      ...place(head),
+      message: `its loop can be entered elsewhere than at ${head}`,
+    })),
   ];
 }
 
-function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): string[] {
-  const type = nodeTypes.get(node.typeId);
-  const problems = [
-    ...(type === undefined ? [`the type ${node.typeId} is not known`] : type.check(node, definition)),
-    ...(type?.actsAsAgent?.(node) === true ? sharingProblems(node.config.agentSharing, 'config.agentSharing') : []),
+const within =
+  (base: readonly PropertyKey[], of: string) =>
+  ({ path, message }: Problem): Problem => ({ path: [...base, ...path], of, message });
+
+/** With paths from the node on. */
+function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): Problem[] {
+  const channel = 'needs agent deployments, which this host does not offer';
+  return [
+    ...configProblems(node, definition, nodeTypes),
     ...inputProblems(node, definition),
-    ...settingsProblems(node.settings ?? {}),
-    ...(node.agent?.channel === undefined
-      ? []
-      : ['agent.channel needs agent deployments, which this host does not offer']),
+    ...shapeProblems(nodeSettings, node.settings ?? {}, ['settings']),
+    ...(node.agent?.channel === undefined ? [] : [{ path: ['agent', 'channel'], message: channel }]),
   ];
-  return problems.map((problem) => `node ${node.id}: ${problem}`);
 }
 
-function inputProblems({ inputs }: WorkflowNode, { nodes }: WorkflowDefinition): string[] {
-  return Object.entries(inputs).flatMap(([name, value]) => {
-    if (name in {}) return [`the input name ${name} is reserved`];
-    if (value.type === 'expression') return problemOf(() => compileExpression(value.expression), `input ${name}`);
+function configProblems(
+  node: WorkflowNode,
+  definition: WorkflowDefinition,
+  nodeTypes: NodeTypeRegistry,
+): readonly Problem[] {
+  const type = nodeTypes.get(node.typeId);
+  if (type === undefined) return [{ path: ['typeId'], message: `the type ${node.typeId} is not known` }];
+  const parsed = parseConfig(type, node.config);
+  if ('problems' in parsed) return parsed.problems;
+  return type.check?.({ config: parsed.config, node, definition }) ?? [];
+}
+
+function inputProblems({ inputs }: WorkflowNode, { nodes }: WorkflowDefinition): Problem[] {
+  return Object.entries(inputs).flatMap(([name, value]): Problem[] => {
+    const path = ['inputs', name];
+    if (isReservedName(name)) return [{ path, message: `the input name ${name} is reserved` }];
+    if (value.type === 'expression') return compileProblem(() => compileExpression(value.expression), path);
     if (value.type === 'connection' && !nodes.some((node) => node.id === value.nodeId)) {
-      return [`input ${name} names the unknown node ${value.nodeId}`];
+      return [{ path, message: `input ${name} names the unknown node ${value.nodeId}` }];
     }
     return [];
   });
 }
 
-function definitionProblems({ settings, configurableSchema, channels, variables }: WorkflowDefinition): string[] {
-  const problems: string[] = [];
-  if (configurableSchema !== undefined) problems.push(...schemaProblems(configurableSchema, 'configurableSchema'));
-  for (const [name, { schema, options }] of Object.entries(channels ?? {})) {
-    if (schema !== undefined) problems.push(...schemaProblems(schema, `the schema of channel ${name}`));
-    problems.push(...sharingProblems(options?.agentSharing, `options.agentSharing of channel ${name}`));
-    if (variables.some((variable) => variable.name === name)) problems.push(`${name} is both a variable and a channel`);
+function definitionProblems({ settings, configurableSchema, channels, variables }: WorkflowDefinition): Problem[] {
+  const problems: Problem[] = [];
+  if (configurableSchema !== undefined) {
+    problems.push(...compileProblem(() => compileSchema(configurableSchema), ['configurableSchema']));
   }
-  if ((settings.timeout ?? 0) > MAX_SPAN_MS) problems.push(`settings.timeout must be at most ${MAX_SPAN_MS}`);
-  if ((settings.maxRetries ?? 0) > 1_000) problems.push('settings.maxRetries must be at most 1000');
+  for (const [name, { schema, options }] of Object.entries(channels ?? {})) {
+    const path = ['channels', name];
+    if (schema !== undefined) problems.push(...compileProblem(() => compileSchema(schema), [...path, 'schema']));
+    const sharing = agentSharing.optional();
+    problems.push(...shapeProblems(sharing, options?.agentSharing, [...path, 'options', 'agentSharing']));
+    if (variables.some((variable) => variable.name === name)) {
+      problems.push({ path, message: `${name} is both a variable and a channel` });
+    }
+  }
+  if ((settings.timeout ?? 0) > MAX_SPAN_MS) {
+    problems.push({ path: ['settings', 'timeout'], message: `it must be at most ${MAX_SPAN_MS}` });
+  }
+  if ((settings.maxRetries ?? 0) > 1_000) {
+    problems.push({ path: ['settings', 'maxRetries'], message: 'it must be at most 1000' });
+  }
   return problems;
 }
 
-function problemOf(compile: () => unknown, what: string): string[] {
+function compileProblem(compile: () => unknown, path: readonly PropertyKey[], of?: string): Problem[] {
   try {
     compile();
     return [];
   } catch (error) {
-    return [`${what}: ${(error as Error).message.split('\n', 1)[0]}`];
+    return [{ path, message: firstLineOf(error), ...(of === undefined ? {} : { of }) }];
   }
 }

@@ -3,8 +3,8 @@ import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from 
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { LruMap } from '../../lru-map.ts';
-import type { NodeTypeRegistry } from '../nodes/node-types.ts';
 import type { Clock, Sha256 } from '../ports.ts';
+import type { NodeTypeRegistry } from './node-type.ts';
 import { checkDefinition, definitionText } from './registration.ts';
 import { compileWorkflow, type Workflow } from './workflow.ts';
 

@@ -1,13 +1,14 @@
 /** A definition made ready to run: adjacency, rules, conditions and settings, compiled once and shared by all its runs. */
 import type { PortValue, TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
-import { invariant } from '@cairn/protocol';
+import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
 import { compileExpression, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
-import { nodeSettings } from './node-settings.ts';
-import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Workflow } from './node-type.ts';
+import { parseConfig, problemText } from './node-config.ts';
+import { compileSettings } from './node-settings.ts';
+import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } from './node-type.ts';
 
 export type { CompiledEdge, CompiledNode, Workflow };
 
@@ -26,6 +27,8 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, no
   for (const node of definition.nodes) {
     const type = nodeTypes.get(node.typeId);
     invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
+    const parsed = parseConfig(type, node.config);
+    if ('problems' in parsed) throw unfit(node, parsed.problems);
     const leaving = out.get(node.id) ?? [];
     let concurrentNodes: readonly CompiledNode[] | undefined;
     nodes.set(node.id, {
@@ -33,15 +36,15 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, no
       node,
       definition,
       type,
+      config: parsed.config,
       in: into.get(node.id) ?? [],
       groups: groups.get(node.id) ?? [],
       out: leaving,
       loops: graph.loops.flatMap((loop, index) => (loop.nodes.has(node.id) ? [index] : [])),
       isLoopHead: heads.has(node.id),
       handlesFailure: leaving.some((edge) => handlesFailure(edge.rule)),
-      ...nodeSettings(node, definition),
+      ...compileSettings(node, definition),
       expressions: inputExpressions(node),
-      program: type.prepare?.(node) ?? null,
       concurrentNodes: () => {
         concurrentNodes ??= concurrentNodesOf(node.id, nodes);
         return concurrentNodes;
@@ -59,6 +62,14 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, no
     agents: new Map(),
   };
 }
+
+/** Stored by a host that took it, and run by one that does not. */
+const unfit = ({ id, typeId }: WorkflowNode, problems: readonly Problem[]): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `The config of node ${id} does not fit ${typeId}: ${problems.map(problemText).join('; ')}.`,
+    hint: 'Register the workflow again, as this host takes it.',
+    details: { nodeId: id, typeId, problems: problems.map(problemText) },
+  });
 
 function compileEdge(
   edge: WorkflowEdge,

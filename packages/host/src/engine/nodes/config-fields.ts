@@ -1,0 +1,67 @@
+/** The zod fields that the configs of several node types share. */
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { z } from 'zod';
+import { firstLineOf } from '../values/error-text.ts';
+import { compileExpression, type Expression } from '../values/expressions.ts';
+import { compileSchema } from '../values/schemas.ts';
+import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
+
+/** Of node types that read no config; a definition may hold one all the same. */
+export const anyConfig = z.looseObject({});
+
+/** Any JSON value, handed on as it is: definitions are parsed as JSON before any node type sees them. */
+export const anyJson = z.custom<Json>(() => true);
+
+/** Any JSON object. Keeps the order of its keys, which matters for what is recorded. */
+export const anyJsonObject = z.record(z.string(), anyJson);
+
+/** Text with at least one character. */
+export const text = z.string().min(1);
+
+/** A whole number without an upper bound; `z.int()` stops at 2^53. */
+export const wholeNumber = (from: number) =>
+  z.number().min(from).refine(Number.isInteger, 'must be a whole number').meta({ type: 'integer' });
+
+/** How long something may wait, in ms. */
+export const waitMs = z.int().min(1).max(MAX_SPAN_MS);
+
+/** On for `true` alone; any other value counts as left out. */
+export const flag = z.boolean().optional().catch(undefined);
+
+/** A field whose value counts as left out unless it is of the kind that the schema is about. */
+export const ignoredUnless = <Schema extends z.ZodType>(isOfKind: (value: unknown) => boolean, schema: Schema) =>
+  z.preprocess((value) => (isOfKind(value) ? value : undefined), schema.optional()).optional();
+
+/** A CEL expression, compiled when the config is parsed. */
+export const expression = z.string().transform((source, context) => compiledExpression(source, context));
+
+export function compiledExpression(source: string, context: z.RefinementCtx): Expression {
+  try {
+    return compileExpression(source);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: firstLineOf(error) });
+    return z.NEVER;
+  }
+}
+
+/** A JSON Schema that a user wrote, and that must compile. */
+export const jsonSchema = anyJsonObject
+  .superRefine((schema, context) => {
+    const problem = schemaProblem(schema);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({ description: 'A JSON Schema (2020-12).' });
+
+/** Why a JSON Schema does not compile; null when it does. */
+export function schemaProblem(schema: JsonObject): string | null {
+  try {
+    compileSchema(schema);
+    return null;
+  } catch (error) {
+    return firstLineOf(error);
+  }
+}
+
+/** For fields that have older names: `rename` puts the value under the name that the schema has. */
+export const renamed = <Schema extends z.ZodType>(rename: (config: JsonObject) => JsonObject, schema: Schema) =>
+  z.preprocess((config) => (isJsonObject(config as Json) ? rename(config as JsonObject) : config), schema);
