@@ -268,6 +268,8 @@ test.each([
   const host = await opened();
   const wrong = flow('wrong', { n: { type, config: config as JsonObject } });
   await expect(host.engine.register('local', wrong)).rejects.toMatchObject({
-    message: expect.stringContaining('config.memoryScopeIsolation must be'),
+    message: expect.stringContaining(
+      'nodes[0].config.memoryScopeIsolation (node n): Invalid input: expected "isolated"',
+    ),
   });
 });
