@@ -1,5 +1,5 @@
 /** The way from a root run down to a run, out of first rows alone: what it says of a run never changes, so it is kept. */
-import type { InboxEntry, JsonObject, RunId } from '@cairn/protocol';
+import { foldEventOf, type InboxEntry, type PayloadOf, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 
@@ -66,19 +66,19 @@ export class Ancestry {
     const head = await this.#log.head(runId);
     if (head === null) return null;
     const { workflowId, tenant, parentRunId } = head.record;
-    const started = parentRunId === null ? {} : await this.#started(runId);
-    const { parentNodeId, parentAgentId } = started;
+    const started = parentRunId === null ? null : await this.#started(runId);
     return {
       workflowId,
       tenant,
       parentRunId,
-      parentNodeId: typeof parentNodeId === 'string' ? parentNodeId : '',
-      parentAgentId: typeof parentAgentId === 'string' ? parentAgentId : null,
+      parentNodeId: started?.parentNodeId ?? '',
+      parentAgentId: started?.parentAgentId ?? null,
     };
   }
 
-  async #started(runId: RunId): Promise<JsonObject> {
+  async #started(runId: RunId): Promise<PayloadOf<'run.started'> | null> {
     const [first] = await this.#log.read({ runId, after: -1, limit: 1 });
-    return first === undefined ? {} : (JSON.parse(first.payload) as JsonObject);
+    const event = first === undefined ? null : foldEventOf(first);
+    return event?.type === 'run.started' ? event.payload : null;
   }
 }

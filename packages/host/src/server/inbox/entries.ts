@@ -1,5 +1,5 @@
 /** One question as the inbox shows it, from its index row, the row that asked it, and the runs above. */
-import { type ApprovalData, type InboxEntry, isoTime, type JsonObject, promptOf } from '@cairn/protocol';
+import { foldEventOf, type InboxEntry, isoTime, type Json, type JsonObject, promptOf } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord, Vote } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
@@ -18,11 +18,10 @@ export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRe
   const { runId, interruptId, nodeId, requestedAt, seq } = asked;
   const descent = await ancestry.descent(runId);
   const [row] = await log.read({ runId, after: seq - 1, limit: 1 });
-  if (descent === null || row?.type !== 'interrupt.requested') return null;
-  const payload = JSON.parse(row.payload) as JsonObject;
-  const data = (payload.data ?? {}) as JsonObject;
-  const kind = asked.kind as InboxEntry['kind'];
-  const agentId = agentOf(payload, data);
+  const event = row === undefined ? null : foldEventOf(row);
+  if (descent === null || event?.type !== 'interrupt.requested') return null;
+  const { kind, data = {}, resumeSchema, timeoutMs } = event.payload;
+  const agentId = agentOf(event.payload.agentId ?? data.agentId);
   const { workflowId, above } = descent;
   return {
     runId,
@@ -31,18 +30,17 @@ export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRe
     workflowId,
     kind,
     title: cut(promptOf({ kind, data })),
-    ...askedOf(data, payload.resumeSchema as JsonObject | undefined),
+    ...askedOf(data, resumeSchema),
     ...agentId,
     requestedAt: isoTime(requestedAt),
-    ...(typeof payload.timeoutMs === 'number' ? { expiresAt: isoTime(requestedAt + payload.timeoutMs) } : {}),
-    ...(kind === 'approval' ? deciders(data as unknown as ApprovalData, asked.votes) : {}),
+    ...(timeoutMs === undefined ? {} : { expiresAt: isoTime(requestedAt + timeoutMs) }),
+    ...(kind === 'approval' ? deciders(data, asked.votes) : {}),
     path: [...above, { runId, workflowId, nodeId, ...agentId }],
   };
 }
 
 /** Runs of earlier versions have it only where a decision is held. */
-function agentOf(payload: JsonObject, data: JsonObject): { readonly agentId?: string } {
-  const agentId = payload.agentId ?? data.agentId;
+function agentOf(agentId: Json | undefined): { readonly agentId?: string } {
   return typeof agentId === 'string' ? { agentId } : {};
 }
 
@@ -52,12 +50,14 @@ function askedOf(data: JsonObject, resumeSchema: JsonObject | undefined): Partia
 }
 
 /** Who may decide, and how far several have come. */
-function deciders(gate: ApprovalData, votes: readonly Vote[]): Partial<InboxEntry> {
-  const { approversList = [], requiredApprovals: required = 1 } = gate;
+function deciders(gate: JsonObject, votes: readonly Vote[]): Partial<InboxEntry> {
+  const { approversList, requiredApprovals } = gate;
+  const assignees = Array.isArray(approversList) ? approversList.filter((name) => typeof name === 'string') : [];
+  const required = typeof requiredApprovals === 'number' ? requiredApprovals : 1;
   const rejections = votes.filter(({ action }) => action === 'reject').length;
   return {
-    ...(approversList.length === 0 ? {} : { assignees: approversList }),
-    ...(required === 1 && approversList.length === 0
+    ...(assignees.length === 0 ? {} : { assignees }),
+    ...(required === 1 && assignees.length === 0
       ? {}
       : {
           quorum: {

@@ -1,6 +1,6 @@
 /** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
 import { setImmediate as othersGoOn } from 'node:timers/promises';
-import type { ContextId, InboxChange, InboxEntry, RunId } from '@cairn/protocol';
+import { contextId, foldEventOf, type InboxChange, type InboxEntry, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
@@ -140,17 +140,21 @@ export class FollowedInbox {
     return [{ type: isKnown ? 'changed' : 'added', entry }];
   }
 
-  #drop(asked: InterruptRecord, { type, payload }: Row): readonly InboxChange[] {
+  #drop(asked: InterruptRecord, row: Row): readonly InboxChange[] {
     if (!this.#entries.delete(keyOf(asked))) return [];
     const { runId, interruptId } = asked;
-    const isExpired =
-      type === 'interrupt.resolved' && (JSON.parse(payload) as { reason?: string }).reason === 'timeout';
-    const end = isExpired ? 'expired' : type === 'interrupt.resolved' ? 'resolved' : 'cancelled';
-    return [{ type: 'removed', runId, interruptId, end }];
+    return [{ type: 'removed', runId, interruptId, end: endBy(row) }];
   }
 
   #empty(runId: RunId): RunIndex {
     // Only what is open is read of it.
-    return newRunIndex(runId, { tenant: this.#tenant, contextId: '' as ContextId, originRunId: runId }, 0);
+    return newRunIndex(runId, { tenant: this.#tenant, contextId: contextId(''), originRunId: runId }, 0);
   }
+}
+
+/** How the row that closes a question ends it. */
+function endBy(row: Row): 'resolved' | 'expired' | 'cancelled' {
+  const event = foldEventOf(row);
+  if (event.type !== 'interrupt.resolved') return 'cancelled';
+  return event.payload.reason === 'timeout' ? 'expired' : 'resolved';
 }

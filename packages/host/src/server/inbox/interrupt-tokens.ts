@@ -1,6 +1,14 @@
 /** Signed tokens by which somebody without a key may look at one interrupt, or answer it. Nothing of them is stored. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isoTime, parseRunId, type RunId, TerminalError, type TokenIntent, tokenIntents } from '@cairn/protocol';
+import {
+  invariant,
+  isoTime,
+  parseRunId,
+  type RunId,
+  TerminalError,
+  type TokenIntent,
+  tokenIntents,
+} from '@cairn/protocol';
 import { z } from 'zod';
 
 export const TOKEN_LIFE_MS = 1_800_000;
@@ -41,6 +49,8 @@ const payloadShape = z.object({
 
 /** The first key signs; tokens of the others are still taken, so that keys can be changed while tokens are out. */
 export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens {
+  const [signingKey] = keys;
+  invariant(signingKey !== undefined, 'interrupt-tokens-have-a-key');
   const macOf = (key: Buffer, payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest();
 
   /** Every key is tried, whichever fits. */
@@ -58,7 +68,7 @@ export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens 
       const expiresAt = Math.min(now + ms, interruptEndsAt ?? Number.POSITIVE_INFINITY);
       const grant = { runId, nodeId, interruptId, expiresAt: isoTime(expiresAt), intent, principal };
       const payload = Buffer.from(JSON.stringify(grant));
-      const mac = macOf(keys[0] as Buffer, payload);
+      const mac = macOf(signingKey, payload);
       return { token: `${payload.toString('base64url')}.${mac.toString('base64url')}`, expiresAt };
     },
     verify(token, now) {
@@ -66,9 +76,11 @@ export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens 
       const payload = strictBytes(encoded);
       const mac = strictBytes(signature);
       if (rest.length > 0 || payload === null || mac === null || !isSigned(payload, mac)) throw notOurs();
-      const { runId, expiresAt, ...grant } = payloadShape.parse(JSON.parse(payload.toString()));
+      const { runId: text, expiresAt, ...grant } = payloadShape.parse(JSON.parse(payload.toString()));
       if (now >= Date.parse(expiresAt)) throw pastItsTime(expiresAt);
-      return { ...grant, runId: parseRunId(runId) as RunId };
+      const runId = parseRunId(text);
+      invariant(runId !== null, 'signed-token-names-a-run');
+      return { ...grant, runId };
     },
   };
 }

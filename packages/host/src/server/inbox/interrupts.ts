@@ -4,7 +4,6 @@ import {
   interruptAnswered,
   interruptToken,
   isoTime,
-  type Json,
   mintInterruptToken,
   openInterrupts,
   parseShape,
@@ -111,7 +110,7 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   const { tenant, principal } = call.caller;
   // A node, or an interrupt by its own id: then an answer that is sent again never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
-  const request = { tenant, runId, nodeId, value: resumeValue as Json, principal };
+  const request = { tenant, runId, nodeId, value: resumeValue, principal };
   return committed<InterruptAnswered>(call, {
     status: 200,
     body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),

@@ -1,10 +1,9 @@
 /** Interrupts for those who have no key but a token: one look, or one answer. */
 import {
   answerInterrupt,
+  foldEventOf,
   interruptResolved,
   isCairnError,
-  type Json,
-  type JsonObject,
   openInterrupt,
   parseShape,
   type RunId,
@@ -72,7 +71,7 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
   }
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
   const { runId, interruptId, principal } = grant;
-  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue as Json, principal };
+  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue, principal };
   try {
     return await committed(call, {
       status: 200,
@@ -122,5 +121,6 @@ async function seenByBearer(error: unknown, { record }: RunHead, { log }: Interr
 async function wentWithItsParent(runId: RunId, log: InterruptSurface['log']): Promise<boolean> {
   const head = await log.head(runId);
   const [last] = head === null ? [] : await log.read({ runId, after: head.seq - 1, limit: 1 });
-  return last?.type === 'run.cancelled' && (JSON.parse(last.payload) as JsonObject).parentRunId !== undefined;
+  const event = last === undefined ? null : foldEventOf(last);
+  return event?.type === 'run.cancelled' && event.payload.parentRunId !== undefined;
 }
