@@ -32,7 +32,7 @@ describe('a lens', () => {
       ['id: 0', 'event: renamed'],
       ['id: 2', 'event: b'],
     ]);
-    expect(JSON.parse(frames[0]!.split('\ndata: ')[1]!)).toMatchObject({ type: 'renamed', sequence: 0 });
+    expect(JSON.parse(frames[0]?.split('\ndata: ')[1] ?? '')).toMatchObject({ type: 'renamed', sequence: 0 });
     expect(shown).toMatchObject({ upTo: 2, urgent: false });
   });
 

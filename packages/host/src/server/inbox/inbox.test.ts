@@ -2,7 +2,9 @@ import type { InboxChange, InboxEntry, JsonObject, RunId, WorkflowDefinition } f
 import { inboxChange, inboxPage, parseShape } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { asked, creation, row, started } from '../../log/ports/samples.kit.ts';
+import type { Append } from '../../log/ports/event-log.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
+import { asked, context, creation, row, started } from '../../log/ports/samples.kit.ts';
 import { approval, chain, keys, type Served, served } from '../served.kit.ts';
 
 const PATH = '/v1/host/cairn/inbox';
@@ -24,6 +26,12 @@ async function page(host: Served, query = '', key = keys.alice) {
   const { status, text } = await host.ask('GET', `${PATH}${query}`, { key });
   expect(status).toBe(200);
   return parseShape(inboxPage, JSON.parse(text), 'The page');
+}
+
+/** The first append of a run below another. */
+function childRun(runId: RunId, parentRunId: RunId | undefined, rows: readonly NewRow[]): Append {
+  const create = { tenant: 't', contextId: context, originRunId: runId, parentRunId };
+  return creation(runId, { rows, create });
 }
 
 /** The page once so many wait. */
@@ -106,8 +114,7 @@ describe('the page', () => {
     for (const name of ['run_a', 'run_b', 'run_c']) {
       const parentRunId = name === 'run_a' ? undefined : ('run_a' as RunId);
       const rows = [started({ parentRunId, parentNodeId: 'n0' }), ...long, asked('i1'), ...long];
-      const append = creation(name as RunId, { rows });
-      await host.store.log.append({ ...append, create: { ...append.create!, parentRunId } });
+      await host.store.log.append(childRun(name as RunId, parentRunId, rows));
     }
     const { read } = host.store.log;
     let rowsRead = 0;
@@ -130,10 +137,8 @@ describe('the page', () => {
       ['run_x', foreign],
       ['run_y', 'run_nobody'],
     ] as const) {
-      const create = { parentRunId: parentRunId as RunId };
       const rows = [started({ parentRunId, parentNodeId: 'n0' }), asked('i1')];
-      const append = creation(id as RunId, { rows });
-      await host.store.log.append({ ...append, create: { ...append.create!, ...create } });
+      await host.store.log.append(childRun(id as RunId, parentRunId as RunId, rows));
     }
     const { entries } = await page(host);
     expect(entries.map(({ path }) => path)).toEqual([

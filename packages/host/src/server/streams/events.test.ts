@@ -283,7 +283,8 @@ test('breaks the connection when the log cannot be read on, so that nobody takes
 test('streams text of any script whole, also in frames that come later', async () => {
   const host = await withRun();
   const reply = await fetch(`${host.url}${debug}`, { headers: { ...stream, authorization: `Bearer ${keys.alice}` } });
-  const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
+  if (reply.body === null) throw new Error('The reply has no body.');
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? '';
   const words = ['žluťoučký kůň', '日本語', '😀🚀'];
   for (const word of words) {

@@ -20,7 +20,7 @@ function seen(): Seen {
     states: () =>
       [...sink.chunks.join('').matchAll(/^id: (\d+)\nevent: state\.snapshot\ndata: (.*)$/gm)].map(([, id, data]) => ({
         seq: Number(id),
-        state: (JSON.parse(data!) as { payload: JsonObject }).payload,
+        state: (JSON.parse(data ?? '') as { payload: JsonObject }).payload,
       })),
   };
 }
@@ -149,10 +149,8 @@ test('lets go of the log with the last reader, also of one that left while the s
   };
   const feed = new SnapshotFeed({ ...store.log, follow }, createLoadView(store));
   const sinks = [seen(), seen()];
-  const [a, b] = sinks.map((sink, i) => feed.subscribe({ runId: runA, fresh: i === 0, form: 'frames' }, sink));
-  a!.close();
-  b!.close();
-  b!.close();
+  const subscriptions = sinks.map((sink, i) => feed.subscribe({ runId: runA, fresh: i === 0, form: 'frames' }, sink));
+  for (const subscription of [...subscriptions, ...subscriptions]) subscription.close();
   await rest();
   expect(followers).toBe(0);
   expect(sinks.map(({ chunks, ended }) => [chunks, ended])).toEqual([
