@@ -5,7 +5,7 @@ import type { Route } from '../server/http/routes.ts';
 import type { Exposition } from './prometheus.ts';
 import type { Readiness } from './readiness.ts';
 
-export interface OperatorSurface {
+export interface OperatorPorts {
   readonly readiness: Readiness;
   readonly scrape: () => Promise<Exposition>;
 }
@@ -18,7 +18,7 @@ const ready = z
   })
   .meta({ id: 'Ready' });
 
-export function operatorRoutes({ readiness, scrape }: OperatorSurface): readonly Route[] {
+export function operatorRoutes({ readiness, scrape }: OperatorPorts): readonly Route[] {
   return [
     {
       method: 'GET',

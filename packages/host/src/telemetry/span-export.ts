@@ -16,7 +16,7 @@ import { isSampled } from './trace-context.ts';
 /** Takes spans; `refused` says that it will never take these. Rejects when it could not be asked. */
 export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;
 
-export interface SpanExportParts {
+export interface SpanExportPorts {
   readonly store: Pick<Store, 'log' | 'records'>;
   readonly sink: SpanSink;
   /** The share of traces that begin here and are exported. */
@@ -45,7 +45,7 @@ const LAST_RETRY_MS = 30_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 export class SpanExport {
-  readonly #parts: SpanExportParts;
+  readonly #ports: SpanExportPorts;
   /** Null for a run that is not sampled. */
   readonly #folds = new LruMap<RunId, SpanFold | null>(MAX_RUNS);
   readonly #unfollow: () => void;
@@ -58,9 +58,9 @@ export class SpanExport {
   #closed: Promise<void> | null = null;
   #oldestAt: number | null = null;
 
-  constructor(parts: SpanExportParts) {
-    this.#parts = parts;
-    this.#unfollow = parts.store.log.follow(() => {
+  constructor(ports: SpanExportPorts) {
+    this.#ports = ports;
+    this.#unfollow = ports.store.log.follow(() => {
       if (this.#news) return;
       this.#news = true;
       this.#onNews();
@@ -70,7 +70,7 @@ export class SpanExport {
 
   /** How old the oldest event is that waits for its export, in ms. */
   get behindMs(): number {
-    return this.#oldestAt === null ? 0 : Math.max(this.#parts.now() - this.#oldestAt, 0);
+    return this.#oldestAt === null ? 0 : Math.max(this.#ports.now() - this.#oldestAt, 0);
   }
 
   /** Exports what there is if the collector takes it soon; the rest goes out after the next start. */
@@ -85,14 +85,14 @@ export class SpanExport {
     this.#onNews();
     this.#onClose();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#parts.timers.after(CLOSE_WITHIN_MS, resolve);
+    const cancel = this.#ports.timers.after(CLOSE_WITHIN_MS, resolve);
     await Promise.race([this.#done, promise]);
     cancel();
     this.#abandoned = true;
   }
 
   async #run(): Promise<void> {
-    const { outage } = this.#parts;
+    const { outage } = this.#ports;
     let retryMs = FIRST_RETRY_MS;
     while (!(this.#closing && outage.isOn)) {
       const isLast = this.#closing;
@@ -117,7 +117,7 @@ export class SpanExport {
 
   /** Where the last export ended; for the first one ever, the end of the log. */
   async #begin(): Promise<string> {
-    const { log, records } = this.#parts.store;
+    const { log, records } = this.#ports.store;
     const known = await records.mark(READER);
     if (known !== null) return known;
     const end = await log.end();
@@ -127,7 +127,7 @@ export class SpanExport {
 
   /** Exports page by page up to the end of the log. */
   async #drain(from: string): Promise<void> {
-    const { log, records } = this.#parts.store;
+    const { log, records } = this.#ports.store;
     for (let position = from; !this.#abandoned; ) {
       const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
       if (page.position === position) return;
@@ -141,7 +141,7 @@ export class SpanExport {
   }
 
   async #deliver(spans: readonly RunSpan[]): Promise<void> {
-    const { sink, recorder, now, outage } = this.#parts;
+    const { sink, recorder, now, outage } = this.#ports;
     const since = now() - MAX_AGE_MS;
     const fresh = spans.filter(({ endedAt }) => (endedAt ?? since) >= since);
     if (fresh.length < spans.length)
@@ -171,12 +171,12 @@ export class SpanExport {
   }
 
   async #refold(runId: RunId, before: number, row: Row): Promise<SpanFold | null> {
-    const { log } = this.#parts.store;
+    const { log } = this.#ports.store;
     const read = (after: number, limit: number) =>
       log.read({ runId, after, limit, maxBytes: PAGE_BYTES, isForFrames: true });
     const first = before === 0 ? row : (await read(-1, 1))[0];
     const [traceparent] = readMembers(first?.payload ?? '', ['traceparent']);
-    if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#parts.share)) return null;
+    if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#ports.share)) return null;
     const fold = new SpanFold();
     for (let next = 0; next < before; ) {
       const rows = await read(next - 1, Math.min(PAGE_ROWS, before - next));
@@ -198,7 +198,7 @@ export class SpanExport {
   #sleep(ms: number): Promise<void> {
     if (this.#closing) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = this.#parts.timers.after(ms, resolve);
+      const cancel = this.#ports.timers.after(ms, resolve);
       this.#onClose = () => {
         cancel();
         resolve();

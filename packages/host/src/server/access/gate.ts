@@ -18,7 +18,7 @@ export interface GateConfig extends Pick<HostConfig, 'bind' | 'publicUrl' | 'key
   readonly limits: AccessLimits;
 }
 
-export interface GateWorld {
+export interface GatePorts {
   readonly now: () => number;
   readonly report: Report;
 }
@@ -41,7 +41,7 @@ export interface Gate {
 /** Beyond this many headers a request is nonsense; the bytes of all of them are bounded by the parser. */
 const MAX_HEADERS = 100;
 
-export function createGate(config: GateConfig, { now, report }: GateWorld): Gate {
+export function createGate(config: GateConfig, { now, report }: GatePorts): Gate {
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const sessions = new Sessions({ secure: config.publicUrl?.startsWith('https:') ?? false, now });

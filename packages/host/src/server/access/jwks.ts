@@ -3,7 +3,7 @@ import { RetryableError } from '@cairn/protocol';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Report } from '../../engine/ports.ts';
 
-export interface KeySetWorld {
+export interface KeySetPorts {
   readonly url: string;
   readonly now: () => number;
   readonly report: Report;
@@ -27,14 +27,14 @@ interface KeySet {
 }
 
 export class IssuerKeys {
-  readonly #world: KeySetWorld;
+  readonly #ports: KeySetPorts;
   #keys: KeySet | null = null;
   #lastAttemptAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | null = null;
   #isDown = false;
 
-  constructor(world: KeySetWorld) {
-    this.#world = world;
+  constructor(ports: KeySetPorts) {
+    this.#ports = ports;
   }
 
   /** The key a token's header names. Throws `service_unavailable` when no keys can be had: then nobody can tell. */
@@ -62,11 +62,11 @@ export class IssuerKeys {
     });
   }
 
-  #age = (keys: KeySet): number => Math.abs(this.#world.now() - keys.fetchedAt);
+  #age = (keys: KeySet): number => Math.abs(this.#ports.now() - keys.fetchedAt);
 
   /** One fetch for all who wait, and none within the time after the last. */
   #refresh(): Promise<void> {
-    const now = this.#world.now();
+    const now = this.#ports.now();
     if (this.#fetching === null && Math.abs(now - this.#lastAttemptAt) >= COOLDOWN_MS) {
       this.#lastAttemptAt = now;
       this.#fetching = this.#fetch(now).finally(() => {
@@ -77,7 +77,7 @@ export class IssuerKeys {
   }
 
   async #fetch(now: number): Promise<void> {
-    const { url, report } = this.#world;
+    const { url, report } = this.#ports;
     try {
       this.#keys = { find: createLocalJWKSet(await fetchKeySet(url)), fetchedAt: now };
       if (this.#isDown) report({ level: 'info', event: 'jwks.recovered', facts: { url } });

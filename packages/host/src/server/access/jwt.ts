@@ -6,7 +6,7 @@ import { printable } from '../config/fields.ts';
 import { audienceFor, type Caller, type Scope, scopes, toolScope } from './auth.ts';
 import type { IssuerKeys } from './jwks.ts';
 
-export interface TokenWorld {
+export interface TokenPorts {
   readonly keys: IssuerKeys;
   readonly now: () => number;
 }
@@ -15,7 +15,7 @@ export interface TokenWorld {
 const MAX_NAME_LENGTH = 128;
 
 /** Gives the caller of a token, or throws `unauthenticated`, `key_expired` or `service_unavailable`. */
-export function createTokenCheck(config: JwtConfig, { keys, now }: TokenWorld): (token: string) => Promise<Caller> {
+export function createTokenCheck(config: JwtConfig, { keys, now }: TokenPorts): (token: string) => Promise<Caller> {
   return async (token) => {
     try {
       const { payload } = await jwtVerify(token, keys.find, {

@@ -12,7 +12,7 @@ const MAX_SESSIONS = 10_000;
 /** What a session may do, of what its credential may: read what pages show. */
 export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
 
-export interface SessionWorld {
+export interface SessionPorts {
   /** Whether browsers reach the host by https: its cookie then never travels without. */
   readonly secure: boolean;
   readonly now: () => number;
@@ -30,7 +30,7 @@ export class Sessions {
   readonly #secure: boolean;
   readonly #now: () => number;
 
-  constructor({ secure, now }: SessionWorld) {
+  constructor({ secure, now }: SessionPorts) {
     this.#secure = secure;
     this.#now = now;
   }

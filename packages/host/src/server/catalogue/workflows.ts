@@ -5,12 +5,12 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Records } from '../../log/ports/store.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 
-export interface WorkflowSurface {
+export interface WorkflowPorts {
   readonly engine: Engine;
   readonly records: Records;
 }
 
-export function workflowRoutes({ engine, records }: WorkflowSurface): readonly Route[] {
+export function workflowRoutes({ engine, records }: WorkflowPorts): readonly Route[] {
   return [
     {
       method: 'POST',

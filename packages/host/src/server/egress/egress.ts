@@ -30,7 +30,7 @@ export interface Egress {
 /** All addresses of a name. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-export interface EgressWorld {
+export interface EgressPorts {
   /** Origins the operator wrote (`egress.allow`); they pass exactly. */
   readonly allow: readonly string[];
   readonly resolve: Resolve;
@@ -39,7 +39,7 @@ export interface EgressWorld {
 
 const CHECK_TIMEOUT_MS = 5_000;
 
-export function createEgress({ allow, resolve, timers }: EgressWorld): Egress {
+export function createEgress({ allow, resolve, timers }: EgressPorts): Egress {
   const listed = new Set(allow.map((origin) => new URL(origin).origin));
 
   const addressesOf = async (target: Target, signal: AbortSignal): Promise<readonly string[] | null> => {

@@ -1,20 +1,20 @@
 /** Fetching for agents: through the guard for addresses out of data, and only where the operator's list leads, redirects included. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/tools/http-tool.ts';
-import { createEgress, type Egress, type EgressWorld, type OutboundResponse } from './egress.ts';
+import { createEgress, type Egress, type EgressPorts, type OutboundResponse } from './egress.ts';
 
 const MAX_REDIRECTS = 5;
 
 /** `allow` holds origins, and `*` for every public https address; null when it is empty. */
 export function createToolFetch(
   allow: readonly string[],
-  world: Pick<EgressWorld, 'resolve' | 'timers'> & { readonly now: () => number },
+  ports: Pick<EgressPorts, 'resolve' | 'timers'> & { readonly now: () => number },
 ): HttpPort | null {
   if (allow.length === 0) return null;
   const origins = allow.filter((origin) => origin !== '*');
-  const egress = createEgress({ ...world, allow: origins });
+  const egress = createEgress({ ...ports, allow: origins });
   const list = { origins: new Set(origins), isOpen: origins.length < allow.length };
-  return { fetch: (request) => follow(request, { egress, list, now: world.now }) };
+  return { fetch: (request) => follow(request, { egress, list, now: ports.now }) };
 }
 
 interface Fetching {

@@ -5,7 +5,7 @@ import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
 import type { Gate } from '../access/gate.ts';
-import { type ErrorWorld, rawErrorResponse, sendError } from './errors.ts';
+import { type ErrorPorts, rawErrorResponse, sendError } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
 import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
 
@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export interface AppDeps extends ErrorWorld {
+export interface AppPorts extends ErrorPorts {
   readonly gate: Gate;
   readonly watch: HttpWatch;
 }
@@ -30,11 +30,11 @@ const REQUEST_WITHIN_MS = 30_000;
 /** A connection on which nothing moves for so long is cut, with the answers nobody reads; polls wait for half of it. */
 const STILL_MS = 120_000;
 
-export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInstance {
-  const { gate } = deps;
+export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyInstance {
+  const { gate } = ports;
   const app = fastify({
     logger: false,
-    bodyLimit: deps.maxRequestBodyBytes,
+    bodyLimit: ports.maxRequestBodyBytes,
     requestTimeout: REQUEST_WITHIN_MS,
     connectionTimeout: STILL_MS,
     // Without a Host header Node would answer by itself, without an envelope; the gate refuses it.
@@ -48,15 +48,15 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
       if (socket.writable) socket.write(rawErrorResponse(unreadable(error)));
       socket.destroy();
     },
-    frameworkErrors: (error, _request, reply) => sendError(reply, error, deps),
+    frameworkErrors: (error, _request, reply) => sendError(reply, error, ports),
   });
   readJsonOnly(app);
   answerOddRequests(app);
   app.decorateRequest('caller', null);
-  deps.watch.attach(app, routes);
+  ports.watch.attach(app, routes);
   // Hooks that call back: an async one costs every request a promise.
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
-  app.setErrorHandler((error, _request, reply) => sendError(reply, error, deps));
+  app.setErrorHandler((error, _request, reply) => sendError(reply, error, ports));
   const served = methodFinder(routes);
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
@@ -65,7 +65,7 @@ export function createApp(deps: AppDeps, routes: readonly Route[]): FastifyInsta
     else {
       if (methods.length > 0) reply.header('allow', methods.join(', '));
       else if (path.startsWith('/v1/') && !isPreflight(request)) await gate.know(request);
-      sendError(reply, notServed(request.method, path, methods), deps);
+      sendError(reply, notServed(request.method, path, methods), ports);
     }
     return reply;
   });

@@ -14,7 +14,7 @@ import type { Report, UniqueId } from '../../engine/ports.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import { utf8Size } from '../../utf8.ts';
 
-export interface ErrorWorld {
+export interface ErrorPorts {
   readonly report: Report;
   readonly uniqueId: UniqueId;
   readonly maxRequestBodyBytes: number;
@@ -22,10 +22,10 @@ export interface ErrorWorld {
 }
 
 /** Answers a request with an error. What the caller cannot repair is reported under an id that the answer names. */
-export function sendError(reply: FastifyReply, thrown: unknown, world: ErrorWorld): void {
-  const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, world);
-  world.watch.refused(raised.code, reply.request.caller?.tenant);
-  const error = publicError(raised, reply, world);
+export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPorts): void {
+  const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, ports);
+  ports.watch.refused(raised.code, reply.request.caller?.tenant);
+  const error = publicError(raised, reply, ports);
   const status = errorKinds[error.code].status;
   reply.code(status).header('content-type', 'application/json; charset=utf-8');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
@@ -57,13 +57,13 @@ export function rawErrorResponse(error: CairnError): string {
 }
 
 /** Failures of the host keep their particulars (paths, invariants) in its log; the caller gets an id to ask by. */
-function publicError(error: CairnError, reply: FastifyReply, world: ErrorWorld): CairnError {
+function publicError(error: CairnError, reply: FastifyReply, ports: ErrorPorts): CairnError {
   const status = errorKinds[error.code].status;
   // Under its own name it was said on purpose, for callers to read.
   if ((status !== 500 && status !== 503) || error.code === 'service_unavailable') return error;
-  const correlationId = traceIdOf(reply) ?? world.uniqueId();
+  const correlationId = traceIdOf(reply) ?? ports.uniqueId();
   const facts = { correlationId, code: error.code };
-  world.report({ level: 'error', event: 'request.failed', message: error.message, facts, error });
+  ports.report({ level: 'error', event: 'request.failed', message: error.message, facts, error });
   if (status === 503) {
     return new RetryableError('service_unavailable', {
       message: `The host cannot do this at the moment (${error.code}).`,
@@ -95,7 +95,7 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'validation_error',
 };
 
-function frameworkError(thrown: unknown, world: ErrorWorld): CairnError {
+function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
   const name = (thrown as { code?: unknown } | null)?.code;
   const code = typeof name === 'string' ? frameworkCodes[name] : undefined;
   if (isAbort(thrown)) return new TerminalError('validation_error', { message: 'The body broke off before its end.' });
@@ -104,8 +104,8 @@ function frameworkError(thrown: unknown, world: ErrorWorld): CairnError {
       return new TerminalError('internal_error', { message: messageOf(thrown), cause: thrown });
     case 'payload_too_large':
       return new TerminalError(code, {
-        message: `The body is larger than ${world.maxRequestBodyBytes} bytes.`,
-        details: { maxRequestBodyBytes: world.maxRequestBodyBytes },
+        message: `The body is larger than ${ports.maxRequestBodyBytes} bytes.`,
+        details: { maxRequestBodyBytes: ports.maxRequestBodyBytes },
       });
     case 'unsupported_media_type':
       return new TerminalError(code, {

@@ -17,7 +17,7 @@ import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
-import { type BundleSurface, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
+import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
 import { sealerOf } from '../secrets/sealed.ts';
@@ -154,7 +154,7 @@ const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): reado
   ...workflowRoutes({ engine, records: store.records }),
 ];
 
-const extensionRoutes = ({ engine, store, now, extension }: ServerPorts, bundles: BundleSurface): readonly Route[] =>
+const extensionRoutes = ({ engine, store, now, extension }: ServerPorts, bundles: BundlePorts): readonly Route[] =>
   extension.routes({
     engine,
     log: store.log,

@@ -18,7 +18,7 @@ export const MAX_BUNDLE_BYTES = 8_000_000;
 /** Rows of one read: few, since each may be 1 MiB and other requests wait meanwhile. */
 const CHUNK = 16;
 
-export interface BundleSurface {
+export interface BundlePorts {
   readonly engine: Engine;
   readonly log: EventLog;
   /** Of this program. */
@@ -28,14 +28,14 @@ export interface BundleSurface {
   readonly isRedacted: boolean;
 }
 
-export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
+export function debugBundleRoutes(ports: BundlePorts): readonly Route[] {
   const open = new OpenBundles();
   return [
     {
       method: 'GET',
       path: '/v1/runs/{runId}/debug-bundle',
       scope: 'runs:read',
-      handle: (call) => bundle(call, surface, open),
+      handle: (call) => bundle(call, ports, open),
       doc: {
         id: 'getDebugBundle',
         summary: 'A run with its log and spans in one document',
@@ -46,10 +46,10 @@ export function debugBundleRoutes(surface: BundleSurface): readonly Route[] {
   ];
 }
 
-async function bundle(call: Call, surface: BundleSurface, open: OpenBundles): Promise<string> {
-  const head = await visibleRun(call, surface.log);
+async function bundle(call: Call, ports: BundlePorts, open: OpenBundles): Promise<string> {
+  const head = await visibleRun(call, ports.log);
   open.take(call);
-  const text = await bundleText(head, call.caller, surface);
+  const text = await bundleText(head, call.caller, ports);
   call.reply.header('cache-control', 'no-store');
   return text;
 }
@@ -82,8 +82,8 @@ const tooManyBundles = (): RetryableError =>
   });
 
 /** The bundle of a run as this caller may see it. */
-export async function bundleText({ record }: RunHead, caller: Caller, surface: BundleSurface): Promise<string> {
-  const { engine, log, version, now, isRedacted } = surface;
+export async function bundleText({ record }: RunHead, caller: Caller, ports: BundlePorts): Promise<string> {
+  const { engine, log, version, now, isRedacted } = ports;
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
   const run = shownRun(snapshot);

@@ -7,7 +7,7 @@ import type { FileEntry, FilePart, FilePort } from '../../agents/tools/file-tool
 import type { UniqueId } from '../../engine/ports.ts';
 import { utf8Size } from '../../utf8.ts';
 
-export interface RunFilesWorld {
+export interface RunFilesPorts {
   /** Holds a folder for each run. */
   readonly folder: string;
   readonly uniqueId: UniqueId;
@@ -16,7 +16,7 @@ export interface RunFilesWorld {
 const MAX_FILES = 1_000;
 const MAX_TOTAL_BYTES = 50_000_000;
 
-export const createRunFiles = ({ folder, uniqueId }: RunFilesWorld): FilePort => {
+export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort => {
   const rootOf = (runId: RunId): string => join(folder, folderName(runId), 'files');
   return {
     read: (runId, path, offset, maxBytes) => read({ root: rootOf(runId), path }, offset, maxBytes),

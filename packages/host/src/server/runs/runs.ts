@@ -36,7 +36,7 @@ import { committed } from '../idempotency/recorded-commands.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { hasOpenChildren, withFamily } from './run-family.ts';
 
-export interface RunSurface {
+export interface RunPorts {
   readonly engine: Engine;
   readonly log: EventLog;
   /** The name of this host, for clients that meet a run of another request. */
@@ -50,14 +50,14 @@ export interface RunSurface {
   readonly runsAgents: boolean;
 }
 
-export function runRoutes(surface: RunSurface): readonly Route[] {
+export function runRoutes(ports: RunPorts): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/v1/runs',
       scope: 'runs:create',
       commitsOutcome: true,
-      handle: (call) => create(call, surface),
+      handle: (call) => create(call, ports),
       doc: {
         id: 'createRun',
         summary: 'Start a run of a workflow',
@@ -82,7 +82,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs',
       scope: 'runs:read',
-      handle: (call) => list(call, surface),
+      handle: (call) => list(call, ports),
       doc: {
         id: 'listRuns',
         summary: "List the tenant's runs, newest first",
@@ -95,7 +95,7 @@ export function runRoutes(surface: RunSurface): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}',
       scope: 'runs:read',
-      handle: (call) => get(call, surface),
+      handle: (call) => get(call, ports),
       doc: {
         id: 'getRun',
         summary: 'Read the state of a run',
@@ -117,12 +117,12 @@ const listQuery = z.object({
   cursor: z.string().optional(),
 });
 
-async function create(call: Call, surface: RunSurface): Promise<string> {
-  const { engine } = surface;
+async function create(call: Call, ports: RunPorts): Promise<string> {
+  const { engine } = ports;
   const body = parseShape(createRun, call.request.body, 'The run');
-  refuseUnkept(body, surface);
+  refuseUnkept(body, ports);
   refuseTestWishes(call);
-  checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, surface.models);
+  checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, ports.models);
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);
@@ -137,16 +137,16 @@ async function create(call: Call, surface: RunSurface): Promise<string> {
     trace: inboundTrace(call.request.headers),
     scopeId: body.scopeId,
     isAloneInScope: isDedupEnforced(call, body),
-    callbackUrl: await callbackUrlOf(call, body, surface),
+    callbackUrl: await callbackUrlOf(call, body, ports),
   };
   return committed<RunStarted>(call, {
     status: 201,
     body: (started) => createdBody(started, whatRuns.workflowId),
-    command: (idempotency) => withHost(engine.start({ ...request, idempotency }), surface),
+    command: (idempotency) => withHost(engine.start({ ...request, idempotency }), ports),
   });
 }
 
-async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: RunSurface) {
+async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: RunPorts) {
   if (callbackUrl === undefined) return undefined;
   await checkedUrl(egress, callbackUrl, 'callbackUrl');
   await webhooks.expectCallbacks(call.caller.tenant);
@@ -164,8 +164,8 @@ function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
   return true;
 }
 
-/** Only the surface knows by which name this host is known. */
-async function withHost<Started>(starting: Promise<Started>, { hostId }: RunSurface): Promise<Started> {
+/** Only the HTTP surface knows by which name this host is known. */
+async function withHost<Started>(starting: Promise<Started>, { hostId }: RunPorts): Promise<Started> {
   try {
     return await starting;
   } catch (error) {
@@ -180,7 +180,7 @@ async function withHost<Started>(starting: Promise<Started>, { hostId }: RunSurf
 }
 
 /** Fields whose promise this host cannot keep are refused, never ignored. */
-function refuseUnkept(body: CreateRun, { runsAgents }: RunSurface): void {
+function refuseUnkept(body: CreateRun, { runsAgents }: RunPorts): void {
   if (body.mode !== undefined || body.evalSuiteRef !== undefined) {
     throw new TerminalError('capability_not_provided', {
       message: 'This host does not run evaluations.',
@@ -273,7 +273,7 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The tag follows from the last event, so whether a client is up to date is known without folding the run. */
-async function get(call: Call, { engine, log }: RunSurface): Promise<string | undefined> {
+async function get(call: Call, { engine, log }: RunPorts): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
@@ -297,7 +297,7 @@ async function get(call: Call, { engine, log }: RunSurface): Promise<string | un
 /** For this client alone, and only after asking whether it is still so. */
 const REVALIDATE = 'private, no-cache';
 
-async function list(call: Call, { log, cursors }: RunSurface): Promise<string> {
+async function list(call: Call, { log, cursors }: RunPorts): Promise<string> {
   const { tenant } = call.caller;
   const page = await log.list({
     tenant,

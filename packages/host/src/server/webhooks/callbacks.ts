@@ -4,9 +4,9 @@ import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from '../inbox/open-interrupt.ts';
 import type { Attempt, Policy } from './pump.ts';
-import { type SenderWorld, send } from './sender.ts';
+import { type SenderPorts, send } from './sender.ts';
 
-export interface CallbackWorld extends SenderWorld {
+export interface CallbackPorts extends SenderPorts {
   readonly interrupts: Interrupts;
   readonly tokens: InterruptTokens;
   readonly baseUrl: () => string;
@@ -20,29 +20,29 @@ export const callbackPolicy: Policy = { maxAttempts: 8, maxInFlight: 16, window:
 export const callbackTypes = ['interrupt.requested'];
 
 export async function tellCallback(
-  world: CallbackWorld,
+  ports: CallbackPorts,
   subscription: { readonly id: string; readonly tenant: string },
   row: Row,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const url = await callbackUrlOf(world, row);
-  const interrupt = url === null ? null : await stillOpen(world, row);
+  const url = await callbackUrlOf(ports, row);
+  const interrupt = url === null ? null : await stillOpen(ports, row);
   if (url === null || interrupt === null) return { kind: 'skipped' };
-  const body = callbackBody(world, row, { interrupt, principal: await starterOf(world, row) });
-  const secret = world.secretOf(subscription.tenant);
+  const body = callbackBody(ports, row, { interrupt, principal: await starterOf(ports, row) });
+  const secret = ports.secretOf(subscription.tenant);
   // A tenant may have any name, a header only some characters.
   const webhookId = encodeURI(subscription.id);
-  return send(world, { url, webhookId, eventType: row.type, secret, body }, signal);
+  return send(ports, { url, webhookId, eventType: row.type, secret, body }, signal);
 }
 
 /** It is the run's second row, or nowhere. */
-async function callbackUrlOf({ interrupts }: CallbackWorld, { runId }: Row): Promise<string | null> {
+async function callbackUrlOf({ interrupts }: CallbackPorts, { runId }: Row): Promise<string | null> {
   const [second] = await interrupts.log.read({ runId, after: 0, limit: 1 });
   if (second?.type !== 'cairn.callback.requested') return null;
   return (JSON.parse(second.payload) as { callbackUrl: string }).callbackUrl;
 }
 
-async function stillOpen({ interrupts, now }: CallbackWorld, row: Row): Promise<OpenInterrupt | null> {
+async function stillOpen({ interrupts, now }: CallbackPorts, row: Row): Promise<OpenInterrupt | null> {
   const name = (JSON.parse(row.payload) as { interruptId: string }).interruptId;
   try {
     return await openInterruptOf(interrupts, { runId: row.runId, name, now: now() });
@@ -53,7 +53,7 @@ async function stillOpen({ interrupts, now }: CallbackWorld, row: Row): Promise<
 }
 
 /** Whose answer one by the callback's token is: they chose who is told, and have one vote however it comes. */
-async function starterOf({ interrupts }: CallbackWorld, { runId }: Row): Promise<string | undefined> {
+async function starterOf({ interrupts }: CallbackPorts, { runId }: Row): Promise<string | undefined> {
   return (await interrupts.log.head(runId))?.record.principal ?? undefined;
 }
 
@@ -63,7 +63,7 @@ interface Question {
 }
 
 function callbackBody(
-  { tokens, now, baseUrl }: CallbackWorld,
+  { tokens, now, baseUrl }: CallbackPorts,
   { runId }: Row,
   { interrupt, principal }: Question,
 ): string {

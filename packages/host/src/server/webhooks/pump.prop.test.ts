@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PumpWorld, refuse, take, turns } from './pump-world.kit.ts';
+import { PumpBench, refuse, take, turns } from './pump-bench.kit.ts';
 
 type Deed =
   | { readonly kind: 'write'; readonly run: number; readonly types: readonly string[] }
@@ -22,43 +22,43 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 test('whatever fails and whenever the host stops or dies, every row is told in its run’s order, and twice only after a death', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(deed, { maxLength: 25 }), fc.infiniteStream(fc.nat(9)), async (deeds, luck) => {
-      const world = new PumpWorld({ policy: { maxInFlight: 3, window: 6 } });
+      const bench = new PumpBench({ policy: { maxInFlight: 3, window: 6 } });
       const expected: string[] = [];
       const told: string[] = [];
       const seqs = [0, 0, 0, 0, 0];
       let deaths = 0;
       let isHealed = false;
-      for (const run of seqs.keys()) await world.run(String(run));
-      world.receive = async (place) => {
+      for (const run of seqs.keys()) await bench.run(String(run));
+      bench.receive = async (place) => {
         if (!isHealed && (luck.next().value ?? 0) < 3) return refuse;
         told.push(place);
         return take;
       };
-      world.start();
+      bench.start();
       for (const one of deeds) {
         if (one.kind === 'write') {
           for (const type of one.types) {
             seqs[one.run] = (seqs[one.run] ?? 0) + 1;
             if (type === 'a') expected.push(`run_${one.run}:${seqs[one.run]}`);
           }
-          await world.write(String(one.run), ...one.types);
-        } else if (one.kind === 'pass') await world.time.pass(one.ms);
+          await bench.write(String(one.run), ...one.types);
+        } else if (one.kind === 'pass') await bench.time.pass(one.ms);
         else if (one.kind === 'restart') {
-          await world.pump.close();
-          world.start();
+          await bench.pump.close();
+          bench.start();
         } else {
           // A death: whatever the old pump still does is not saved, and nobody waits for it.
-          const { saved } = world;
-          const closing = world.pump.close();
+          const { saved } = bench;
+          const closing = bench.pump.close();
           await closing;
-          world.saved = saved;
+          bench.saved = saved;
           deaths += 1;
-          world.start();
+          bench.start();
         }
       }
       isHealed = true;
-      for (let hour = 0; hour < 3; hour += 1) await world.time.pass(3_600_001);
-      await world.pump.close();
+      for (let hour = 0; hour < 3; hour += 1) await bench.time.pass(3_600_001);
+      await bench.pump.close();
       await turns();
       expect([...new Set(told)].toSorted()).toEqual(expected.toSorted());
       if (deaths === 0) expect(told).toHaveLength(expected.length);
@@ -66,7 +66,7 @@ test('whatever fails and whenever the host stops or dies, every row is told in i
         const order = [...new Set(told.filter((place) => place.startsWith(`run_${run}:`)))];
         expect(order).toEqual(expected.filter((place) => place.startsWith(`run_${run}:`)));
       }
-      expect(world.state.pending).toEqual([]);
+      expect(bench.state.pending).toEqual([]);
     }),
     { numRuns: 150 },
   );

@@ -32,7 +32,7 @@ export interface Subscription {
   deliver(row: Row, signal: AbortSignal): Promise<Attempt>;
 }
 
-export interface PumpWorld {
+export interface PumpPorts {
   readonly log: EventLog;
   readonly keeper: StateKeeper;
   readonly timers: Timers;
@@ -59,7 +59,7 @@ export const backoffMs = (attempts: number): number =>
 
 export class Pump {
   readonly #subscription: Subscription;
-  readonly #world: PumpWorld;
+  readonly #ports: PumpPorts;
   readonly #lanes: Lanes;
   readonly #stop = new AbortController();
   readonly #timers = new Set<() => void>();
@@ -78,10 +78,10 @@ export class Pump {
   #inTrouble = false;
   #cancelReopening: (() => void) | null = null;
 
-  constructor(subscription: Subscription, state: string, world: PumpWorld) {
+  constructor(subscription: Subscription, state: string, ports: PumpPorts) {
     const { position, pending, circuit, delivered, lastError, deadLetters } = parseState(state);
     this.#subscription = subscription;
-    this.#world = world;
+    this.#ports = ports;
     this.#lanes = new Lanes(pending);
     this.#position = position;
     this.#circuit = circuit;
@@ -114,7 +114,7 @@ export class Pump {
     this.#timers.clear();
     await Promise.all(this.#underWay);
     this.#save();
-    await this.#world.keeper.flush();
+    await this.#ports.keeper.flush();
   }
 
   get #isStopped(): boolean {
@@ -122,7 +122,7 @@ export class Pump {
   }
 
   get #gate(): ReturnType<typeof gateOf> {
-    return gateOf(this.#circuit, this.#world.now());
+    return gateOf(this.#circuit, this.#ports.now());
   }
 
   #work(): void {
@@ -137,7 +137,7 @@ export class Pump {
   }
 
   async #read(): Promise<void> {
-    const { log, report } = this.#world;
+    const { log, report } = this.#ports;
     const { tenant, types, policy, id } = this.#subscription;
     this.#reading = true;
     try {
@@ -200,14 +200,14 @@ export class Pump {
 
   #awaitReopening(): void {
     if (this.#cancelReopening !== null || this.#circuit.openUntil === null) return;
-    this.#cancelReopening = this.#after(this.#circuit.openUntil - this.#world.now(), () => {
+    this.#cancelReopening = this.#after(this.#circuit.openUntil - this.#ports.now(), () => {
       this.#cancelReopening = null;
       this.#work();
     });
   }
 
   async #attempt(lane: Lane): Promise<void> {
-    const { report } = this.#world;
+    const { report } = this.#ports;
     const { id } = this.#subscription;
     let attempt: Attempt | null = null;
     try {
@@ -227,7 +227,7 @@ export class Pump {
 
   async #deliver({ runId, seqs }: Lane): Promise<Attempt> {
     const seq = seqs[0] as number;
-    const [row] = await this.#world.log.read({ runId, after: seq - 1, limit: 1 });
+    const [row] = await this.#ports.log.read({ runId, after: seq - 1, limit: 1 });
     // What retention took away meanwhile cannot be told any more.
     if (row?.seq !== seq) return { kind: 'skipped' };
     return this.#subscription.deliver(row, this.#stop.signal);
@@ -243,7 +243,7 @@ export class Pump {
   }
 
   #failed(lane: Lane, reason: string): void {
-    const now = this.#world.now();
+    const now = this.#ports.now();
     const { policy } = this.#subscription;
     const before = this.#gate;
     this.#lastError = reason;
@@ -261,7 +261,7 @@ export class Pump {
   }
 
   #giveUp(lane: Lane, reason: string): void {
-    const now = this.#world.now();
+    const now = this.#ports.now();
     const { runId, seqs, attempts } = lane;
     const { id, policy } = this.#subscription;
     const sequence = seqs[0] as number;
@@ -269,7 +269,7 @@ export class Pump {
     this.#deadLetters = [...this.#deadLetters, letter].slice(-KEPT_DEAD_LETTERS);
     if (policy.isOneReceiver) this.#circuit = afterSetback(this.#circuit, now);
     const facts = { subscription: id, runId, sequence, attempts, reason };
-    this.#world.report({ level: 'warn', event: 'webhook.delivery_abandoned', facts });
+    this.#ports.report({ level: 'warn', event: 'webhook.delivery_abandoned', facts });
     this.#lanes.done(lane);
   }
 
@@ -278,16 +278,16 @@ export class Pump {
     const after = this.#gate;
     if (after === before || (after !== 'open' && after !== 'failed')) return;
     const facts = { subscription: this.#subscription.id, reason };
-    if (after === 'open') this.#world.report({ level: 'warn', event: 'webhook.paused', facts });
-    else this.#world.report({ level: 'warn', event: 'webhook.stopped', facts });
+    if (after === 'open') this.#ports.report({ level: 'warn', event: 'webhook.paused', facts });
+    else this.#ports.report({ level: 'warn', event: 'webhook.stopped', facts });
   }
 
   #save(): void {
-    this.#world.keeper.changed(this.#subscription.id, () => renderState(this.state));
+    this.#ports.keeper.changed(this.#subscription.id, () => renderState(this.state));
   }
 
   #after(ms: number, wake: () => void): () => void {
-    const cancel = this.#world.timers.after(ms, () => {
+    const cancel = this.#ports.timers.after(ms, () => {
       this.#timers.delete(cancel);
       wake();
     });

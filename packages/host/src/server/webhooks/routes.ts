@@ -21,7 +21,7 @@ import { nearest } from '../nearest.ts';
 import { secretFingerprint } from './signature.ts';
 import type { Webhooks } from './webhooks.ts';
 
-export interface WebhookSurface {
+export interface WebhookRoutePorts {
   readonly webhooks: Webhooks;
   readonly egress: Egress;
   readonly redactor: Redactor | null;
@@ -29,15 +29,15 @@ export interface WebhookSurface {
 
 const scope = 'webhooks:manage';
 
-export function webhookRoutes(surface: WebhookSurface): readonly Route[] {
-  const { webhooks } = surface;
+export function webhookRoutes(ports: WebhookRoutePorts): readonly Route[] {
+  const { webhooks } = ports;
   return [
     {
       method: 'POST',
       path: '/v1/webhooks',
       scope,
       answersSecret: true,
-      handle: (call) => register(call, surface),
+      handle: (call) => register(call, ports),
       doc: {
         id: 'registerWebhook',
         summary: 'Have events posted to an address',
@@ -84,7 +84,7 @@ export function webhookRoutes(surface: WebhookSurface): readonly Route[] {
   ];
 }
 
-async function register(call: Call, { webhooks, egress, redactor }: WebhookSurface): Promise<string> {
+async function register(call: Call, { webhooks, egress, redactor }: WebhookRoutePorts): Promise<string> {
   const request = parseShape(registerWebhook, call.request.body, 'The webhook');
   const { tenant } = call.caller;
   refuseOtherTenant(tenant, request.tenantId);

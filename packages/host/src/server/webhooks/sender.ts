@@ -4,7 +4,7 @@ import type { Egress } from '../egress/egress.ts';
 import type { Attempt } from './pump.ts';
 import { deliveryHeaders } from './signature.ts';
 
-export interface SenderWorld {
+export interface SenderPorts {
   readonly egress: Egress;
   readonly now: () => number;
   readonly version: string;
@@ -23,11 +23,11 @@ export const ATTEMPT_TIMEOUT_MS = 5_000;
 /** What a receiver may say; nobody reads it, but a small answer that is taken whole ends the connection in good order. */
 const MAX_ANSWER_BYTES = 4_096;
 
-export async function send(world: SenderWorld, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
+export async function send(ports: SenderPorts, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
   const { url, body } = delivery;
-  const headers = deliveryHeaders({ ...delivery, now: world.now(), version: world.version });
+  const headers = deliveryHeaders({ ...delivery, now: ports.now(), version: ports.version });
   try {
-    const { status } = await world.egress.send({
+    const { status } = await ports.egress.send({
       url,
       method: 'POST',
       headers,

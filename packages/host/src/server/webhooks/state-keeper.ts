@@ -4,7 +4,7 @@
  */
 import type { Report, Timers } from '../../engine/ports.ts';
 
-export interface KeeperWorld {
+export interface KeeperPorts {
   readonly save: (id: string, state: string) => Promise<void>;
   readonly timers: Timers;
   readonly report: Report;
@@ -16,14 +16,14 @@ const SAVE_AFTER_MS = 100;
 const TROUBLE_MS = 5_000;
 
 export class StateKeeper {
-  readonly #world: KeeperWorld;
+  readonly #ports: KeeperPorts;
   /** What is to be saved, as it is by then. */
   readonly #changed = new Map<string, () => string>();
   #cancelTimer: (() => void) | null = null;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(world: KeeperWorld) {
-    this.#world = world;
+  constructor(ports: KeeperPorts) {
+    this.#ports = ports;
   }
 
   changed(id: string, render: () => string): void {
@@ -47,7 +47,7 @@ export class StateKeeper {
   }
 
   async #saveAll(): Promise<void> {
-    const { save, report } = this.#world;
+    const { save, report } = this.#ports;
     const changed = [...this.#changed];
     this.#changed.clear();
     await Promise.all(
@@ -64,7 +64,7 @@ export class StateKeeper {
   }
 
   #flushAfter(ms: number): void {
-    this.#cancelTimer ??= this.#world.timers.after(ms, () => {
+    this.#cancelTimer ??= this.#ports.timers.after(ms, () => {
       this.#cancelTimer = null;
       void this.flush();
     });

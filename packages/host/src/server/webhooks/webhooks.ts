@@ -16,10 +16,10 @@ import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
 import type { OnceMark } from '../idempotency/idempotency.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
-import { type CallbackWorld, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
+import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
-import { type SenderWorld, send } from './sender.ts';
+import { type SenderPorts, send } from './sender.ts';
 import { secretFingerprint } from './signature.ts';
 import { StateKeeper } from './state-keeper.ts';
 import {
@@ -32,7 +32,7 @@ import {
   WEBHOOK,
 } from './subscriptions.ts';
 
-export interface WebhookWorld extends Omit<CallbackWorld, 'secretOf'> {
+export interface WebhookPorts extends Omit<CallbackPorts, 'secretOf'> {
   readonly store: Store;
   readonly deriveKeys: DeriveKeys;
   readonly timers: Timers;
@@ -60,7 +60,7 @@ interface Entry {
 }
 
 export class Webhooks {
-  readonly #world: WebhookWorld;
+  readonly #ports: WebhookPorts;
   readonly #keys: readonly Buffer[];
   readonly #callbackKeys: readonly Buffer[];
   readonly #keeper: StateKeeper;
@@ -75,17 +75,17 @@ export class Webhooks {
   #unfollow: () => void = () => {};
   #closed = false;
 
-  constructor(world: WebhookWorld) {
-    this.#world = world;
-    this.#keys = world.deriveKeys('webhook-secret');
-    this.#callbackKeys = world.deriveKeys('callback-secret');
-    const { records } = world.store;
-    this.#keeper = new StateKeeper({ ...world, save: (id, state) => records.saveSubscriptionState(id, state) });
+  constructor(ports: WebhookPorts) {
+    this.#ports = ports;
+    this.#keys = ports.deriveKeys('webhook-secret');
+    this.#callbackKeys = ports.deriveKeys('callback-secret');
+    const { records } = ports.store;
+    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => records.saveSubscriptionState(id, state) });
   }
 
   /** Goes on with the telling where it stopped. */
   async open(): Promise<void> {
-    const { records, log } = this.#world.store;
+    const { records, log } = this.#ports.store;
     this.#unfollow = log.follow((commit) => this.#heard(commit));
     const kept = [...(await records.subscriptions(WEBHOOK)), ...(await records.subscriptions(CALLBACKS))];
     for (const record of kept) {
@@ -105,7 +105,7 @@ export class Webhooks {
 
   /** A request with a key names the webhook by it: carried out again after its host died, it meets the one that is there. */
   async register(tenant: string, request: RegisterWebhook, once?: OnceMark): Promise<WebhookRegistered> {
-    const id = `wh_${once === undefined ? this.#world.uniqueId() : nameFrom(once)}`;
+    const id = `wh_${once === undefined ? this.#ports.uniqueId() : nameFrom(once)}`;
     const agreement = this.#entries.get(id)?.agreement ?? null;
     if (agreement !== null) return registered(id, secretOf(this.#keys, id, agreement));
     const arriving = this.#arriving.get(tenant) ?? 0;
@@ -121,7 +121,7 @@ export class Webhooks {
   }
 
   async #registered(id: string, tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
-    const { store, now } = this.#world;
+    const { store, now } = this.#ports;
     const position = await store.log.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
     await store.records.putSubscription(record);
@@ -130,14 +130,14 @@ export class Webhooks {
   }
 
   list(tenant: string): readonly Webhook[] {
-    const now = this.#world.now();
+    const now = this.#ports.now();
     return this.#ofTenant(tenant).map(({ record, agreement, pump }) => shown(record.id, agreement, pump, now));
   }
 
   /** What is on its way at this moment may still arrive. */
   async remove(tenant: string, id: string): Promise<void> {
     const isWebhook = this.#ofTenant(tenant).some(({ record }) => record.id === id);
-    if (!isWebhook || !(await this.#world.store.records.dropSubscription(tenant, id))) throw unknown(id);
+    if (!isWebhook || !(await this.#ports.store.records.dropSubscription(tenant, id))) throw unknown(id);
     const entry = this.#entries.get(id);
     this.#entries.delete(id);
     await entry?.pump.close();
@@ -156,7 +156,7 @@ export class Webhooks {
   }
 
   async #openCallbacks(tenant: string): Promise<void> {
-    const { log, records } = this.#world.store;
+    const { log, records } = this.#ports.store;
     const record = callbacksRecord(tenant, await log.end());
     await records.putSubscription(record);
     this.#start(record);
@@ -177,7 +177,7 @@ export class Webhooks {
 
   #start(record: SubscriptionRecord): void {
     if (this.#closed) return;
-    const { store, timers, now, report } = this.#world;
+    const { store, timers, now, report } = this.#ports;
     const agreement = record.kind === WEBHOOK ? parseAgreement(record) : null;
     const types = agreement?.events ?? callbackTypes;
     const { id, tenant, state } = record;
@@ -195,13 +195,13 @@ export class Webhooks {
   }
 
   #tellCallback(record: SubscriptionRecord) {
-    const world: CallbackWorld = { ...this.#world, secretOf: (tenant) => this.callbackSecret(tenant) };
-    return (row: Row, signal: AbortSignal): Promise<Attempt> => tellCallback(world, record, row, signal);
+    const ports: CallbackPorts = { ...this.#ports, secretOf: (tenant) => this.callbackSecret(tenant) };
+    return (row: Row, signal: AbortSignal): Promise<Attempt> => tellCallback(ports, record, row, signal);
   }
 
   #tellWebhook({ id, tenant }: SubscriptionRecord, agreement: Agreement) {
-    const { log } = this.#world.store;
-    const world: SenderWorld = this.#world;
+    const { log } = this.#ports.store;
+    const ports: SenderPorts = this.#ports;
     return async (row: Row, signal: AbortSignal): Promise<Attempt> => {
       if (agreement.tags !== null) {
         const carried = (await log.head(row.runId))?.record.tags ?? [];
@@ -209,7 +209,7 @@ export class Webhooks {
       }
       const body = `{"runId":${JSON.stringify(row.runId)},"workspaceId":${JSON.stringify(tenant)},"event":${docText(row)}}`;
       const secret = secretOf(this.#keys, id, agreement);
-      return send(world, { url: agreement.url, webhookId: id, eventType: row.type, secret, body }, signal);
+      return send(ports, { url: agreement.url, webhookId: id, eventType: row.type, secret, body }, signal);
     };
   }
 
@@ -218,7 +218,7 @@ export class Webhooks {
     if (this.#entries.size === 0) return;
     for (const { type } of rows) this.#news.add(type);
     this.#rowsSinceLook += rows.length;
-    this.#cancelGathering ??= this.#world.timers.after(GATHER_MS, () => {
+    this.#cancelGathering ??= this.#ports.timers.after(GATHER_MS, () => {
       this.#cancelGathering = null;
       const news = [...this.#news];
       this.#news.clear();

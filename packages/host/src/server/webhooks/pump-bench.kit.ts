@@ -57,7 +57,7 @@ export const refuse: Attempt = { kind: 'failed', reason: 'the receiver answered 
 export const take: Attempt = { kind: 'delivered' };
 
 /** One subscription to `a` events of tenant `t`, over a log in memory. */
-export class PumpWorld {
+export class PumpBench {
   readonly store: Store;
   readonly time = new TestTime();
   readonly reports: string[] = [];
