@@ -12,7 +12,7 @@ export const flags: Readonly<Record<string, string>> = { port: '--port', bind: '
 
 const intro = `# Configuration
 
-With this page you can write a \`cairn.json\`, and know what each key does and what happens without it. \`cairn start --config cairn.json\` reads it; \`createHost({ config })\` takes the same object.
+This page shows how to write a \`cairn.json\`, and describes each key with its default. \`cairn start --config cairn.json\` reads the file. \`createHost({ config })\` accepts the same object.
 
 \`\`\`json
 {
@@ -24,13 +24,19 @@ With this page you can write a \`cairn.json\`, and know what each key does and w
 }
 \`\`\`
 
-A value is taken from the command line if it is there, else from the environment, else from the file, else it is the default. An unknown key is refused by its name, with the nearest right one; a wrong value with its place and the reason, and without the value where it may be a secret. Paths in the file are
-relative to the file. The JSON Schema named above ships with the package, and editors complete and check the file with it.
+**Precedence.** The command line overrides the environment, the environment overrides the file, and the file overrides the defaults. Paths in the file are relative to the file.
 
-**Variables.** The variable of a key is \`CAIRN_\` and its path in capitals: \`limits.maxRunDurationMs\` is \`CAIRN_LIMITS_MAX_RUN_DURATION_MS\`. Numbers, text and \`true\` or \`false\` are written as they are, lists of words with commas, lists of paths as the system writes them (\`/one:/two\`), everything else as JSON. A section such as
-\`limits\` has a variable, too, which holds JSON; variables of its single keys win over it. Sources are joined key by key inside sections; a list or a map is taken whole from the source that wins.
+**Validation.** For an unknown key, the host reports the closest valid name. For an invalid value, it reports the path and the reason, and omits the value if it may be a secret. Editors complete and check the file with the JSON Schema above, which ships with the package.
 
-This page is made from the shape that the host checks with: \`npm run docs:configuration\` writes it and the JSON Schema, and a test fails when they are not fresh.
+**Variables.** The variable of a key is \`CAIRN_\` and its path in capitals: \`limits.maxRunDurationMs\` is \`CAIRN_LIMITS_MAX_RUN_DURATION_MS\`.
+
+- Write numbers, text, \`true\` and \`false\` as they are.
+- Separate lists of words with commas, and lists of paths as your system does (\`/one:/two\`).
+- Write everything else as JSON.
+- A section such as \`limits\` also has a variable, which contains JSON. The variables of its keys override it.
+- The host merges sources key by key inside sections. It takes a list or a map as a whole from the source with the highest precedence.
+
+\`npm run docs:configuration\` generates this page and the JSON Schema from the schema in the code. A test fails if they are out of date.
 `;
 
 export function configurationPage(): string {
@@ -38,9 +44,9 @@ export function configurationPage(): string {
   const sections = Object.entries(shape).filter(([, schema]) => fieldsOf(schema).length > 0);
   return [
     intro,
-    '## Keys at the top',
+    '## Top-level keys',
     '',
-    '| Key | Variable | Default | Example | What it does |',
+    '| Key | Variable | Default | Example | Description |',
     '|---|---|---|---|---|',
     ...Object.entries(shape).map(([key, schema]) => topRow(key, schema)),
     '',
@@ -58,7 +64,7 @@ function topRow(key: string, schema: z.ZodType): string {
 
 function section(key: string, schema: z.ZodType): readonly string[] {
   const unused = unusedYet.some((name) => name === key)
-    ? ['', 'It is checked, but nothing in this version uses it; the host says so when it starts.']
+    ? ['', 'This version validates this section but does not use it. The host reports that when it starts.']
     : [];
   return [
     `## ${key}`,
@@ -68,7 +74,7 @@ function section(key: string, schema: z.ZodType): readonly string[] {
     ...(notes[key] === undefined ? [] : ['', notes[key]]),
     '',
     ...examplesOf(schema).flatMap((example) => ['```json', oneLine({ [key]: example }), '```', '']),
-    '| Key | Variable | Default | What it does |',
+    '| Key | Variable | Default | Description |',
     '|---|---|---|---|',
     ...fieldsOf(schema).map((field) =>
       row(`\`${field.place}\``, variables([key, ...field.path]), defaultOf(field.schema), aboutOf(field.schema)),
@@ -78,9 +84,9 @@ function section(key: string, schema: z.ZodType): readonly string[] {
 }
 
 const notes: Readonly<Record<string, string>> = {
-  keys: 'A key is sent as `Authorization: Bearer <key>`. The host keeps only its hash.',
+  keys: 'Clients send a key as `Authorization: Bearer <key>`.',
   masterKey:
-    'The variable `CAIRN_MASTER_KEY` holds the key itself, `CAIRN_MASTER_KEY_FILE` the path of its file; `CAIRN_MASTER_KEY_PREVIOUS` and `CAIRN_MASTER_KEY_PREVIOUS_FILE` do the same for the key before it. To change the key, move the current one to `previous` and start the host again.',
+    '`CAIRN_MASTER_KEY` contains the key itself, and `CAIRN_MASTER_KEY_FILE` the path of its file. `CAIRN_MASTER_KEY_PREVIOUS` and `CAIRN_MASTER_KEY_PREVIOUS_FILE` do the same for the previous key. To change the key, move the current one to `previous` and restart the host.',
 };
 
 interface Field {
@@ -118,7 +124,7 @@ function variables(path: readonly string[]): string {
 }
 
 function defaultOf(schema: z.ZodType): string {
-  if (!schema.safeParse(undefined).success) return 'must be given';
+  if (!schema.safeParse(undefined).success) return 'required';
   if (schema instanceof z.ZodPrefault) return 'see below';
   const value = schema.parse(undefined);
   if (value === undefined) return 'none';

@@ -16,7 +16,7 @@ export function configJsonSchema(): object {
   return {
     $schema,
     title: 'Configuration of a Cairn host',
-    description: 'What cairn.json may hold. Checks that a schema cannot express are made when the host starts.',
+    description: 'The schema of cairn.json. The host makes further checks when it starts.',
     ...schema,
   };
 }

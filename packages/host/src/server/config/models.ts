@@ -18,39 +18,43 @@ const dollars = z.number().min(0);
 const modelSchema = z.strictObject({
   prices: z
     .strictObject({
-      input: dollars.describe('Of a million input tokens.'),
-      output: dollars.describe('Of a million output tokens, reasoning among them.'),
-      cacheRead: dollars.optional().describe('Of a million input tokens out of a cache. Default: `input`.'),
-      cacheWrite: dollars.optional().describe('Of a million input tokens into a cache. Default: `input`.'),
+      input: dollars.describe('Per million input tokens.'),
+      output: dollars.describe('Per million output tokens, including reasoning.'),
+      cacheRead: dollars.optional().describe('Per million input tokens read from a cache. Default: `input`.'),
+      cacheWrite: dollars.optional().describe('Per million input tokens written to a cache. Default: `input`.'),
     })
     .optional()
-    .describe('In US dollars. Without them a run of this model cannot have a budget in money.'),
+    .describe('Prices in US dollars. Without them, a run that uses this model cannot have a cost budget.'),
   contextTokens: z
     .int()
     .min(1)
     .optional()
-    .describe('How many tokens a request and its answer may have together. Default: 32768.'),
+    .describe('The maximum number of tokens of a request and its response. Default: 32768.'),
   capabilities: z
     .array(z.enum(modelCapabilities))
     .optional()
-    .describe('What it can do. Default: all. A request that needs more is refused before the call.'),
+    .describe(
+      'The capabilities of the model. Default: all. If a request needs a missing one, the host refuses it before the call.',
+    ),
 });
 
 const providerSchema = z.strictObject({
-  kind: z.enum(providerKinds).describe('Which interface it speaks.'),
-  baseUrl: address.optional().describe('Its address; `openai-compatible` needs one.'),
-  apiKey: z.strictObject({ secret: label }).optional().describe('The key, as the name of one of the `secrets`.'),
-  headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
+  kind: z.enum(providerKinds).describe('The API of the provider.'),
+  baseUrl: address.optional().describe('The address of the provider. Required for `openai-compatible`.'),
+  apiKey: z.strictObject({ secret: label }).optional().describe('The API key, as the name of one of the `secrets`.'),
+  headers: headers.default({}).describe('Headers of each call: text, or `{ "secret": "<name>" }`.'),
   maxSilenceMs: z
     .int()
     .min(1000)
     .max(300_000)
     .default(120_000)
-    .describe('How long a model may be silent, before its first word and between two, until the call is given up.'),
+    .describe(
+      'The maximum silence of a model, before its first token and between two tokens. Then the host gives up the call.',
+    ),
   models: z
     .record(z.string().min(1).max(256), modelSchema)
     .default({})
-    .describe('What is known of its models, by their names there. Others can be used as well.'),
+    .describe('Known models, by their names at the provider. Other models also work.'),
 });
 
 export const agentsSchema = z.strictObject({
@@ -58,28 +62,28 @@ export const agentsSchema = z.strictObject({
     .enum(['ask', 'suppress'])
     .default('ask')
     .describe(
-      'What becomes of a decision that an agent states with less confidence than its threshold: a person is asked, or it passes and the log says so (`cap.breached`).',
+      'What happens to a decision with less confidence than the threshold: `ask` asks a person, `suppress` lets it pass and writes `cap.breached`.',
     ),
   reasoning: z
     .strictObject({
       verbosity: z
         .enum(['summary', 'full', 'off'])
         .default('summary')
-        .describe('Unless a run or a node says otherwise.'),
-      tokenLimit: z.int().min(1).max(100_000).default(512).describe('Most tokens of a summary.'),
+        .describe('How much reasoning the log records, unless a run or a node overrides it.'),
+      tokenLimit: z.int().min(1).max(100_000).default(512).describe('The maximum number of tokens of a summary.'),
     })
     .prefault({})
-    .describe('What is kept of the reasoning of agents.'),
+    .describe('Recording of the reasoning of agents.'),
 });
 
 export const modelsSchema = z
   .strictObject({
-    providers: z.record(label, providerSchema).default({}).describe('Who serves models, by a name of your own.'),
+    providers: z.record(label, providerSchema).default({}).describe('Model providers, by a name of your choice.'),
     classes: z
       .partialRecord(z.enum(modelClasses), modelName)
       .default({})
-      .describe('Which model serves a model class, as `<provider>/<model>`.'),
-    default: modelName.optional().describe('The model of every other class.'),
+      .describe('The model for each model class, as `<provider>/<model>`.'),
+    default: modelName.optional().describe('The model for all other classes.'),
   })
   .superRefine(({ providers, classes, default: usual }, context) => {
     const refuse = (path: readonly string[], message: string) =>
@@ -102,8 +106,8 @@ export const modelsSchema = z
 export const credentialsSchema = z.record(
   label,
   z.strictObject({
-    provider: label.describe('The provider of `models` whose key it is; it is sent nowhere else.'),
-    key: z.strictObject({ secret: label }).describe('The key, as the name of one of the `secrets`.'),
-    tenants: z.array(name).min(1).optional().describe('Whose runs may use it. Default: those of every tenant.'),
+    provider: label.describe('The provider in `models` that the key belongs to. The host sends it nowhere else.'),
+    key: z.strictObject({ secret: label }).describe('The API key, as the name of one of the `secrets`.'),
+    tenants: z.array(name).min(1).optional().describe('The tenants whose runs may use it. Default: all.'),
   }),
 );

@@ -7,11 +7,11 @@ const folders = z.array(path);
 const packsObject = z.strictObject({
   folders: folders
     .default([])
-    .describe('Folders that are packs, or hold folders that are; installed at start, for every tenant.'),
+    .describe('Pack folders, or folders that contain pack folders. The host installs them at start, for every tenant.'),
   trust: z
     .array(
       z.strictObject({
-        keyId: name.describe('The name by which a signature refers to the key.'),
+        keyId: name.describe('The id of the key in signatures.'),
         publicKey: z
           .string()
           .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the 32 bytes of an Ed25519 public key as base64url, 43 characters')
@@ -20,7 +20,7 @@ const packsObject = z.strictObject({
     )
     .superRefine((trust, context) => refuseTwins(trust, 'keyId', context))
     .default([])
-    .describe('Keys whose signatures on packs count.'),
+    .describe('Keys whose signatures on packs the host trusts.'),
 });
 
 /** A list is the short way to write only the folders. */
@@ -32,9 +32,9 @@ export const mcpSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({
-        id: label.describe('The name by which agents refer to the server.'),
-        url: address.describe('Its address.'),
-        headers: headers.default({}).describe('Headers to send with each call: text, or `{ "secret": "<name>" }`.'),
+        id: label.describe('The name of the server in agent definitions.'),
+        url: address.describe('The address.'),
+        headers: headers.default({}).describe('Headers of each call: text, or `{ "secret": "<name>" }`.'),
       }),
     )
     .superRefine((servers, context) => refuseTwins(servers, 'id', context))
@@ -46,8 +46,8 @@ export const a2aSchema = z.strictObject({
   peers: z
     .array(
       z.strictObject({
-        name: label.describe('The name by which workflows and agents refer to the peer.'),
-        url: address.describe('Its address.'),
+        name: label.describe('The name of the peer in workflows and agent definitions.'),
+        url: address.describe('The address.'),
       }),
     )
     .superRefine((peers, context) => refuseTwins(peers, 'name', context))
@@ -59,20 +59,20 @@ export const peersSchema = z
   .array(
     z.strictObject({
       hostId: name.describe('The `hostId` of the other host.'),
-      url: address.describe('Its address.'),
-      answersForUsers: z.boolean().default(false).describe('Whether its answers count where a person has to decide.'),
+      url: address.describe('The address.'),
+      answersForUsers: z.boolean().default(false).describe('Whether its answers count where a person must decide.'),
     }),
   )
   .superRefine((peers, context) => refuseTwins(peers, 'hostId', context));
 
 export const visibilitySchema = z.strictObject({
-  thoughts: z.enum(['client', 'operator']).default('client').describe('Who sees the thoughts of agents.'),
+  thoughts: z.enum(['client', 'operator']).default('client').describe('Who can see the reasoning of agents.'),
   minConfidence: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('Thoughts with less confidence than this are for operators only.'),
+    .describe('Reasoning with less confidence than this is visible only to operators.'),
 });
 
 /** Both ways that OTLP is spoken over HTTP. */
@@ -80,10 +80,10 @@ export const otlpProtocols = ['http/protobuf', 'http/json'] as const;
 
 export const otelSchema = z.strictObject({
   endpoint: address.describe('The address of an OTLP collector, without `/v1/traces`.'),
-  protocol: z.enum(otlpProtocols).default('http/protobuf').describe('How to speak to it.'),
-  headers: headers.default({}).describe('Headers to send with each export: text, or `{ "secret": "<name>" }`.'),
-  sampling: z.number().min(0).max(1).default(1).describe('The share of runs whose spans are exported.'),
-  metricsEveryMs: z.int().min(1000).default(60_000).describe('How often metrics are exported.'),
+  protocol: z.enum(otlpProtocols).default('http/protobuf').describe('The encoding.'),
+  headers: headers.default({}).describe('Headers of each export: text, or `{ "secret": "<name>" }`.'),
+  sampling: z.number().min(0).max(1).default(1).describe('The share of traces to export, from 0 to 1.'),
+  metricsEveryMs: z.int().min(1000).default(60_000).describe('The interval between exports of metrics.'),
 });
 
 /** Two entries of one name: a reference to it could mean either. */

@@ -13,23 +13,19 @@ export const toolsSchema = z.strictObject({
   allow: lines
     .optional()
     .describe(
-      'The tools that agents may call, if their manifests list them: ids such as `openwop:time`, families such as `openwop:*`. `*` is all of them, and lets a `*` of a manifest count. Left out: every tool that the host offers.',
+      'The tools that agents may call if their manifests list them: ids such as `openwop:time` and families such as `openwop:*`. `*` allows all tools and enables `*` in manifests. Default: every tool that the host offers.',
     ),
-  tenants: z.record(name, lines).default({}).describe('Lists that take the place of `allow`, by tenant.'),
-  maxCallsPerMinute: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('How often the runs of one principal may call one tool in a minute.'),
+  tenants: z.record(name, lines).default({}).describe('Lists that replace `allow`, by tenant.'),
+  maxCallsPerMinute: z.int().min(1).optional().describe('Calls per minute of one tool by the runs of one principal.'),
   http: z
     .strictObject({
       allow: z
         .array(z.union([origin, z.literal('*')], { error: 'must be an origin such as https://api.example.org, or *' }))
         .default([])
         .describe(
-          'Origins that `openwop:http.fetch` may call; one that is written here passes also without TLS and in a private network. `*` is every public https address. Empty: there is no such tool.',
+          'Origins that `openwop:http.fetch` may call, even without TLS or in a private network. `*` allows every public https address. If the list is empty, the tool is not available.',
         ),
     })
     .prefault({})
-    .describe('What agents may fetch.'),
+    .describe('HTTP access of agents.'),
 });
