@@ -41,7 +41,7 @@ export async function auditStore({ folder, journal, tenant }: HostSettings, witn
       if (seen !== undefined)
         auditRun({ runId, rows, witnessed: seen, entries: entries.get(runId) ?? [] }, witness.complain);
     }
-    const { repaired } = await store.log.rebuild();
+    const { repaired } = await store.runIndex.rebuild();
     if (repaired > 0) witness.complain('the run list and the inbox agree with the log', { repaired });
     return { runs: stored.length, rows: rowCount, repeated, questions };
   } finally {
@@ -66,7 +66,7 @@ function compareRuns(
 async function runsOf(store: Store, tenant: string): Promise<readonly RunId[]> {
   const runs: RunId[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await store.log.list({ tenant, limit: 200, cursor });
+    const page = await store.runIndex.list({ tenant, limit: 200, cursor });
     runs.push(...page.runs.map(({ runId }) => runId));
     if (page.nextCursor === null) return runs;
     cursor = page.nextCursor;

@@ -53,7 +53,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'fence-is-not-checked',
     file: 'packages/host/src/log/admit.ts',
-    find: `  if (fence !== undefined && (fence !== slot.fence || slot.owner === null)) {`,
+    find: `  if (fence !== undefined && (fence !== head.fence || head.owner === null)) {`,
     replace: `  if (fence !== undefined && fence < 0) {`,
     suite: simulation,
     why: 'A node that lost its lease goes on writing the run another node steps.',
@@ -61,15 +61,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'lease-is-taken-from-a-living-node',
     file: 'packages/host/src/log/admit.ts',
-    find: `  if (slot.owner !== null && around.alive(slot.owner, claim.now)) {`,
-    replace: `  if (slot.owner !== null && !around.alive(slot.owner, claim.now)) {`,
+    find: `  if (head.owner !== null && guards.isAlive(head.owner, claim.now)) {`,
+    replace: `  if (head.owner !== null && !guards.isAlive(head.owner, claim.now)) {`,
     suite: simulation,
     why: 'Two nodes step one run at the same time.',
   },
   {
     name: 'position-of-a-decision-is-not-checked',
     file: 'packages/host/src/log/admit.ts',
-    find: `  if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
+    find: `  if (append.at !== undefined && append.at !== head.seq + 1) throw wrongPosition(append, head);
 `,
     replace: '',
     suite: simulation,
@@ -78,9 +78,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'append-after-the-end-is-allowed',
     file: 'packages/host/src/log/admit.ts',
-    find: `  if (slot.record.endedAt !== null) {
+    find: `  if (head.record.endedAt !== null) {
     throw new TerminalError('run_terminal', {`,
-    replace: `  if (slot.record.endedAt === -1) {
+    replace: `  if (head.record.endedAt === -1) {
     throw new TerminalError('run_terminal', {`,
     suite: memoryContracts,
     why: 'The terminal event is no longer the last, and streams that closed after it miss what follows.',
@@ -88,7 +88,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'answer-is-accepted-twice',
     file: 'packages/host/src/log/admit.ts',
-    find: `  if (answers !== undefined && !slot.open.has(answers)) throw notOpen(runId, answers, around);
+    find: `  if (answers !== undefined && !head.open.has(answers)) throw notOpen(runId, answers, guards);
 `,
     replace: '',
     suite: memoryContracts,
@@ -97,8 +97,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'wake-is-dropped-when-the-lease-goes-back',
     file: 'packages/host/src/log/admit.ts',
-    find: `{ ...slot, owner: null, wakeAt: earlier(slot.wakeAt, wakeAt) }`,
-    replace: `{ ...slot, owner: null, wakeAt }`,
+    find: `{ ...head, owner: null, wakeAt: earlier(head.wakeAt, wakeAt) }`,
+    replace: `{ ...head, owner: null, wakeAt }`,
     suite: memoryContracts,
     why: 'An answer that arrives while the run is held wakes nobody: the run sleeps for ever.',
   },

@@ -122,12 +122,12 @@ export class Auditor {
       if (head?.record.status !== run.view.status || head.seq !== run.rows.length - 1) {
         complain('the run list agrees with the fold', { runId, listed: head?.record, status: run.view.status });
       }
-      const open = (await base.log.interrupts(runId)).filter((record) => record.open).map((r) => r.interruptId);
+      const open = (await base.runIndex.interrupts(runId)).filter((record) => record.open).map((r) => r.interruptId);
       if (!isDeepStrictEqual(open.sort(), Object.keys(run.view.interrupts).sort())) {
         complain('the inbox agrees with the fold', { runId, open, folded: Object.keys(run.view.interrupts) });
       }
     }
-    const { repaired } = await base.log.rebuild();
+    const { repaired } = await base.runIndex.rebuild();
     if (repaired > 0) complain('the index is what its rows say', { repaired });
   }
 }

@@ -89,7 +89,7 @@ test('tears every append of a batch and leaves nothing of it', async () => {
   line.tear();
   expect(await Promise.all(both)).toEqual(['store_failed', 'store_failed']);
   expect(counted.filter((name) => name === 'write torn')).toHaveLength(2);
-  expect((await world.base.log.list({ tenant: 't', limit: 10 })).runs).toEqual([]);
+  expect((await world.base.runIndex.list({ tenant: 't', limit: 10 })).runs).toEqual([]);
 });
 
 test('says that the disk is full while it is', async () => {

@@ -2,7 +2,7 @@
 import { isCairnError, RetryableError } from '@cairn/protocol';
 import type { Append, Appended, Commit, EventLog } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Queue } from '../../packages/host/src/log/ports/queue.ts';
-import type { Records, Store } from '../../packages/host/src/log/ports/store.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -49,7 +49,13 @@ export class StoreLine implements Store {
   readonly life: string;
   readonly log: EventLog;
   readonly queue: Queue;
-  readonly records: Records;
+  readonly runIndex: Store['runIndex'];
+  readonly definitions: Store['definitions'];
+  readonly checkpoints: Store['checkpoints'];
+  readonly idempotency: Store['idempotency'];
+  readonly memories: Store['memories'];
+  readonly packs: Store['packs'];
+  readonly subscriptions: Store['subscriptions'];
   /** The node is alive but cannot reach the store for a while. */
   cutOff = false;
   /** How often the node renewed its session. */
@@ -67,7 +73,13 @@ export class StoreLine implements Store {
     this.#stopListening = world.base.log.follow((commit) => this.#hear(commit));
     this.log = this.#makeLog();
     this.queue = this.#makeQueue();
-    this.records = this.#makeRecords();
+    this.runIndex = this.#makeRunIndex();
+    this.definitions = this.#makeDefinitions();
+    this.checkpoints = this.#makeCheckpoints();
+    this.idempotency = this.#makeIdempotency();
+    this.memories = this.#makeMemories();
+    this.packs = this.#makePacks();
+    this.subscriptions = this.#makeSubscriptions();
   }
 
   async close(): Promise<void> {
@@ -116,11 +128,7 @@ export class StoreLine implements Store {
       end: () => this.#read(() => base.log.end()),
       head: (runId) => this.#read(() => base.log.head(runId)),
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
-      list: (query) => this.#read(() => base.log.list(query)),
-      interrupts: (runId) => this.#read(() => base.log.interrupts(runId)),
-      pending: (query) => this.#read(() => base.log.pending(query)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
-      rebuild: () => this.#read(() => base.log.rebuild()),
       follow: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
@@ -149,38 +157,77 @@ export class StoreLine implements Store {
           leases.released(request.runId, request.fence);
         }),
       due: () => this.#read(() => base.queue.due()),
-      census: (now) => this.#read(() => base.queue.census(now)),
+      depth: (now) => this.#read(() => base.queue.depth(now)),
     };
   }
 
-  #makeRecords(): Records {
-    const { records } = this.#world.base;
+  #makeRunIndex(): Store['runIndex'] {
+    const { runIndex } = this.#world.base;
     return {
-      putDefinition: (hash, body) => this.#write('definition', () => records.putDefinition(hash, body)),
-      definition: (hash) => this.#read(() => records.definition(hash)),
-      putWorkflow: (record) => this.#write('workflow', () => records.putWorkflow(record)),
-      workflow: (tenant, id, version) => this.#read(() => records.workflow(tenant, id, version)),
-      workflows: (tenant) => this.#read(() => records.workflows(tenant)),
-      putCheckpoint: (checkpoint) => this.#write('checkpoint', () => records.putCheckpoint(checkpoint)),
-      checkpoint: (runId) => this.#read(() => records.checkpoint(runId)),
-      mark: (reader) => this.#read(() => records.mark(reader)),
-      putMark: (reader, position) => this.#write('mark', () => records.putMark(reader, position)),
-      putPack: (record) => this.#write('pack', () => records.putPack(record)),
-      packs: (tenant) => this.#read(() => records.packs(tenant)),
-      dropPack: (tenant, name) => this.#write('pack', () => records.dropPack(tenant, name)),
-      putSubscription: (record) => this.#write('subscription', () => records.putSubscription(record)),
-      subscriptions: (kind) => this.#read(() => records.subscriptions(kind)),
-      saveSubscriptionState: (id, state) =>
-        this.#write('subscription state', () => records.saveSubscriptionState(id, state)),
-      dropSubscription: (tenant, id) => this.#write('subscription dropped', () => records.dropSubscription(tenant, id)),
-      idempotency: (tenant, endpoint, key) => this.#read(() => records.idempotency(tenant, endpoint, key)),
-      claimIdempotency: (claim) => this.#write('claim of a key', () => records.claimIdempotency(claim)),
-      settleIdempotency: (record, owner) => this.#write('outcome', () => records.settleIdempotency(record, owner)),
-      dropIdempotency: (claim) => this.#write('key dropped', () => records.dropIdempotency(claim)),
-      expireIdempotency: (before) => this.#write('expiry', () => records.expireIdempotency(before)),
-      remembered: (query) => this.#read(() => records.remembered(query)),
-      rememberedEntry: (query, id) => this.#read(() => records.rememberedEntry(query, id)),
-      searchRemembered: (query, text) => this.#read(() => records.searchRemembered(query, text)),
+      list: (query) => this.#read(() => runIndex.list(query)),
+      interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
+      pending: (query) => this.#read(() => runIndex.pending(query)),
+      rebuild: () => this.#read(() => runIndex.rebuild()),
+    };
+  }
+
+  #makeDefinitions(): Store['definitions'] {
+    const { definitions } = this.#world.base;
+    return {
+      put: (hash, body) => this.#write('definition', () => definitions.put(hash, body)),
+      get: (hash) => this.#read(() => definitions.get(hash)),
+      putWorkflow: (record) => this.#write('workflow', () => definitions.putWorkflow(record)),
+      workflow: (tenant, id, version) => this.#read(() => definitions.workflow(tenant, id, version)),
+      workflows: (tenant) => this.#read(() => definitions.workflows(tenant)),
+    };
+  }
+
+  #makeCheckpoints(): Store['checkpoints'] {
+    const { checkpoints } = this.#world.base;
+    return {
+      put: (checkpoint) => this.#write('checkpoint', () => checkpoints.put(checkpoint)),
+      get: (runId) => this.#read(() => checkpoints.get(runId)),
+      position: (reader) => this.#read(() => checkpoints.position(reader)),
+      putPosition: (reader, position) => this.#write('mark', () => checkpoints.putPosition(reader, position)),
+    };
+  }
+
+  #makeIdempotency(): Store['idempotency'] {
+    const { idempotency } = this.#world.base;
+    return {
+      get: (key) => this.#read(() => idempotency.get(key)),
+      claim: (claim) => this.#write('claim of a key', () => idempotency.claim(claim)),
+      save: (write) => this.#write('outcome', () => idempotency.save(write)),
+      drop: (claim) => this.#write('key dropped', () => idempotency.drop(claim)),
+      expire: (before) => this.#write('expiry', () => idempotency.expire(before)),
+    };
+  }
+
+  #makeMemories(): Store['memories'] {
+    const { memories } = this.#world.base;
+    return {
+      list: (query) => this.#read(() => memories.list(query)),
+      get: (query, id) => this.#read(() => memories.get(query, id)),
+      search: (query, text) => this.#read(() => memories.search(query, text)),
+    };
+  }
+
+  #makePacks(): Store['packs'] {
+    const { packs } = this.#world.base;
+    return {
+      put: (record) => this.#write('pack', () => packs.put(record)),
+      list: (tenant) => this.#read(() => packs.list(tenant)),
+      drop: (tenant, name) => this.#write('pack', () => packs.drop(tenant, name)),
+    };
+  }
+
+  #makeSubscriptions(): Store['subscriptions'] {
+    const { subscriptions } = this.#world.base;
+    return {
+      put: (record) => this.#write('subscription', () => subscriptions.put(record)),
+      list: (kind) => this.#read(() => subscriptions.list(kind)),
+      saveState: (id, state) => this.#write('subscription state', () => subscriptions.saveState(id, state)),
+      drop: (tenant, id) => this.#write('subscription dropped', () => subscriptions.drop(tenant, id)),
     };
   }
 

@@ -17,12 +17,13 @@ let agentSource: AgentSource;
 beforeEach(() => {
   store = inMemoryStore();
   catalogue = new AgentRegistry({
-    records: store.records,
+    definitions: store.definitions,
+    packs: store.packs,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
     discovery: discovery as unknown as Discovery,
   });
-  agentSource = createAgentSource(catalogue, store.records);
+  agentSource = createAgentSource(catalogue, store.definitions);
 });
 
 const other = { ...sampleAgent, agentId: 'vendor.acme.desk.writer', persona: 'Writer', modelClass: 'writing' };
@@ -85,7 +86,7 @@ test('a definition is what it was when it was pinned, whatever becomes of its pa
   const [second] = Object.values(await agentSource.pin('t', [sampleAgentId]));
   await catalogue.remove('t', 'vendor.acme.desk');
   await expect(agentSource.pin('t', [sampleAgentId])).rejects.toMatchObject({ code: 'not_found' });
-  const fresh = createAgentSource(catalogue, store.records);
+  const fresh = createAgentSource(catalogue, store.definitions);
   expect(await fresh.definition(first?.hash ?? '')).toMatchObject({ packVersion: '1.0.0', systemPrompt: promptWords });
   expect(await fresh.definition(second?.hash ?? '')).toMatchObject({
     packVersion: '2.0.0',
@@ -95,11 +96,11 @@ test('a definition is what it was when it was pinned, whatever becomes of its pa
 
 test('a definition is read from the store once, as long as few others are asked for', async () => {
   const read: string[] = [];
-  const definition = async (hash: string) => {
+  const get = async (hash: string) => {
     read.push(hash);
     return JSON.stringify({ hash });
   };
-  agentSource = createAgentSource(catalogue, { definition });
+  agentSource = createAgentSource(catalogue, { get });
   for (let i = 0; i < 3; i += 1) await agentSource.definition('first');
   expect(read).toEqual(['first']);
   for (let i = 0; i < 200; i += 1) await agentSource.definition(`other ${i}`);

@@ -1,7 +1,7 @@
 /** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentPin, AgentSource } from '../engine/ports.ts';
-import type { Records } from '../log/ports/store.ts';
+import type { Definitions } from '../log/ports/definitions.ts';
 import { LruMap } from '../lru-map.ts';
 import type { AgentRegistry } from './registry.ts';
 
@@ -10,7 +10,7 @@ const KEPT = 200;
 
 export function createAgentSource(
   registry: Pick<AgentRegistry, 'handoffGroups'>,
-  records: Pick<Records, 'definition'>,
+  definitions: Pick<Definitions, 'get'>,
 ): AgentSource {
   const kept = new LruMap<string, JsonObject>(KEPT);
   return {
@@ -27,7 +27,7 @@ export function createAgentSource(
     async definition(hash) {
       const known = kept.get(hash);
       if (known !== undefined) return known;
-      const body = await records.definition(hash);
+      const body = await definitions.get(hash);
       if (body === null) throw lostDefinition(hash);
       return kept.set(hash, JSON.parse(body) as JsonObject);
     },

@@ -19,7 +19,8 @@ let catalogue: AgentRegistry;
 
 const registryOver = (over: Store, document = discovery, trust: { allowUnsigned: boolean } = { allowUnsigned: true }) =>
   new AgentRegistry({
-    records: over.records,
+    definitions: over.definitions,
+    packs: over.packs,
     now: () => 1_000,
     policy: { trust: [], ...trust },
     discovery: document,
@@ -143,19 +144,19 @@ test('the same pack again changes nothing; another version takes its place; othe
 
 test('what an agent was stays under its hash when its pack is gone, so that a run can keep it', async () => {
   const kept = new Map<string, string>();
-  const records = {
-    ...store.records,
-    putDefinition: async (hash: string, body: string) => {
+  const definitions = {
+    ...store.definitions,
+    put: async (hash: string, body: string) => {
       kept.set(hash, body);
-      await store.records.putDefinition(hash, body);
+      await store.definitions.put(hash, body);
     },
   };
-  catalogue = registryOver({ ...store, records });
+  catalogue = registryOver({ ...store, definitions });
   await catalogue.install('t', samplePack());
   await catalogue.remove('t', 'vendor.acme.desk');
   expect(await ids('t')).toEqual([]);
   const [[hash, body] = []] = kept;
-  expect(await store.records.definition(hash ?? '')).toBe(body);
+  expect(await store.definitions.get(hash ?? '')).toBe(body);
   expect(JSON.parse(body ?? '')).toMatchObject({ systemPrompt: promptWords });
 });
 
@@ -213,7 +214,7 @@ test('what was refused left nothing behind', async () => {
   catalogue = registryOver(store, discovery, { allowUnsigned: false });
   await expect(catalogue.install('t', samplePack())).rejects.toMatchObject({ code: 'pack_signature_invalid' });
   await expect(catalogue.installForHost(samplePack())).rejects.toMatchObject({ code: 'pack_signature_invalid' });
-  expect([await catalogue.packs('t'), await store.records.packs('t')]).toEqual([[], []]);
+  expect([await catalogue.packs('t'), await store.packs.list('t')]).toEqual([[], []]);
 });
 
 test('a tenant has a bounded number of packs; versions of one are one, and other tenants have their own', async () => {
@@ -276,7 +277,14 @@ test('what holds a secret of the host is not stored', async () => {
   const secret = 'correct-horse-battery';
   const redactor = createRedactor([{ name: 'spare', value: secret }]);
   const policy = { trust: [], allowUnsigned: true };
-  catalogue = new AgentRegistry({ records: store.records, now: () => 1_000, policy, discovery, redactor });
+  catalogue = new AgentRegistry({
+    definitions: store.definitions,
+    packs: store.packs,
+    now: () => 1_000,
+    policy,
+    discovery,
+    redactor,
+  });
   const refusal = { code: 'validation_error', details: { secret: 'spare' } };
   const inPrompt = samplePack({}, { 'prompts/triage.md': `Say ${secret}.` });
   await expect(catalogue.install('t', inPrompt)).rejects.toMatchObject(refusal);

@@ -11,8 +11,8 @@ import {
 } from '@cairn/protocol';
 import type { Redactor } from '../engine/ports.ts';
 import { refuseSecrets } from '../engine/values/redacted.ts';
-import type { PackRecord } from '../log/ports/packs.ts';
-import type { Records } from '../log/ports/store.ts';
+import type { Definitions } from '../log/ports/definitions.ts';
+import type { PackRecord, Packs } from '../log/ports/packs.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -25,7 +25,8 @@ import { unmetPeers } from './packs/requirements.ts';
 import type { TrustPolicy } from './packs/signature.ts';
 
 export interface AgentRegistryPorts {
-  readonly records: Records;
+  readonly definitions: Pick<Definitions, 'put'>;
+  readonly packs: Packs;
   readonly now: () => number;
   readonly policy: TrustPolicy;
   readonly discovery: Discovery;
@@ -111,7 +112,7 @@ export class AgentRegistry {
       refuseTooMany(name, known);
       await this.#keepAgents(pack.agents);
       const installedAt = this.#ports.now();
-      await this.#ports.records.putPack(recordOf(tenant, pack, installedAt));
+      await this.#ports.packs.put(recordOf(tenant, pack, installedAt));
       return this.#shown({ ...pack, agents: pack.agents.map(withoutBody), scope: 'tenant', installedAt });
     });
   }
@@ -123,7 +124,7 @@ export class AgentRegistry {
       const dependent = known.find(({ manifest }) => Object.hasOwn(manifest.dependencies ?? {}, name));
       const isOwn = known.some(({ manifest, scope }) => manifest.name === name && scope === 'tenant');
       if (isOwn && dependent !== undefined) throw stillNeeded(name, dependent.manifest.name);
-      if (!isOwn || !(await this.#ports.records.dropPack(tenant, name))) throw noPack(name);
+      if (!isOwn || !(await this.#ports.packs.drop(tenant, name))) throw noPack(name);
     });
   }
 
@@ -153,7 +154,7 @@ export class AgentRegistry {
   async #visible(tenant: string): Promise<readonly KnownPack[]> {
     const host = [...this.#host.values()];
     const taken = new Set([...this.#own, ...host.flatMap(({ agents }) => agents)].map(({ agentId }) => agentId));
-    const own = (await this.#ports.records.packs(tenant)).map(knownFrom);
+    const own = (await this.#ports.packs.list(tenant)).map(knownFrom);
     const visible = own.filter(
       (pack) => !this.#host.has(pack.manifest.name) && !agentIdsOf(pack).some((agentId) => taken.has(agentId)),
     );
@@ -191,7 +192,7 @@ export class AgentRegistry {
   }
 
   async #keepAgents(agents: readonly StoredAgent[]): Promise<void> {
-    for (const { hash, body } of agents) await this.#ports.records.putDefinition(hash, body);
+    for (const { hash, body } of agents) await this.#ports.definitions.put(hash, body);
   }
 
   #shown({ manifest, scope, hash, signedBy, installedAt }: KnownPack): InstalledPack {

@@ -82,7 +82,7 @@ async function folderFindings(
 async function rebuilt(folder: string): Promise<Finding> {
   const store = await openSqliteStore({ folder });
   try {
-    const { runs, repaired } = await store.log.rebuild();
+    const { runs, repaired } = await store.runIndex.rebuild();
     const text = repaired === 0 ? `correct; runs: ${runs}` : `repaired; runs: ${runs}, of which ${repaired} were wrong`;
     return { subject: 'index', state: 'good', text };
   } finally {

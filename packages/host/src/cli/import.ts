@@ -54,7 +54,7 @@ async function imported(store: Store, file: string, terminal: Terminal, tenant: 
     const { runId, contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;
     const known = await store.log.head(runId);
     if (known?.record.tenant === tenant && known.hash === hash) return false;
-    await store.records.putDefinition(definitionHash, definition);
+    await store.definitions.put(definitionHash, definition);
     const origin = { originRunId, ...(parentRunId === null ? {} : { parentRunId }) };
     await store.log.importRun({ runId, tenant, contextId, ...origin, importedAt: terminal.now(), seq, hash }, rows);
     return true;

@@ -23,7 +23,7 @@ function world(store: Store = inMemoryStore()) {
   const clock = new VirtualClock(1_000_000_000);
   let ids = 0;
   const node = (over: Store = store) => {
-    const memory = new Memory({ records: over.records, now: () => clock.now(), sha256 });
+    const memory = new Memory({ memories: over.memories, now: () => clock.now(), sha256 });
     const secret = (_: string, name: string) => (name === 'test-secret' ? SECRET : undefined);
     return createEngine({
       store: over,
@@ -150,7 +150,7 @@ async function troubled(fault: (place: number) => 'pass' | 'fail' | 'lose-answer
   expect(rows.filter(({ type }) => type === 'cairn.memory.kept')).toHaveLength(1);
   expect(rows.filter(({ type }) => type === 'memory.written')).toHaveLength(1);
   const query = { tenant: 't', memoryRef: 'conformance/notes', now: 0, limit: 10 };
-  expect(await at.store.records.remembered(query)).toHaveLength(1);
+  expect(await at.store.memories.list(query)).toHaveLength(1);
 }
 
 test.each(places.flatMap((place) => [[place, 'fail'] as const, [place, 'lose-answer'] as const]))(

@@ -3,16 +3,16 @@ import type { RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
 import { utf8Size } from '../utf8.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
+import { runAlreadyActive, runExists, runImported } from './errors.ts';
+import { endsRun, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
+import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
-import { alreadyActive, runExists, runImported } from './refusals.ts';
-import { type RememberedChange, rememberedChanges } from './remembered-changes.ts';
-import { endsRun, foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from './run-index.ts';
 
 /** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
-export interface RunSlot extends RunIndex {
+export interface FullHead extends IndexedRun {
   /** seq of the last row. */
   readonly seq: number;
   /** hash of the last row. */
@@ -27,17 +27,17 @@ export interface RunSlot extends RunIndex {
 }
 
 /** What the guards ask of the store beside the run itself. */
-export interface Surroundings {
+export interface GuardQueries {
   /** Whether the owner's session lasts beyond this instant. */
-  alive(owner: string, now: number): boolean;
+  isAlive(owner: string, now: number): boolean;
   /** A run of this tenant and scope that has not ended. */
-  activeIn(tenant: string, scopeId: string): RunId | null;
+  activeRun(tenant: string, scopeId: string): RunId | null;
   /** Whether this run ever asked this interrupt, given that it is not open now. */
-  wasAsked(runId: RunId, interruptId: string): boolean;
+  wasRequested(runId: RunId, interruptId: string): boolean;
 }
 
 export interface Admitted {
-  readonly slot: RunSlot;
+  readonly head: FullHead;
   readonly rows: readonly Row[];
   /** Interrupts that opened, changed or closed. */
   readonly interrupts: readonly InterruptRecord[];
@@ -45,38 +45,38 @@ export interface Admitted {
 
 /** Of a run that goes on here. What an imported one says of memories is its own history, and changes none here. */
 export interface AdmittedAppend extends Admitted {
-  readonly remembered: readonly RememberedChange[];
+  readonly memories: readonly MemoryChange[];
 }
 
 /** Checks every guard of an append and gives what to store; throws, having changed nothing, when one does not hold. */
-export function admit(append: Append, before: RunSlot | null, cursor: number, around: Surroundings): AdmittedAppend {
+export function admit(append: Append, before: FullHead | null, cursor: number, guards: GuardQueries): AdmittedAppend {
   checkRows(append);
-  const slot = before === null ? created(append) : guarded(append, before, around);
-  const leased = takeLease(append, slot, around);
-  if (append.at !== undefined && append.at !== slot.seq + 1) throw wrongPosition(append, slot);
+  const head = before === null ? created(append) : guarded(append, before, guards);
+  const leased = takeLease(append, head, guards);
+  if (append.at !== undefined && append.at !== head.seq + 1) throw wrongPosition(append, head);
   const stamped = stamp(append, leased, cursor);
-  if (append.isAloneInScope === true) checkAlone(stamped.slot, around);
-  const after = append.rest === undefined ? stamped.slot : given(stamped.slot, append.rest.wakeAt);
-  return { ...stamped, slot: after, remembered: rememberedChanges(stamped.rows) };
+  if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
+  const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
+  return { ...stamped, head: after, memories: memoryChanges(stamped.rows) };
 }
 
-/** The run after its lease was taken by someone new. The wake that was due is answered by the taking. */
-export const taken = (slot: RunSlot, owner: string): RunSlot => ({
-  ...slot,
+/** The run after its lease was claimed by someone new. The wake that was due is answered by the taking. */
+export const claimed = (head: FullHead, owner: string): FullHead => ({
+  ...head,
   owner,
-  fence: slot.fence + 1,
+  fence: head.fence + 1,
   wakeAt: null,
 });
 
 /** The run after its lease was given back; a wake that came while it was held wins when it is earlier. */
-export const given = (slot: RunSlot, wakeAt: number | null): RunSlot =>
-  slot.record.endedAt !== null ? slot : { ...slot, owner: null, wakeAt: earlier(slot.wakeAt, wakeAt) };
+export const released = (head: FullHead, wakeAt: number | null): FullHead =>
+  head.record.endedAt !== null ? head : { ...head, owner: null, wakeAt: earlier(head.wakeAt, wakeAt) };
 
 /** The run after somebody asked for it to be woken; a run that ended or was imported stays asleep. */
-export const woken = (slot: RunSlot, at: number): RunSlot =>
-  slot.record.endedAt !== null || slot.record.importedAt !== null
-    ? slot
-    : { ...slot, wakeAt: earlier(slot.wakeAt, at) };
+export const woken = (head: FullHead, at: number): FullHead =>
+  head.record.endedAt !== null || head.record.importedAt !== null
+    ? head
+    : { ...head, wakeAt: earlier(head.wakeAt, at) };
 
 function earlier(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
@@ -84,17 +84,17 @@ function earlier(a: number | null, b: number | null): number | null {
 }
 
 /** An imported run before its first row. */
-export const importedSlot = (run: ImportRun, at: number): RunSlot => ({
+export const importedHead = (run: ImportRun, at: number): FullHead => ({
   ...newRunIndex(run.runId, run, at),
   ...beforeFirstRow(run.originRunId, at),
 });
 
 /** The next rows of an imported run. They are at their places already, so what they hold is checked, not moved. */
-export function admitImported(slot: RunSlot, rows: readonly NewRow[], cursor: number): Admitted {
-  const next = { runId: slot.record.runId, rows, at: slot.seq + 1 };
-  invariant(slot.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
+export function admitImported(head: FullHead, rows: readonly NewRow[], cursor: number): Admitted {
+  const next = { runId: head.record.runId, rows, at: head.seq + 1 };
+  invariant(head.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
   checkRows(next);
-  return stamp(next, slot, cursor);
+  return stamp(next, head, cursor);
 }
 
 const beforeFirstRow = (originRunId: RunId, at: number) => ({
@@ -106,7 +106,7 @@ const beforeFirstRow = (originRunId: RunId, at: number) => ({
   wakeAt: null,
 });
 
-function created(append: Append): RunSlot {
+function created(append: Append): FullHead {
   const { create, runId } = append;
   if (create === undefined) {
     throw new TerminalError('not_found', {
@@ -118,55 +118,55 @@ function created(append: Append): RunSlot {
   return { ...newRunIndex(runId, create, at), ...beforeFirstRow(create.originRunId, at) };
 }
 
-function guarded(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
+function guarded(append: Append, head: FullHead, guards: GuardQueries): FullHead {
   const { runId, answers, fence } = append;
   if (append.create !== undefined) {
     throw runExists(runId);
   }
-  if (slot.record.importedAt !== null) throw runImported(runId);
-  if (answers !== undefined && !slot.open.has(answers)) throw notOpen(runId, answers, around);
-  if (slot.record.endedAt !== null) {
+  if (head.record.importedAt !== null) throw runImported(runId);
+  if (answers !== undefined && !head.open.has(answers)) throw notOpen(runId, answers, guards);
+  if (head.record.endedAt !== null) {
     throw new TerminalError('run_terminal', {
-      message: `Run ${runId} is ${slot.record.status}; nothing follows its last event (${slot.seq}).`,
+      message: `Run ${runId} is ${head.record.status}; nothing follows its last event (${head.seq}).`,
       hint: 'Start a new run.',
     });
   }
-  if (fence !== undefined && (fence !== slot.fence || slot.owner === null)) {
+  if (fence !== undefined && (fence !== head.fence || head.owner === null)) {
     throw new RetryableError('lease_lost', {
-      message: `Run ${runId} was written under lease ${fence}, but ${slot.owner === null ? 'nobody holds it' : `lease ${slot.fence} is current`}.`,
+      message: `Run ${runId} was written under lease ${fence}, but ${head.owner === null ? 'nobody holds it' : `lease ${head.fence} is current`}.`,
       hint: 'Drop what was computed and leave the run to whoever claims it.',
-      details: { fence, current: slot.fence },
+      details: { fence, current: head.fence },
     });
   }
-  return slot;
+  return head;
 }
 
-function checkAlone({ record }: RunSlot, around: Surroundings): void {
+function checkAlone({ record }: FullHead, guards: GuardQueries): void {
   const { tenant, scopeId } = record;
-  const active = scopeId === null ? null : around.activeIn(tenant, scopeId);
-  if (active !== null && scopeId !== null) throw alreadyActive(active, scopeId);
+  const active = scopeId === null ? null : guards.activeRun(tenant, scopeId);
+  if (active !== null && scopeId !== null) throw runAlreadyActive(active, scopeId);
 }
 
-function takeLease(append: Append, slot: RunSlot, around: Surroundings): RunSlot {
+function takeLease(append: Append, head: FullHead, guards: GuardQueries): FullHead {
   const { claim } = append;
-  if (claim === undefined || slot.owner === claim.owner) return slot;
-  if (slot.owner !== null && around.alive(slot.owner, claim.now)) {
+  if (claim === undefined || head.owner === claim.owner) return head;
+  if (head.owner !== null && guards.isAlive(head.owner, claim.now)) {
     throw new RetryableError('lease_held', {
-      message: `Run ${append.runId} is held by ${slot.owner}, so ${claim.owner} cannot take it.`,
+      message: `Run ${append.runId} is held by ${head.owner}, so ${claim.owner} cannot take it.`,
       hint: 'Append without a claim and let the holder act on it.',
     });
   }
-  return taken(slot, claim.owner);
+  return claimed(head, claim.owner);
 }
 
 const noInterrupts: readonly InterruptRecord[] = [];
 
 /** Gives the rows their place and hashes, and folds them into the index. */
-function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cursor: number): Admitted {
+function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cursor: number): Admitted {
   const { runId } = append;
-  const { contextId } = slot.record;
-  let index: RunIndex = slot;
-  let { seq, hash, at } = slot;
+  const { contextId } = head.record;
+  let index: IndexedRun = head;
+  let { seq, hash, at } = head;
   let place = cursor;
   const rows: Row[] = [];
   let changes: Map<string, InterruptRecord> | null = null;
@@ -206,10 +206,10 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, slot: RunSlot, cur
     index = next;
   }
   const ended = index.record.endedAt !== null;
-  const { fence } = slot;
-  const lease = ended ? { owner: null, wakeAt: null } : { owner: slot.owner, wakeAt: slot.wakeAt };
-  const after: RunSlot = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
-  return { slot: after, rows, interrupts: changes === null ? noInterrupts : [...changes.values()] };
+  const { fence } = head;
+  const lease = ended ? { owner: null, wakeAt: null } : { owner: head.owner, wakeAt: head.wakeAt };
+  const after: FullHead = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
+  return { head: after, rows, interrupts: changes === null ? noInterrupts : [...changes.values()] };
 }
 
 function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
@@ -245,16 +245,16 @@ function checkSize(row: NewRow, runId: RunId): void {
   });
 }
 
-function wrongPosition(append: Append, slot: RunSlot): RetryableError {
+function wrongPosition(append: Append, head: FullHead): RetryableError {
   return new RetryableError('conflict', {
-    message: `Run ${append.runId} was to get event ${append.at}, but its next is ${slot.seq + 1}.`,
+    message: `Run ${append.runId} was to get event ${append.at}, but its next is ${head.seq + 1}.`,
     hint: 'Read the new events and decide again.',
-    details: { expected: append.at, next: slot.seq + 1 },
+    details: { expected: append.at, next: head.seq + 1 },
   });
 }
 
-function notOpen(runId: RunId, interruptId: string, around: Surroundings): TerminalError {
-  return around.wasAsked(runId, interruptId)
+function notOpen(runId: RunId, interruptId: string, guards: GuardQueries): TerminalError {
+  return guards.wasRequested(runId, interruptId)
     ? new TerminalError('interrupt_already_resolved', {
         message: `Interrupt ${interruptId} of run ${runId} does not wait any more.`,
         hint: 'Read the run to see how it was resolved.',

@@ -169,7 +169,7 @@ function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void
 
 function expireRecords({ store, report }: HostServices): () => void {
   const expire = () => {
-    store.records.expireIdempotency(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
+    store.idempotency.expire(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
       report({ level: 'warn', event: 'idempotency.expire_failed', error });
     });
   };

@@ -88,7 +88,7 @@ export class DurableHost {
   asks = (runId: RunId, count = 1) =>
     this.until(async () => {
       if ((await this.store.log.head(runId)) === null) return false;
-      return (await this.store.log.interrupts(runId)).filter(({ open }) => open).length >= count;
+      return (await this.store.runIndex.interrupts(runId)).filter(({ open }) => open).length >= count;
     });
 
   async until(isSo: () => Promise<boolean>): Promise<void> {

@@ -67,7 +67,8 @@ export async function createServices(
   const report = redacting(options.report, redactor);
   const discovery = discoveryOf(config, options);
   const registry = new AgentRegistry({
-    records: store.records,
+    definitions: store.definitions,
+    packs: store.packs,
     now: systemClock.now,
     policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks },
     discovery,
@@ -75,7 +76,7 @@ export async function createServices(
   });
   await registry.defineOwn(options.agents, hostVersion());
   const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
-  const agentSource = createAgentSource(registry, store.records);
+  const agentSource = createAgentSource(registry, store.definitions);
   const { tools, models, ...runtime } = createAgentRuntime(config, {
     store,
     agentSource,

@@ -160,7 +160,14 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   });
   const policy = { trust: [], allowUnsigned: true, ...options.packs };
   const redactor = options.redactor ?? null;
-  const registry = new AgentRegistry({ records: store.records, now: Date.now, policy, discovery, redactor });
+  const registry = new AgentRegistry({
+    definitions: store.definitions,
+    packs: store.packs,
+    now: Date.now,
+    policy,
+    discovery,
+    redactor,
+  });
   await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
   const real = createEngine({
     store,
@@ -171,7 +178,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     steps: options.steps ?? [],
     nodeTypes: options.agents?.nodeTypes ?? [],
     performers: options.agents?.performers ?? [],
-    agents: createAgentSource(registry, store.records),
+    agents: createAgentSource(registry, store.definitions),
     redactor,
     limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
     report,

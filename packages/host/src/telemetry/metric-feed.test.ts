@@ -23,7 +23,7 @@ async function append(store: Store, events: readonly SpanEvent[]): Promise<void>
 
 function feeding(store: Store): { readonly meter: Meter; readonly feed: MetricFeed } {
   const meter = new Meter();
-  const feed = new MetricFeed(store.log, meter, ({ error }) => {
+  const feed = new MetricFeed(store, meter, ({ error }) => {
     throw error;
   });
   onTestFinished(() => feed.close());
@@ -57,7 +57,7 @@ describe('the metrics of runs', () => {
   it('leave out nodes and calls until somebody looks, and know then what is open', async () => {
     const store = inMemoryStore();
     const meter = new Meter();
-    const feed = new MetricFeed(store.log, meter, ({ error }) => {
+    const feed = new MetricFeed(store, meter, ({ error }) => {
       throw error;
     });
     onTestFinished(() => feed.close());

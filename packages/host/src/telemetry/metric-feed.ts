@@ -3,6 +3,8 @@ import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
 import type { Row } from '../log/ports/rows.ts';
+import type { RunIndex } from '../log/ports/run-index.ts';
+import type { Store } from '../log/ports/store.ts';
 import { LruMap } from '../lru-map.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
@@ -20,6 +22,7 @@ const silent: Recorder = { add: () => undefined, record: () => undefined };
 
 export class MetricFeed {
   readonly #log: EventLog;
+  readonly #runIndex: Pick<RunIndex, 'interrupts'>;
   readonly #recorder: Recorder;
   readonly #report: Report;
   readonly #runs = new LruMap<RunId, OpenRun>(MAX_RUNS);
@@ -29,8 +32,9 @@ export class MetricFeed {
   /** Nodes and calls are counted too. */
   #isClose = false;
 
-  constructor(log: EventLog, recorder: Recorder, report: Report) {
+  constructor({ log, runIndex }: Pick<Store, 'log' | 'runIndex'>, recorder: Recorder, report: Report) {
     this.#log = log;
+    this.#runIndex = runIndex;
     this.#recorder = recorder;
     this.#report = report;
     this.#stop = log.follow((commit) => this.#take(commit));
@@ -116,7 +120,7 @@ export class MetricFeed {
   async #addQuestions(run: OpenRun, runId: RunId, next: readonly Row[]): Promise<void> {
     // The inbox is of now: a question that these very rows answer is closed there, and was open before them.
     const answered = new Set(next.filter(({ type }) => type === 'interrupt.resolved').map(interruptOf));
-    for (const { interruptId, nodeId, kind, open, requestedAt } of await this.#log.interrupts(runId)) {
+    for (const { interruptId, nodeId, kind, open, requestedAt } of await this.#runIndex.interrupts(runId)) {
       if (!open && !answered.has(interruptId)) continue;
       run.interrupts ??= new Map();
       run.interrupts.set(interruptId, { kind, nodeId, at: requestedAt });

@@ -11,8 +11,8 @@ function ready() {
   const timers = new ManualTimers();
   const writes: PromiseWithResolvers<void>[] = [];
   const readiness = createReadiness({
-    records: {
-      putMark: () => {
+    checkpoints: {
+      putPosition: () => {
         const write = Promise.withResolvers<void>();
         writes.push(write);
         return write.promise;
@@ -91,7 +91,7 @@ describe('readiness', () => {
     host.readiness.stopping();
     expect(await host.readiness.check()).toEqual({ store: null, engine: null, server: 'it is stopping' });
     const closed = createReadiness({
-      records: { putMark: async () => undefined },
+      checkpoints: { putPosition: async () => undefined },
       measured: { health: host.health, wrote: () => undefined, failed: () => undefined },
       timers: host.timers,
       now: host.now,

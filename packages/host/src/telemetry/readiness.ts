@@ -1,6 +1,6 @@
 /** Whether this host should get requests: the store takes writes, the engine is open, nobody is stopping it. */
 import type { Timers } from '../engine/ports.ts';
-import type { Records } from '../log/ports/store.ts';
+import type { Checkpoints } from '../log/ports/checkpoints.ts';
 import type { MeasuredLog } from './measured-log.ts';
 
 /** Null for a part that is ready, else why it is not. */
@@ -17,7 +17,7 @@ export interface Readiness {
 }
 
 export interface ReadinessPorts {
-  readonly records: Pick<Records, 'putMark'>;
+  readonly checkpoints: Pick<Checkpoints, 'putPosition'>;
   readonly measured: Pick<MeasuredLog, 'health' | 'wrote' | 'failed'>;
   readonly timers: Timers;
   readonly now: () => number;
@@ -29,7 +29,7 @@ const RECENT_MS = 10_000;
 const PROBE_EVERY_MS = 1_000;
 const PROBE_WITHIN_MS = 2_000;
 
-export function createReadiness({ records, measured, timers, now }: ReadinessPorts): Readiness {
+export function createReadiness({ checkpoints, measured, timers, now }: ReadinessPorts): Readiness {
   let isOpen = false;
   let isStopping = false;
   let probedAt = Number.NEGATIVE_INFINITY;
@@ -38,7 +38,7 @@ export function createReadiness({ records, measured, timers, now }: ReadinessPor
   async function probe(): Promise<string | null> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const cancel = timers.after(PROBE_WITHIN_MS, () => resolve('a write takes longer than two seconds'));
-    const write = records.putMark('readiness', String(now())).then(
+    const write = checkpoints.putPosition('readiness', String(now())).then(
       () => {
         measured.wrote();
         return null;

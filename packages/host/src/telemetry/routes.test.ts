@@ -39,11 +39,11 @@ describe('/readyz', () => {
     const broken = async () => {
       throw (await failing.log.append({ runId: 'run_x' as RunId, rows: [] }).catch((error: unknown) => error)) as Error;
     };
-    const records: Store['records'] = {
-      ...base.records,
-      putMark: (...mark) => (isBroken ? broken() : base.records.putMark(...mark)),
+    const checkpoints: Store['checkpoints'] = {
+      ...base.checkpoints,
+      putPosition: (...position) => (isBroken ? broken() : base.checkpoints.putPosition(...position)),
     };
-    const host = await served({ store: { ...failing, records } });
+    const host = await served({ store: { ...failing, checkpoints } });
     await host.engine.register('t', noop);
     expect((await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop' } })).status).toBe(201);
     isBroken = true;
@@ -67,11 +67,11 @@ describe('/readyz', () => {
   it('writes to an idle store to find out, and however many ask at once, once', async () => {
     const base = inMemoryStore();
     let probes = 0;
-    const putMark: Store['records']['putMark'] = async (...mark) => {
+    const putPosition: Store['checkpoints']['putPosition'] = async (...position) => {
       probes += 1;
-      return base.records.putMark(...mark);
+      return base.checkpoints.putPosition(...position);
     };
-    const host = await served({ store: { ...base, records: { ...base.records, putMark } } });
+    const host = await served({ store: { ...base, checkpoints: { ...base.checkpoints, putPosition } } });
     const replies = await Promise.all(Array.from({ length: 20 }, () => host.ask('GET', '/readyz', { key: null })));
     expect(replies.every(({ status }) => status === 200)).toBe(true);
     expect(probes).toBe(1);

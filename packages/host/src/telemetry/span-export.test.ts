@@ -149,9 +149,9 @@ describe('the export of spans', () => {
     let isDead = false;
     const store: Store = {
       ...base,
-      records: {
-        ...base.records,
-        putMark: (...mark) => (isDead ? new Promise(() => {}) : base.records.putMark(...mark)),
+      checkpoints: {
+        ...base.checkpoints,
+        putPosition: (...position) => (isDead ? new Promise(() => {}) : base.checkpoints.putPosition(...position)),
       },
     };
     const first = exporting(store);

@@ -17,7 +17,7 @@ import { isSampled } from './trace-context.ts';
 export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;
 
 export interface SpanExportPorts {
-  readonly store: Pick<Store, 'log' | 'records'>;
+  readonly store: Pick<Store, 'log' | 'checkpoints'>;
   readonly sink: SpanSink;
   /** The share of traces that begin here and are exported. */
   readonly share: number;
@@ -107,7 +107,7 @@ export class SpanExport {
       } catch (error) {
         if (this.#abandoned) return;
         outage.begin(error);
-        // What was read is read again: the mark stands where the last success left it.
+        // What was read is read again: the saved position is that of the last success.
         this.#folds.clear();
         await this.#sleep(retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
@@ -117,17 +117,17 @@ export class SpanExport {
 
   /** Where the last export ended; for the first one ever, the end of the log. */
   async #begin(): Promise<string> {
-    const { log, records } = this.#ports.store;
-    const known = await records.mark(READER);
+    const { log, checkpoints } = this.#ports.store;
+    const known = await checkpoints.position(READER);
     if (known !== null) return known;
     const end = await log.end();
-    await records.putMark(READER, end);
+    await checkpoints.putPosition(READER, end);
     return end;
   }
 
   /** Exports page by page up to the end of the log. */
   async #drain(from: string): Promise<void> {
-    const { log, records } = this.#ports.store;
+    const { log, checkpoints } = this.#ports.store;
     for (let position = from; !this.#abandoned; ) {
       const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
       if (page.position === position) return;
@@ -136,7 +136,7 @@ export class SpanExport {
       for (const row of page.rows) spans.push(...(await this.#take(row)));
       await this.#deliver(spans);
       position = page.position;
-      await records.putMark(READER, position);
+      await checkpoints.putPosition(READER, position);
     }
   }
 

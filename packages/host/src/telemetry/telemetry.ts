@@ -52,7 +52,7 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
   const store: Store = { ...ports.store, log: measured.log };
   let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
   let behindMs = (): number => 0;
-  const feed = new MetricFeed(store.log, meter, report);
+  const feed = new MetricFeed(store, meter, report);
   const collect = async (): Promise<readonly Family[]> => {
     feed.lookClosely();
     return [...meter.read(), ...(await hostFigures(ports, { connections, behindMs }))];
@@ -60,7 +60,7 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
   if (otel !== undefined) feed.lookClosely();
   const exporting = otel === undefined ? null : await startExport(otel, { ...ports, store, meter, collect });
   if (exporting !== null) behindMs = () => exporting.behindMs;
-  const readiness = createReadiness({ records: store.records, measured, timers, now });
+  const readiness = createReadiness({ checkpoints: store.checkpoints, measured, timers, now });
   return {
     store,
     watch: new HttpWatch(meter, ports.randomHex),
@@ -86,7 +86,7 @@ async function hostFigures(
   { store, now }: TelemetryPorts,
   { connections, behindMs }: Figures,
 ): Promise<readonly Family[]> {
-  const { active, due } = await store.queue.census(now());
+  const { active, due } = await store.queue.depth(now());
   const { streams, polls } = connections();
   const stats = store.stats?.();
   // The protocol's word for the sum over all tenants.

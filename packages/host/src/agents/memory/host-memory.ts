@@ -6,7 +6,7 @@ import { Memory } from './memory.ts';
 import { withMemoryRefs } from './memory-refs.ts';
 
 export interface HostMemoryPorts {
-  readonly store: Pick<Store, 'records' | 'log'>;
+  readonly store: Pick<Store, 'memories' | 'log'>;
   readonly agentSource: AgentSource;
   readonly now: () => number;
   readonly sha256: Sha256;
@@ -21,7 +21,7 @@ export interface HostMemory {
 }
 
 export function hostMemory({ store, agentSource, now, sha256 }: HostMemoryPorts): HostMemory {
-  const memory = new Memory({ records: store.records, now, sha256 });
+  const memory = new Memory({ memories: store.memories, now, sha256 });
   return {
     memory,
     port: new AgentMemory({ memory, log: store.log, agentSource }),

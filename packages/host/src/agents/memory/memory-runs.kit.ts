@@ -24,7 +24,7 @@ export class MemoryRuns {
 
   constructor(store: Store = inMemoryStore()) {
     this.store = store;
-    this.memory = new Memory({ records: store.records, now: () => this.now, sha256 });
+    this.memory = new Memory({ memories: store.memories, now: () => this.now, sha256 });
   }
 
   async start(name: string, { tenant = 't', parentRunId, ...more }: Beginning = {}) {

@@ -4,8 +4,7 @@
  */
 import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { Emission, Sha256 } from '../../engine/ports.ts';
-import type { RememberedEntry, RememberedQuery } from '../../log/ports/memories.ts';
-import type { Records } from '../../log/ports/store.ts';
+import type { Memories, MemoryRecord, MemoryRecordQuery } from '../../log/ports/memories.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 
@@ -40,7 +39,7 @@ export type MemoryCall = Pick<
 >;
 
 export interface MemoryPorts {
-  readonly records: Pick<Records, 'remembered' | 'rememberedEntry' | 'searchRemembered'>;
+  readonly memories: Memories;
   readonly now: () => number;
   readonly sha256: Sha256;
 }
@@ -63,12 +62,12 @@ export class Memory {
   /** Newest first. A reference that is not one, or that the tenant never used, has nothing. */
   async list(call: MemoryCall, memoryRef: string, options: ListOptions = {}): Promise<readonly MemoryEntry[]> {
     const query = this.#query(call, memoryRef, options);
-    return query === null ? [] : (await this.#ports.records.remembered(query)).map(shown);
+    return query === null ? [] : (await this.#ports.memories.list(query)).map(shown);
   }
 
   async get(call: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
     const query = this.#query(call, memoryRef);
-    const found = query === null ? null : await this.#ports.records.rememberedEntry(query, id);
+    const found = query === null ? null : await this.#ports.memories.get(query, id);
     return found === null ? null : shown(found);
   }
 
@@ -80,7 +79,7 @@ export class Memory {
     options: ListOptions = {},
   ): Promise<readonly MemoryEntry[]> {
     const query = this.#query(call, memoryRef, options);
-    return query === null ? [] : (await this.#ports.records.searchRemembered(query, text)).map(shown);
+    return query === null ? [] : (await this.#ports.memories.search(query, text)).map(shown);
   }
 
   /**
@@ -114,12 +113,12 @@ export class Memory {
 
   /** What the run has written, expired, dropped by others or not: a write is not made twice because nobody sees it. */
   async #kept({ tenant, runId }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
-    const sight = { runId, beforeSeq: Number.MAX_SAFE_INTEGER };
-    const found = await this.#ports.records.rememberedEntry({ tenant, memoryRef, now: 0, sight }, id);
+    const asOf = { runId, beforeSeq: Number.MAX_SAFE_INTEGER };
+    const found = await this.#ports.memories.get({ tenant, memoryRef, now: 0, asOf }, id);
     return found === null ? null : shown(found);
   }
 
-  #query(call: MemoryCall, memoryRef: string, { limit = 0, tag }: ListOptions = {}): RememberedQuery | null {
+  #query(call: MemoryCall, memoryRef: string, { limit = 0, tag }: ListOptions = {}): MemoryRecordQuery | null {
     if (!isRef(memoryRef)) return null;
     const { tenant, runId, requestedSeq } = call;
     return {
@@ -128,7 +127,7 @@ export class Memory {
       now: this.#ports.now(),
       limit: limit > 0 ? Math.min(Math.ceil(limit), MAX_LIMIT) : DEFAULT_LIMIT,
       tag,
-      sight: { runId, beforeSeq: requestedSeq, turn: turnOf(call) },
+      asOf: { runId, beforeSeq: requestedSeq, turn: turnOf(call) },
     };
   }
 }
@@ -179,7 +178,7 @@ function expiryOf(entry: NewMemoryEntry, now: number): { readonly expiresAt?: st
 const refused = (why: string, hint: string): TerminalError =>
   new TerminalError('validation_error', { message: `This cannot be remembered: ${why}.`, hint });
 
-const shown = ({ id, content, tags, createdAt, expiresAt }: RememberedEntry): MemoryEntry => ({
+const shown = ({ id, content, tags, createdAt, expiresAt }: MemoryRecord): MemoryEntry => ({
   id,
   content,
   tags,

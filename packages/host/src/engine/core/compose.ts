@@ -19,7 +19,7 @@ export interface Batch {
   /** The facts that are recorded by it (or were before). */
   readonly facts: readonly Fact[];
   /** What is recorded of the requests that sent them. */
-  readonly outcomes: Append['outcomes'];
+  readonly idempotency: Append['idempotency'];
   readonly effects: readonly Effect[];
   /** The batch was full before the former holder's calls were looked at. */
   readonly takeOverLater: boolean;
@@ -90,7 +90,7 @@ export function compose(moment: Moment): Batch {
     base,
     rows,
     facts,
-    outcomes: rows.length === 0 ? undefined : outcomesOf(facts, state),
+    idempotency: rows.length === 0 ? undefined : recordsOf(facts, state),
     effects,
     takeOverLater: takeOver,
     isWhole,
@@ -98,9 +98,9 @@ export function compose(moment: Moment): Batch {
   };
 }
 
-function outcomesOf(facts: readonly Fact[], state: RunState): Append['outcomes'] {
-  const outcomes = facts.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);
-  return outcomes.length === 0 ? undefined : outcomes;
+function recordsOf(facts: readonly Fact[], state: RunState): Append['idempotency'] {
+  const records = facts.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);
+  return records.length === 0 ? undefined : records;
 }
 
 interface Acceptance {

@@ -1,6 +1,6 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
 import { isCairnError, type JsonObject, type RunId } from '@cairn/protocol';
-import type { Settlement } from '../../log/ports/idempotency.ts';
+import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';
@@ -13,7 +13,7 @@ export interface Fact {
   /** What is recorded where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws as a defect. */
   instead?(state: RunState, now: number, error: unknown): readonly Draft[];
   /** The idempotency record of the request that sent it, for the append that leads to this state. */
-  idempotencyRecord?(state: RunState): Settlement;
+  idempotencyRecord?(state: RunState): IdempotencyWrite;
   /** Called once its rows, and what was decided on them, are durable. */
   recorded(state: RunState): void;
   refused(error: unknown): void;
@@ -25,7 +25,7 @@ export interface Fact {
 export function awaited<Answer extends object>(
   propose: Fact['propose'],
   look: (state: RunState) => Answer,
-  recordFor?: (answer: Answer) => Settlement,
+  recordFor?: (answer: Answer) => IdempotencyWrite,
 ): { readonly fact: Fact; readonly done: Promise<Answer> } {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const plain = { internal: false, refused: reject };

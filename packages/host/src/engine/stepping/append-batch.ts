@@ -24,7 +24,7 @@ export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: Batch
     rows: batch.rows,
     at: batch.base,
     create: creating?.run,
-    outcomes: batch.outcomes,
+    idempotency: batch.idempotency,
     isAloneInScope: creating?.isAloneInScope,
     fence: fence ?? undefined,
     claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,

@@ -47,7 +47,7 @@ async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer
   const isVote = answers !== undefined && Object.hasOwn(state.view.interrupts, answers);
   const position = isVote || command.isPositioned === true ? { at: base } : {};
   const answer = command.look(state);
-  const outcomes = recordFor && [recordFor(answer)];
-  await store.log.append({ runId, rows, answers, outcomes, wakes: [{ runId, at: now }], ...position });
+  const idempotency = recordFor && [recordFor(answer)];
+  await store.log.append({ runId, rows, answers, idempotency, wakes: [{ runId, at: now }], ...position });
   return answer;
 }

@@ -10,16 +10,16 @@ const place = { tenant: 't', endpoint: 'POST /x' };
 
 /** A request that somebody took in hand; its recorded answer is the result as JSON. */
 async function taken(
-  { records }: Store,
+  { idempotency }: Store,
   key: string,
   more: Partial<IdempotencyClaim> = {},
 ): Promise<IdempotentRequest<object>> {
   const known = { ...place, key, requestDigest: 'd', owner: `owner of ${key}` };
-  await records.claimIdempotency({ ...known, now: 0, until: 100, ...more });
+  await idempotency.claim({ ...known, now: 0, until: 100, ...more });
   return { ...known, response: (result) => ({ status: 200, body: JSON.stringify(result) }) };
 }
 
-const recorded = async ({ records }: Store, key: string) => records.idempotency(place.tenant, place.endpoint, key);
+const recorded = async ({ idempotency }: Store, key: string) => idempotency.get({ ...place, key });
 
 const has = (append: Append, type: string) => append.rows.some((row) => row.type === type);
 
@@ -38,7 +38,7 @@ test('commands that share an append are each recorded with it', async () => {
     engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, idempotency: one }),
     engine.cancel({ tenant: 't', runId, idempotency: two }),
   ]);
-  expect(appends.map(({ outcomes }) => outcomes?.length)).toEqual([2]);
+  expect(appends.map(({ idempotency }) => idempotency?.length)).toEqual([2]);
   const bodies = [await recorded(store, 'k1'), await recorded(store, 'k2')].map((record) => record?.body);
   expect(bodies).toEqual(answers.map((answer) => JSON.stringify(answer)));
 });

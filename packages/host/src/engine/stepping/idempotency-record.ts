@@ -1,9 +1,9 @@
 /** The idempotency record of a request, written in the append that carries the request out, so that no crash comes between the two. */
-import type { Settlement } from '../../log/ports/idempotency.ts';
+import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { IdempotentRequest } from '../engine.ts';
 import type { Clock } from '../ports.ts';
 
-export type RecordFor<Answer> = (answer: Answer) => Settlement;
+export type RecordFor<Answer> = (answer: Answer) => IdempotencyWrite;
 
 /** Makes the record out of the answer; undefined for a request without a key. */
 export function recordFor<Answer>(

@@ -31,11 +31,11 @@ export const runImported = (runId: RunId): TerminalError =>
 /** The run as its rows tell it. They never change, so a long run is folded once and the view is kept. */
 export async function importedSnapshot(store: Store, record: RunRecord): Promise<RunSnapshot> {
   const { runId } = record;
-  const kept = await store.records.checkpoint(runId);
+  const kept = await store.checkpoints.get(runId);
   const usable = kept?.format === VIEW_FORMAT ? (JSON.parse(kept.body) as RunView) : null;
   const view = usable ?? (await foldedView(store, runId));
   if (usable === null && view.lastSeq >= WORTH_A_CHECKPOINT) {
-    await store.records.putCheckpoint({ runId, seq: view.lastSeq, format: VIEW_FORMAT, body: JSON.stringify(view) });
+    await store.checkpoints.put({ runId, seq: view.lastSeq, format: VIEW_FORMAT, body: JSON.stringify(view) });
   }
   return { ...runSnapshot(view), ...(record.importedAt !== null && { importedAt: isoTime(record.importedAt) }) };
 }

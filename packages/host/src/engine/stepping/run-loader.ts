@@ -61,7 +61,7 @@ export function createRunLoader(store: Store, workflows: WorkflowRegistry, pins:
       const head = await store.log.head(runId);
       if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
       const shared = await workflows.byHash(head.record.definitionHash);
-      const checkpoint = await store.records.checkpoint(runId);
+      const checkpoint = await store.checkpoints.get(runId);
       const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
       const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
       await catchUp(state, shared);
@@ -69,7 +69,7 @@ export function createRunLoader(store: Store, workflows: WorkflowRegistry, pins:
       return { record: head.record, workflow, state, checkpointSeq: usable ? checkpoint.seq : -1 };
     },
     saveCheckpoint: (state) =>
-      store.records.putCheckpoint({
+      store.checkpoints.put({
         runId: state.runId,
         seq: state.nextSeq - 1,
         format: STATE_FORMAT,

@@ -10,9 +10,9 @@ const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
 export type LoadView = (runId: RunId) => Promise<RunView>;
 
 /** The view after the last durable row, and the caller's own: nobody else changes it. */
-export function createLoadView({ log, records }: Pick<Store, 'log' | 'records'>): LoadView {
+export function createLoadView({ log, checkpoints }: Pick<Store, 'log' | 'checkpoints'>): LoadView {
   return async (runId) => {
-    const checkpoint = await records.checkpoint(runId);
+    const checkpoint = await checkpoints.get(runId);
     const view =
       checkpoint?.format === STATE_FORMAT ? (JSON.parse(checkpoint.body) as RunState).view : newRunView(runId);
     for (;;) {

@@ -140,7 +140,7 @@ test('a long run goes on from its checkpoint after a restart', async () => {
   } as WorkflowDefinition;
   const runId = await begin(node('a', [held.step]), looped);
   await held.called(1);
-  const checkpoint = await store.records.checkpoint(runId);
+  const checkpoint = await store.checkpoints.get(runId);
   expect(checkpoint?.seq).toBeGreaterThan(900);
   const again = heldStep('work');
   await node('b', [again.step]).open();
@@ -155,7 +155,7 @@ test('a checkpoint of another format is ignored, and the run is folded from its 
   const runId = await begin(node('a', [held.step]), chain('core.noop', 'local.step.work'));
   await held.called(1);
   const seq = (await store.log.head(runId))?.seq ?? 0;
-  await store.records.putCheckpoint({ runId, seq, format: 'run-state/1', body: '{"invocation":{"turn":null}}' });
+  await store.checkpoints.put({ runId, seq, format: 'run-state/1', body: '{"invocation":{"turn":null}}' });
   const again = heldStep('work');
   await node('b', [again.step]).open();
   clock.advance(10_001);
@@ -247,7 +247,7 @@ test('a run that comes to rest after some hundred events leaves a checkpoint, so
   await settled();
   const head = await store.log.head(runId);
   expect(head?.record.status).toBe('waiting-approval');
-  expect(await store.records.checkpoint(runId)).toMatchObject({ seq: head?.seq });
+  expect(await store.checkpoints.get(runId)).toMatchObject({ seq: head?.seq });
 });
 
 test('what a step does to its input is not seen by its next attempt', async () => {

@@ -159,7 +159,7 @@ test("another tenant's run and workflow look unknown", async () => {
   const runId = await begin(engine, chain('core.approvalGate'));
   const unknown = { code: 'not_found' };
   await expect(engine.snapshot('u', runId)).rejects.toMatchObject(unknown);
-  const other = node('b', [], { ...store, records: { ...store.records, definition: async () => null } });
+  const other = node('b', [], { ...store, definitions: { ...store.definitions, get: async () => null } });
   const ofOwner = await other.snapshot('t', runId).catch((error: Error) => error.message);
   const ofStranger = await other.snapshot('u', runId).catch((error: Error) => error.message);
   expect(ofOwner).toContain('definition');

@@ -23,7 +23,8 @@ let ids = 0;
 /** A process over the store: all that is not in it is new. */
 function started(): Engine {
   catalogue = new AgentRegistry({
-    records: store.records,
+    definitions: store.definitions,
+    packs: store.packs,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
     discovery: discovery as unknown as Discovery,
@@ -36,7 +37,7 @@ function started(): Engine {
     owner: `process ${ids}`,
     steps: [],
     nodeTypes: [actingNode],
-    agents: createAgentSource(catalogue, store.records),
+    agents: createAgentSource(catalogue, store.definitions),
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: () => undefined,
   });
@@ -143,7 +144,7 @@ test('a run whose agent is not there does not begin, and is told which node asks
     message: 'There is no agent "vendor.acme.none.agent". Node n2 of the workflow flow acts as it.',
     details: { agentId: 'vendor.acme.none.agent', nodeId: 'n2', workflowId: 'flow' },
   });
-  expect((await store.log.list({ tenant: 't', limit: 9 })).runs).toEqual([]);
+  expect((await store.runIndex.list({ tenant: 't', limit: 9 })).runs).toEqual([]);
 });
 
 test('a disabled node needs no agent', async () => {

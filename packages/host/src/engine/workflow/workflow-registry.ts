@@ -33,7 +33,7 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
   const byHash = async (hash: string): Promise<Workflow> => {
     const known = compiled.get(hash);
     if (known !== undefined) return known;
-    const body = await store.records.definition(hash);
+    const body = await store.definitions.get(hash);
     if (body === null) {
       throw new TerminalError('not_found', {
         message: `The definition ${hash} is not in the store.`,
@@ -52,7 +52,7 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
     checkDefinition(definition, nodeTypes);
     const workflow = compileWorkflow(definition, hash, nodeTypes);
     // What is at hand is in the store: a run of it must find it after a restart.
-    await store.records.putDefinition(hash, body);
+    await store.definitions.put(hash, body);
     return compiled.set(hash, workflow);
   };
 
@@ -68,11 +68,11 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
         hash,
         registeredAt: clock.now(),
       };
-      await store.records.putWorkflow(record);
+      await store.definitions.putWorkflow(record);
       return record;
     },
     async byName(tenant, workflowId, version) {
-      const record = await store.records.workflow(tenant, workflowId, version);
+      const record = await store.definitions.workflow(tenant, workflowId, version);
       if (record === null) {
         throw new TerminalError('not_found', {
           message: `There is no workflow ${workflowId}${version === undefined ? '' : ` in version ${version}`}.`,

@@ -1,5 +1,5 @@
 /** How long live events may wait so that one write carries several, and which events never wait. */
-import { endsRun } from '../run-index.ts';
+import { endsRun } from '../fold-run-index.ts';
 
 export interface Pace {
   /** Milliseconds that new events may wait; 0 while the host has time to write each at once. */

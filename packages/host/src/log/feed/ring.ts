@@ -1,7 +1,7 @@
 /** The newest rows of one context, and their frames, built once and shared by all its subscribers. */
 import type { RunId } from '@cairn/protocol';
+import { endsRun } from '../fold-run-index.ts';
 import type { Row } from '../ports/rows.ts';
-import { endsRun } from '../run-index.ts';
 import { Instants, sseFrame } from './frame.ts';
 import { type Lens, shownName } from './lens.ts';
 import { isUrgent } from './pace.ts';

@@ -1,8 +1,8 @@
 /** Rows of a range for one subscriber: from the ring of the context while that reaches back, else in pages from the log. */
 import type { RunId } from '@cairn/protocol';
+import { endsRun } from '../fold-run-index.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
-import { endsRun } from '../run-index.ts';
 import { type Lens, rendered } from './lens.ts';
 import { cursorOf, type Range, seqOf } from './range.ts';
 import type { Ring, RingLimits, Wanted } from './ring.ts';

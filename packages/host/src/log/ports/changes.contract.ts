@@ -1,18 +1,17 @@
 /** What every log promises to a reader of all runs: nothing is missed, nothing comes twice, and a position keeps its meaning. */
-import type { RunId } from '@cairn/protocol';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ContextId, RunId } from '@cairn/protocol';
+import { describe, expect, it } from 'vitest';
+import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { Row } from './rows.ts';
-import { creation, type OpenStore, row, runA, runB } from './samples.kit.ts';
-import type { Store } from './store.ts';
+import { creation, row, runA, runB } from './samples.kit.ts';
 
-/** Runs the suite against a store that `open` gives empty. */
-export function changesContract(open: OpenStore): void {
-  let store: Store;
-  beforeEach(async () => {
-    store = await open();
-  });
-  afterEach(() => store.close());
+export function changesContract(open: Open<'log'>): void {
+  const store = eachStore(open);
+  describe('of all runs', () => all(store));
+  describe('with a filter', () => filtered(store));
+}
 
+function all(store: () => Ports<'log'>): void {
   const place = ({ runId, seq }: Row): string => `${runId}:${seq}`;
 
   async function readOn(
@@ -22,7 +21,7 @@ export function changesContract(open: OpenStore): void {
     const places: string[] = [];
     let position = after;
     for (;;) {
-      const page = await store.log.changes({ after: position, limit });
+      const page = await store().log.changes({ after: position, limit });
       places.push(...page.rows.map(place));
       if (page.position === position) return { places, position };
       position = page.position;
@@ -30,46 +29,90 @@ export function changesContract(open: OpenStore): void {
   }
 
   it('gives the rows of every run once, each run in its order, whatever the page', async () => {
-    await store.log.append(creation(runA));
-    await store.log.append(creation(runB));
-    await store.log.append({ runId: runA, rows: [row('a'), row('b')] });
-    await store.log.append({ runId: runB, rows: [row('c')] });
+    await store().log.append(creation(runA));
+    await store().log.append(creation(runB));
+    await store().log.append({ runId: runA, rows: [row('a'), row('b')] });
+    await store().log.append({ runId: runB, rows: [row('c')] });
     const all = ['run_a:0', 'run_b:0', 'run_a:1', 'run_a:2', 'run_b:1'];
     for (const limit of [1, 2, 3, 100]) expect((await readOn('0', limit)).places).toEqual(all);
   });
 
   it('gives whole rows', async () => {
-    await store.log.append(creation(runA));
-    const [first] = (await store.log.changes({ after: '0', limit: 10 })).rows;
-    expect(first).toEqual((await store.log.read({ runId: runA, after: -1, limit: 10 }))[0]);
+    await store().log.append(creation(runA));
+    const [first] = (await store().log.changes({ after: '0', limit: 10 })).rows;
+    expect(first).toEqual((await store().log.read({ runId: runA, after: -1, limit: 10 }))[0]);
   });
 
   it('goes on after a position with what was added since, and only that', async () => {
-    const beginning = await store.log.end();
-    await store.log.append(creation(runA));
+    const beginning = await store().log.end();
+    await store().log.append(creation(runA));
     const { position } = await readOn(beginning, 10);
-    expect(await store.log.end()).toBe(position);
+    expect(await store().log.end()).toBe(position);
     expect((await readOn(position, 10)).places).toEqual([]);
-    await store.log.append({ runId: runA, rows: [row('a')] });
+    await store().log.append({ runId: runA, rows: [row('a')] });
     expect((await readOn(position, 10)).places).toEqual(['run_a:1']);
   });
 
   it('stops after the row that takes a page past its bytes, and gives at least one', async () => {
-    await store.log.append(creation(runA));
+    await store().log.append(creation(runA));
     const large = row('a', { payload: JSON.stringify({ text: 'x'.repeat(5_000) }) });
-    await store.log.append({ runId: runA, rows: [large, large, large] });
-    const { position } = await store.log.changes({ after: '0', limit: 1 });
-    const page = await store.log.changes({ after: position, limit: 100, maxBytes: 6_000 });
+    await store().log.append({ runId: runA, rows: [large, large, large] });
+    const { position } = await store().log.changes({ after: '0', limit: 1 });
+    const page = await store().log.changes({ after: position, limit: 100, maxBytes: 6_000 });
     expect(page.rows.map(place)).toEqual(['run_a:1', 'run_a:2']);
-    const next = await store.log.changes({ after: page.position, limit: 100, maxBytes: 1 });
+    const next = await store().log.changes({ after: page.position, limit: 100, maxBytes: 1 });
     expect(next.rows.map(place)).toEqual(['run_a:3']);
   });
 
   it('gives more rows than are fetched at once', async () => {
     const many = 'run_many' as RunId;
-    await store.log.append(creation(many));
-    await store.log.append({ runId: many, rows: Array.from({ length: 250 }, () => row('a')) });
-    const { rows } = await store.log.changes({ after: '0', limit: 1_000 });
+    await store().log.append(creation(many));
+    await store().log.append({ runId: many, rows: Array.from({ length: 250 }, () => row('a')) });
+    const { rows } = await store().log.changes({ after: '0', limit: 1_000 });
     expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 251 }, (_, seq) => seq));
+  });
+}
+
+function filtered(store: () => Ports<'log'>): void {
+  const foreign = { tenant: 'other', contextId: 'ctx_other' as ContextId, originRunId: runB };
+  const read = async (after: string, limit: number, maxBytes?: number) => {
+    const filter = { tenant: 't', types: ['a', 'b'] };
+    const page = await store().log.changes({ after, limit, maxBytes, filter });
+    return { found: page.rows.map(({ type, runId }) => `${runId} ${type}`), position: page.position };
+  };
+
+  it('gives those of the tenant, of the types, that clients may see', async () => {
+    await store().log.append(creation(runA));
+    await store().log.append(creation(runB, { create: foreign }));
+    await store().log.append({ runId: runA, rows: [row('a'), row('c'), row('b', { audience: 'operator' })] });
+    await store().log.append({ runId: runB, rows: [row('a')] });
+    await store().log.append({ runId: runA, rows: [row('b')] });
+    expect((await read('0', 100)).found).toEqual(['run_a a', 'run_a b']);
+    expect((await read('0', 100)).position).toBe(await store().log.end());
+  });
+
+  it('lets the reader move on although nothing of a page matches, and miss nothing on the way', async () => {
+    await store().log.append(creation(runA));
+    for (let i = 0; i < 20; i += 1) await store().log.append({ runId: runA, rows: [row(i % 7 === 0 ? 'a' : 'c')] });
+    const found: string[] = [];
+    let position = '0';
+    for (;;) {
+      const page = await read(position, 2);
+      found.push(...page.found);
+      if (page.position === position) break;
+      position = page.position;
+    }
+    expect(found).toEqual(['run_a a', 'run_a a', 'run_a a']);
+    await store().log.append({ runId: runA, rows: [row('b')] });
+    expect((await read(position, 2)).found).toEqual(['run_a b']);
+  });
+
+  it('ends a page with the row that takes it past its bytes', async () => {
+    await store().log.append(creation(runA));
+    const large = row('a', { payload: JSON.stringify({ text: 'x'.repeat(5_000) }) });
+    await store().log.append({ runId: runA, rows: [large, large, large] });
+    const page = await read('0', 100, 6_000);
+    expect(page.found).toHaveLength(2);
+    expect((await read(page.position, 100, 1)).found).toHaveLength(1);
   });
 }

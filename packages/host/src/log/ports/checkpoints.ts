@@ -1,11 +1,20 @@
-/** Checkpoints of folds. */
+/** Checkpoints: the state of a run's fold at a row, and the position of a reader of the whole log. */
 import type { RunId } from '@cairn/protocol';
+
+export interface Checkpoints {
+  /** Keeps only the newest of a run. */
+  put(checkpoint: Checkpoint): Promise<void>;
+  get(runId: RunId): Promise<Checkpoint | null>;
+  /** The position a reader of `EventLog.changes` saved last; null when it saved none. */
+  position(reader: string): Promise<string | null>;
+  putPosition(reader: string, position: string): Promise<void>;
+}
 
 export interface Checkpoint {
   readonly runId: RunId;
   /** The state after this row. */
   readonly seq: number;
-  /** What wrote it; a state of another format is ignored. */
+  /** The version of the body; a reader ignores a format that it does not know. */
   readonly format: string;
   readonly body: string;
 }

@@ -6,40 +6,29 @@
  * changes hands, so a node that lost its lease cannot write.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Settlement } from './idempotency.ts';
+import type { IdempotencyWrite } from './idempotency.ts';
 import type { NewRow, Row } from './rows.ts';
-import type { InterruptRecord, PendingPage, PendingQuery, RunPage, RunQuery, RunRecord } from './run-index.ts';
+import type { RunRecord } from './run-index.ts';
 
-/** The log. Acknowledged means durable: `append` resolves after the commit, never before. */
+/** Acknowledged means durable: `append` resolves after the commit, never before. */
 export interface EventLog {
   append(append: Append): Promise<Appended>;
-  read(range: RunRows | ContextRows): Promise<readonly Row[]>;
-  /** Called after each commit of any run this node can see; returns the way to stop. */
-  follow(listener: (commit: Commit) => void): () => void;
-  /** Up to `limit` rows after a position. No row ever turns up before a position that was given out. */
-  changes(range: {
-    readonly after: string;
-    readonly limit: number;
-    readonly maxBytes?: number | undefined;
-    /** Only these; the position still moves past the others, and `limit` bounds how many are looked at. */
-    readonly only?: ChosenRows | undefined;
-  }): Promise<Changes>;
-  /** The position at the end of the log as it is now. */
-  end(): Promise<string>;
-  head(runId: RunId): Promise<RunHead | null>;
-  /** Whose context it is: that of the tenant whose runs are in it. Null when no run is. */
-  contextTenant(contextId: ContextId): Promise<string | null>;
-  list(query: RunQuery): Promise<RunPage>;
-  interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
-  /** What a tenant's runs wait for; imported runs wait for nothing here. */
-  pending(query: PendingQuery): Promise<PendingPage>;
   /**
-   * Takes over a run, all of its rows or nothing: `conflict` when the run exists here or its context is another tenant's,
-   * `bundle_invalid` when the rows do not lead to its hash. The rows are drawn once, as they are written; nobody is told.
+   * Imports a run, all of its rows or nothing: `conflict` when the run exists here or its context is another tenant's,
+   * `bundle_invalid` when the rows do not lead to its hash. The rows are drawn once, as they are written. Followers and
+   * `changes` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
-  /** Recompute run list, inbox and memories from the rows; gives the number of runs of which something was wrong. */
-  rebuild(): Promise<{ readonly runs: number; readonly repaired: number }>;
+  read(range: RunRows | ContextRows): Promise<readonly Row[]>;
+  head(runId: RunId): Promise<RunHead | null>;
+  /** The tenant of the runs in a context; null when the context has no run. */
+  contextTenant(contextId: ContextId): Promise<string | null>;
+  /** Calls the listener after each commit of any run this node can see; returns the function that stops it. */
+  follow(listener: (commit: Commit) => void): () => void;
+  /** Up to `limit` rows after a position. No row ever appears before a position that was returned. */
+  changes(range: ChangesRange): Promise<Changes>;
+  /** The position at the end of the log as it is now. */
+  end(): Promise<string>;
 }
 
 /** What one `append` commits. Everything in it becomes visible together, or nothing does. */
@@ -61,8 +50,11 @@ export interface Append {
   readonly rest?: { readonly wakeAt: number | null } | undefined;
   /** Other runs to wake, e.g. the parent of a run that ends; or this one, for a fact from outside. */
   readonly wakes?: readonly { readonly runId: RunId; readonly at: number }[] | undefined;
-  /** Outcomes of the requests that caused this: `conflict` when a record stands for the key of one that nobody took in hand, `idempotency_in_flight` when one is no longer in its owner's. */
-  readonly outcomes?: readonly Settlement[] | undefined;
+  /**
+   * Idempotency records of the requests that caused this append. `conflict` when nobody claimed the key and a record
+   * exists; `idempotency_in_flight` when the owner lost its claim.
+   */
+  readonly idempotency?: readonly IdempotencyWrite[] | undefined;
   /** With `create`, of a run with a scope: `run_already_active` while another run of its tenant and scope has not ended. */
   readonly isAloneInScope?: boolean | undefined;
 }
@@ -123,18 +115,27 @@ export interface ContextRows {
   readonly maxBytes?: number | undefined;
 }
 
-/** Rows of all runs, in an order that keeps each run's own; for readers that must not miss one, whatever happens to them. */
-export interface Changes {
-  /** Leaves out imported runs: they did not happen here. */
-  readonly rows: readonly Row[];
-  /** Where to go on; the same as was asked for when nothing was added. Only its store knows what it means. */
-  readonly position: string;
+/** A range of the rows of all runs, for readers that must not miss a row, whatever happens to them. */
+export interface ChangesRange {
+  readonly after: string;
+  readonly limit: number;
+  readonly maxBytes?: number | undefined;
+  /** Return only these rows. The position still moves past the others, and `limit` bounds the rows that are scanned. */
+  readonly filter?: RowFilter | undefined;
 }
 
 /** Rows of one tenant that its clients may see, of some types. */
-export interface ChosenRows {
+export interface RowFilter {
   readonly tenant: string;
   readonly types: readonly string[];
+}
+
+/** The order keeps that of each run. */
+export interface Changes {
+  /** Rows of imported runs are left out: they were not written here. */
+  readonly rows: readonly Row[];
+  /** Where to continue; the position that was asked for when nothing was added. Opaque outside the store. */
+  readonly position: string;
 }
 
 export interface RunHead {

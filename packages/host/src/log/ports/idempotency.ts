@@ -1,36 +1,55 @@
-/** A request that must not be carried out twice, as a store keeps it, and who may take it in hand: pure, so that every store agrees. */
+/** Idempotency records: a request under an idempotency key is carried out once, and its response is replayed. */
 
-/** Pending while somebody carries it out; the two failures differ in whether the same request may be carried out again. */
+/** Pending while somebody carries it out. After a retryable failure the same request may be carried out again. */
 export type IdempotencyState = 'pending' | 'completed' | 'retryable-failure' | 'terminal-failure';
 
-export interface IdempotencyRecord {
+export interface IdempotencyKey {
   readonly tenant: string;
   /** The routed operation, e.g. `POST /v1/runs`. */
   readonly endpoint: string;
   readonly key: string;
+}
+
+export interface IdempotencyRecord extends IdempotencyKey {
   readonly requestDigest: string;
   readonly state: IdempotencyState;
-  /** Of a pending one: who carries it out, and until when it is theirs alone. */
+  /** Of a pending record: who carries the request out, and until when it is theirs alone. */
   readonly owner: string | null;
   readonly until: number | null;
-  /** The answer; empty while there is none. Headers are JSON of names and values. */
+  /** The response to replay; empty while pending. Headers are JSON of names and values. */
   readonly status: number;
   readonly headers: string;
   readonly body: string;
   readonly at: number;
 }
 
-/** The record of a request that somebody takes in hand. */
-export interface IdempotencyClaim {
-  readonly tenant: string;
-  readonly endpoint: string;
-  readonly key: string;
+/** A request that somebody wants to carry out. */
+export interface IdempotencyClaim extends IdempotencyKey {
   readonly requestDigest: string;
   readonly owner: string;
   readonly now: number;
   readonly until: number;
 }
 
+/** A record to save, and the owner of the claim; null when nobody claimed the key, so that the first record wins. */
+export interface IdempotencyWrite {
+  readonly record: IdempotencyRecord;
+  readonly owner: string | null;
+}
+
+export interface IdempotencyRecords {
+  get(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
+  /** Null when the request is the caller's now, else the record that exists. */
+  claim(claim: IdempotencyClaim): Promise<IdempotencyRecord | null>;
+  /** Does nothing when the owner lost its claim, or without an owner when a record exists. */
+  save(write: IdempotencyWrite): Promise<void>;
+  /** Deletes the owner's pending record, as if the request had never been sent. */
+  drop(claim: IdempotencyClaim): Promise<void>;
+  /** Deletes records written before this instant and returns their number. */
+  expire(before: number): Promise<number>;
+}
+
+/** Pure, like the two rules below, so that every store agrees. */
 export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({
   tenant: claim.tenant,
   endpoint: claim.endpoint,
@@ -45,19 +64,13 @@ export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({
   at: claim.now,
 });
 
-/** Whether a claim gets the request although a record stands: it may run again, or whoever had it let its time pass. */
-export function mayTake(standing: IdempotencyRecord, claim: IdempotencyClaim): boolean {
-  if (standing.requestDigest !== claim.requestDigest) return false;
-  if (standing.state === 'retryable-failure') return true;
-  return standing.state === 'pending' && (standing.until ?? 0) <= claim.now;
+/** Whether a claim replaces the record that exists: the request may run again, or its owner's time has passed. */
+export function mayClaim(existing: IdempotencyRecord, claim: IdempotencyClaim): boolean {
+  if (existing.requestDigest !== claim.requestDigest) return false;
+  if (existing.state === 'retryable-failure') return true;
+  return existing.state === 'pending' && (existing.until ?? 0) <= claim.now;
 }
 
-/** Whether an outcome may be written over the record that stands: only by whoever still has the request in hand. */
-export const maySettle = (standing: IdempotencyRecord | null, owner: string | null): boolean =>
-  standing === null ? owner === null : standing.state === 'pending' && standing.owner === owner;
-
-/** The outcome of a request, and who has it in hand; null when nobody took it, because whatever comes second is refused. */
-export interface Settlement {
-  readonly record: IdempotencyRecord;
-  readonly owner: string | null;
-}
+/** Whether a record may be saved: only by the owner of the pending record, or without an owner when none exists. */
+export const maySave = (existing: IdempotencyRecord | null, owner: string | null): boolean =>
+  existing === null ? owner === null : existing.state === 'pending' && existing.owner === owner;

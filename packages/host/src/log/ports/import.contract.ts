@@ -1,12 +1,12 @@
 /** What every store promises of runs that were written elsewhere: all rows or none, and inert for ever. */
 import type { ContextId } from '@cairn/protocol';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
-import type { EventLog, ImportRun } from './event-log.ts';
+import { eachStore, type Open } from './contract.kit.ts';
+import type { ImportRun } from './event-log.ts';
 import type { NewRow, Row } from './rows.ts';
-import { asked, context, creation, type OpenStore, row, rowsOf, runA, runB, started } from './samples.kit.ts';
-import type { Store } from './store.ts';
+import { asked, context, creation, row, rowsOf, runA, runB, started } from './samples.kit.ts';
 
 interface Elsewhere {
   readonly run: ImportRun;
@@ -31,72 +31,68 @@ const long: readonly NewRow[] = [
   ...Array.from({ length: 700 }, (_, i) => row('log.appended', { at: 1_000 + i, payload: `{"i":${i}}`, task: '"t"' })),
 ];
 
-export function importContract(open: OpenStore): void {
-  let store: Store;
-  let log: EventLog;
-  beforeEach(async () => {
-    store = await open();
-    log = store.log;
-  });
-  afterEach(() => store.close());
+export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
+  const store = eachStore(open);
+  const log = () => store().log;
+  const runIndex = () => store().runIndex;
 
   it('keeps every row with its hashes, at new cursors', async () => {
-    await log.append(creation(runB, { create: { tenant: 't', contextId: context, originRunId: runB } }));
+    await log().append(creation(runB, { create: { tenant: 't', contextId: context, originRunId: runB } }));
     const { run, rows, stored } = await elsewhere(long);
-    await log.importRun(run, rows);
-    const found = await rowsOf(store, runA);
+    await log().importRun(run, rows);
+    const found = await rowsOf(store(), runA);
     expect(found.map(({ cursor, ...rest }) => rest)).toEqual(stored.map(({ cursor, ...rest }) => rest));
     expect(verifyChain(found, runA)).toBeNull();
-    const inContext = await log.read({ contextId: context, afterCursor: 0, limit: 10_000 });
+    const inContext = await log().read({ contextId: context, afterCursor: 0, limit: 10_000 });
     expect(new Set(inContext.map(({ cursor }) => cursor)).size).toBe(long.length + 1);
-    expect((await log.append({ runId: runB, rows: [row('a')] })).cursor).toBeGreaterThan(inContext.at(-1)!.cursor);
+    expect((await log().append({ runId: runB, rows: [row('a')] })).cursor).toBeGreaterThan(inContext.at(-1)!.cursor);
   });
 
   it('lists it, marked, with what its rows say', async () => {
     const { run, rows } = await elsewhere(long);
-    await log.importRun(run, rows);
+    await log().importRun(run, rows);
     const record = { runId: runA, status: 'waiting-approval', importedAt: 9, tags: ['red'], createdAt: 1_000 };
-    expect((await log.list({ tenant: 't', tag: 'red', limit: 9 })).runs).toMatchObject([record]);
-    expect(await log.head(runA)).toMatchObject({ record, seq: run.seq, hash: run.hash, owner: null });
-    expect(await log.interrupts(runA)).toMatchObject([{ interruptId: 'i1', open: true }]);
-    expect(await log.rebuild()).toEqual({ runs: 1, repaired: 0 });
-    expect(await log.head(runA)).toMatchObject({ record });
+    expect((await runIndex().list({ tenant: 't', tag: 'red', limit: 9 })).runs).toMatchObject([record]);
+    expect(await log().head(runA)).toMatchObject({ record, seq: run.seq, hash: run.hash, owner: null });
+    expect(await runIndex().interrupts(runA)).toMatchObject([{ interruptId: 'i1', open: true }]);
+    expect(await runIndex().rebuild()).toEqual({ runs: 1, repaired: 0 });
+    expect(await log().head(runA)).toMatchObject({ record });
   });
 
   it('never lets it go on: no append, no answer, no lease, no wake', async () => {
     const { run, rows } = await elsewhere(long);
-    await log.importRun(run, rows);
+    await log().importRun(run, rows);
     const claim = { owner: 'n', now: 5, until: 50 };
     for (const attempt of [{}, { answers: 'i1' }, { claim }]) {
-      const append = log.append({ runId: runA, rows: [row('a')], ...attempt });
+      const append = log().append({ runId: runA, rows: [row('a')], ...attempt });
       await expect(append).rejects.toMatchObject({ code: 'run_imported' });
     }
-    await log.append({ ...creation(runB), wakes: [{ runId: runA, at: 1 }] });
-    expect(await store.queue.due()).toBeNull();
-    expect(await store.queue.claim({ owner: 'n', now: 1_000_000, until: 2_000_000, limit: 9 })).toEqual([]);
+    await log().append({ ...creation(runB), wakes: [{ runId: runA, at: 1 }] });
+    expect(await store().queue.due()).toBeNull();
+    expect(await store().queue.claim({ owner: 'n', now: 1_000_000, until: 2_000_000, limit: 9 })).toEqual([]);
   });
 
   it('shows it to no reader of all runs, and does not count it as one that has not ended', async () => {
     const { run, rows } = await elsewhere(long);
-    await log.importRun(run, rows);
-    await log.append({ ...creation(runB), claim: { owner: 'n', now: 5, until: 50 } });
+    await log().importRun(run, rows);
+    await log().append({ ...creation(runB), claim: { owner: 'n', now: 5, until: 50 } });
     const seen: string[] = [];
     for (let after = '0', isMore = true; isMore; ) {
-      const page = await log.changes({ after, limit: 7 });
+      const page = await log().changes({ after, limit: 7 });
       seen.push(...page.rows.map(({ runId }) => runId));
       isMore = page.position !== after;
       after = page.position;
     }
     expect(seen).toEqual([runB]);
-    expect(await store.queue.census(1_000_000)).toEqual({ active: 1, due: 0 });
+    expect(await store().queue.depth(1_000_000)).toEqual({ active: 1, due: 0 });
   });
 
   it('tells nobody who follows', async () => {
     const heard: string[] = [];
-    log.follow(({ runId }) => heard.push(runId));
+    log().follow(({ runId }) => heard.push(runId));
     const { run, rows } = await elsewhere(long);
-    await log.importRun(run, rows);
-    await log.append(creation(runB));
+    await log().importRun(run, rows);
+    await log().append(creation(runB));
     expect(heard).toEqual([runB]);
   });
 
@@ -108,30 +104,30 @@ export function importContract(open: OpenStore): void {
     ['no rows', () => []],
   ])('refuses %s and leaves nothing, also in the eyes of its neighbours', async (_, damage) => {
     const { run, rows } = await elsewhere(long.map((one) => ({ ...one, at: 1_000 })));
-    const imported = log.importRun(run, damage(rows));
-    const neighbour = log.append(creation(runB));
+    const imported = log().importRun(run, damage(rows));
+    const neighbour = log().append(creation(runB));
     await expect(imported).rejects.toMatchObject({ code: 'bundle_invalid' });
     await expect(neighbour).resolves.toMatchObject({ seq: 0 });
-    expect(await log.head(runA)).toBeNull();
-    expect(await rowsOf(store, runA)).toEqual([]);
-    expect((await log.list({ tenant: 't', limit: 9 })).runs.map(({ runId }) => runId)).toEqual([runB]);
-    await expect(log.importRun(run, rows)).resolves.toBeUndefined();
+    expect(await log().head(runA)).toBeNull();
+    expect(await rowsOf(store(), runA)).toEqual([]);
+    expect((await runIndex().list({ tenant: 't', limit: 9 })).runs.map(({ runId }) => runId)).toEqual([runB]);
+    await expect(log().importRun(run, rows)).resolves.toBeUndefined();
   });
 
   it('refuses a run that is here already', async () => {
     const { run, rows } = await elsewhere(long);
-    await log.importRun(run, rows);
-    await expect(log.importRun(run, rows)).rejects.toMatchObject({ code: 'conflict' });
-    await log.append(creation(runB));
-    await expect(log.importRun({ ...run, runId: runB }, rows)).rejects.toMatchObject({ code: 'conflict' });
+    await log().importRun(run, rows);
+    await expect(log().importRun(run, rows)).rejects.toMatchObject({ code: 'conflict' });
+    await log().append(creation(runB));
+    await expect(log().importRun({ ...run, runId: runB }, rows)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   it("refuses a context that is another tenant's", async () => {
     const other = { tenant: 'other', contextId: context, originRunId: runB };
-    await log.append(creation(runB, { create: other }));
+    await log().append(creation(runB, { create: other }));
     const { run, rows } = await elsewhere(long);
-    await expect(log.importRun(run, rows)).rejects.toMatchObject({ code: 'conflict', message: /another tenant/ });
+    await expect(log().importRun(run, rows)).rejects.toMatchObject({ code: 'conflict', message: /another tenant/ });
     const apart = { ...run, contextId: 'ctx_two' as ContextId };
-    await expect(log.importRun(apart, rows)).rejects.toMatchObject({ code: 'bundle_invalid' });
+    await expect(log().importRun(apart, rows)).rejects.toMatchObject({ code: 'bundle_invalid' });
   });
 }

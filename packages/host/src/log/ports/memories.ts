@@ -1,10 +1,19 @@
 /**
- * The port of what agents remember: entries are kept as versions, so that a run sees what was there when it began, whatever
- * others did meanwhile.
+ * Agent memories. An append that holds memory rows writes them; this port reads them. A store keeps every version, so a
+ * run reads a memory as it was when the run began, whatever other runs wrote meanwhile.
  */
 import type { RunId } from '@cairn/protocol';
 
-export interface RememberedEntry {
+/** Another tenant's memory is empty. */
+export interface Memories {
+  /** Newest first. */
+  list(query: MemoryRecordQuery): Promise<readonly MemoryRecord[]>;
+  get(query: Omit<MemoryRecordQuery, 'limit' | 'tag'>, id: string): Promise<MemoryRecord | null>;
+  /** Entries that hold words of the text, best first. The text has no query syntax. */
+  search(query: MemoryRecordQuery, text: string): Promise<readonly MemoryRecord[]>;
+}
+
+export interface MemoryRecord {
   readonly id: string;
   readonly content: string;
   readonly tags: readonly string[];
@@ -12,35 +21,26 @@ export interface RememberedEntry {
   readonly expiresAt: number | null;
 }
 
-/**
- * What of a memory a run may see at one of its rows: all of it as of the run's start, what the run itself did before this
- * row, and what runs below it did that had ended before this row. Positions decide, so it is the same whenever it is asked.
- */
-export interface Sight {
-  readonly runId: RunId;
-  /** A row that is not there yet: up to the end. */
-  readonly beforeSeq: number;
-  /** The turn that looks, which does not see what it did itself. Left out: all that lies before the row. */
-  readonly turn?: string | undefined;
-}
-
-export interface RememberedQuery {
+export interface MemoryRecordQuery {
   readonly tenant: string;
   readonly memoryRef: string;
-  /** What has expired by now is not given. */
+  /** Entries that have expired by now are left out. */
   readonly now: number;
   readonly limit: number;
-  /** Only those with this tag. */
+  /** Only entries with this tag. */
   readonly tag?: string | undefined;
-  /** Left out: the memory as it is. */
-  readonly sight?: Sight | undefined;
+  /** Default: the memory as it is now. */
+  readonly asOf?: AsOf | undefined;
 }
 
-/** Reading what is remembered; it is written by appending the rows. What is another tenant's looks empty. */
-export interface Remembered {
-  /** Newest first. */
-  remembered(query: RememberedQuery): Promise<readonly RememberedEntry[]>;
-  rememberedEntry(query: Omit<RememberedQuery, 'limit' | 'tag'>, id: string): Promise<RememberedEntry | null>;
-  /** Those that hold words of the text, best first. The text is words, whatever is in it. */
-  searchRemembered(query: RememberedQuery, text: string): Promise<readonly RememberedEntry[]>;
+/**
+ * What a run sees of a memory at one of its rows: the memory as of the run's start, what the run itself wrote before
+ * this row, and what its child runs wrote that had ended before this row. Positions decide, so the answer never changes.
+ */
+export interface AsOf {
+  readonly runId: RunId;
+  /** A row that does not exist yet: up to the end. */
+  readonly beforeSeq: number;
+  /** The turn that reads, which does not see its own writes. Default: everything before the row. */
+  readonly turn?: string | undefined;
 }

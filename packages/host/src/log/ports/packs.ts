@@ -1,11 +1,21 @@
 /** Packs that tenants installed. */
-/** A version of a pack that a tenant installed. The body is JSON of the registry. */
+
+export interface Packs {
+  /** Installs a pack in place of its other versions. `conflict` when the version ever existed with another hash. */
+  put(record: PackRecord): Promise<void>;
+  /** The version installed last of each pack that was not removed, by name. */
+  list(tenant: string): Promise<readonly PackRecord[]>;
+  /** Removes a pack, in all versions; true when it was installed. */
+  drop(tenant: string, name: string): Promise<boolean>;
+}
+
 export interface PackRecord {
   readonly tenant: string;
   readonly name: string;
   readonly version: string;
-  /** What the pack is by content. */
+  /** The hash of the pack's content. */
   readonly hash: string;
   readonly installedAt: number;
+  /** JSON of the agent registry. */
   readonly body: string;
 }

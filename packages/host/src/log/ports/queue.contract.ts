@@ -1,32 +1,28 @@
 /** What every queue promises: a run that needs a step is claimed, by one node at a time, and no wake is lost. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asked, creation, lease, type OpenStore, row, runA, runB, started } from './samples.kit.ts';
-import type { Store } from './store.ts';
+import { describe, expect, it } from 'vitest';
+import { eachStore, type Open, type Ports } from './contract.kit.ts';
+import { asked, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 
-/** Runs the suite against a store that `open` gives empty. */
-export function queueContract(open: OpenStore): void {
-  let store: Store;
-  beforeEach(async () => {
-    store = await open();
-  });
-  afterEach(() => store.close());
-  const current = (): Store => store;
-  describe('leases taken with an append', () => appendLeases(current));
-  describe('claiming', () => claiming(current));
-  describe('wakes', () => wakes(current));
-  describe('the next due instant', () => dueInstant(current));
-  describe('the census', () => census(current));
+type Queued = () => Ports<'log' | 'queue'>;
+
+export function queueContract(open: Open<'log' | 'queue'>): void {
+  const store = eachStore(open);
+  describe('leases taken with an append', () => appendLeases(store));
+  describe('claiming', () => claiming(store));
+  describe('wakes', () => wakes(store));
+  describe('the next due instant', () => dueInstant(store));
+  describe('the depth', () => depth(store));
 }
 
-const claimAt = (store: Store, owner: string, now: number, limit = 10) =>
+const claimAt = (store: Ports<'log' | 'queue'>, owner: string, now: number, limit = 10) =>
   store.queue.claim({ owner, now, until: now + 10_000, limit });
 
 /** A run that nobody holds and that wants to be woken. */
-const resting = (store: Store, runId: RunId, wakeAt: number | null) =>
+const resting = (store: Ports<'log' | 'queue'>, runId: RunId, wakeAt: number | null) =>
   store.log.append(creation(runId, { claim: lease('first'), rest: { wakeAt } }));
 
-function appendLeases(store: () => Store): void {
+function appendLeases(store: Queued): void {
   it('give a fence that holds until the lease changes hands', async () => {
     const { fence } = await store().log.append(creation(runA, { claim: lease('n1') }));
     await store().log.append({ runId: runA, fence, rows: [row('a')] });
@@ -67,7 +63,7 @@ function appendLeases(store: () => Store): void {
   });
 }
 
-function claiming(store: () => Store): void {
+function claiming(store: Queued): void {
   it('gives each due run to one owner only', async () => {
     await resting(store(), runA, 100);
     await resting(store(), runB, 100);
@@ -130,7 +126,7 @@ function claiming(store: () => Store): void {
   });
 }
 
-function wakes(store: () => Store): void {
+function wakes(store: Queued): void {
   it('make a resting run due, also from the append of another run', async () => {
     await resting(store(), runA, null);
     await store().log.append(creation(runB, { wakes: [{ runId: runA, at: 500 }] }));
@@ -180,7 +176,7 @@ function wakes(store: () => Store): void {
   });
 }
 
-function dueInstant(store: () => Store): void {
+function dueInstant(store: Queued): void {
   it('is nothing while nothing waits for time', async () => {
     expect(await store().queue.due()).toBeNull();
     await resting(store(), runA, null);
@@ -205,12 +201,12 @@ function dueInstant(store: () => Store): void {
   });
 }
 
-function census(store: () => Store): void {
+function depth(store: Queued): void {
   const waiting = row('node.suspended', { nodeId: 'gate', payload: '{"nodeId":"gate","interruptId":"i"}' });
 
   it('counts runs that have not ended, whatever they wait for, and those that are due and free', async () => {
     const { log, queue } = store();
-    expect(await queue.census(0)).toEqual({ active: 0, due: 0 });
+    expect(await queue.depth(0)).toEqual({ active: 0, due: 0 });
     await log.append(creation('run_held' as RunId, { claim: lease('n1') }));
     await resting(store(), 'run_due' as RunId, 500);
     await resting(store(), 'run_later' as RunId, 5_000);
@@ -220,7 +216,7 @@ function census(store: () => Store): void {
     const rest = { wakeAt: null };
     await log.append(creation('run_u' as RunId, { create: foreign, rows: asks, claim: lease('n1'), rest }));
     await log.append(creation('run_over' as RunId, { rows: [started(), row('run.completed')] }));
-    expect(await queue.census(500)).toEqual({ active: 5, due: 1 });
-    expect(await queue.census(5_000)).toEqual({ active: 5, due: 2 });
+    expect(await queue.depth(500)).toEqual({ active: 5, due: 1 });
+    expect(await queue.depth(5_000)).toEqual({ active: 5, due: 2 });
   });
 }

@@ -1,27 +1,21 @@
-/** What every store's index promises: run list, inbox and idempotency outcomes are true the moment their append is. */
-import type { RunId } from '@cairn/protocol';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Append } from './event-log.ts';
-import type { IdempotencyRecord } from './idempotency.ts';
+/** What every run index promises: run list and inbox are true the moment their append is. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { describe, expect, it } from 'vitest';
+import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { RunQuery } from './run-index.ts';
-import { asked, context, creation, type OpenStore, resolved, row, runA, runB, started } from './samples.kit.ts';
-import type { Store } from './store.ts';
+import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 
-/** Runs the suite against a store that `open` gives empty. */
-export function runIndexContract(open: OpenStore): void {
-  let store: Store;
-  beforeEach(async () => {
-    store = await open();
-  });
-  afterEach(() => store.close());
-  const current = (): Store => store;
-  describe('the record of a run', () => record(current));
-  describe('the run list', () => runList(current));
-  describe('the inbox', () => inbox(current));
-  describe('idempotency outcomes', () => outcomes(current));
+type Indexed = () => Ports<'log' | 'runIndex'>;
+
+export function runIndexContract(open: Open<'log' | 'runIndex'>): void {
+  const store = eachStore(open);
+  describe('the record of a run', () => record(store));
+  describe('the run list', () => runList(store));
+  describe('the inbox of a run', () => inbox(store));
+  describe('pending interrupts', () => pending(store));
 }
 
-function record(store: () => Store): void {
+function record(store: Indexed): void {
   it('comes from the rows and the identity given at creation', async () => {
     const create = { tenant: 't', contextId: context, originRunId: runB, parentRunId: runB };
     await store().log.append(creation(runA, { create, rows: [started({}, 1_234)] }));
@@ -54,23 +48,23 @@ function record(store: () => Store): void {
     await store().log.append({ runId: runA, rows: [row('run.failed', { at: 5_000, payload })] });
     const ended = { status: 'failed', errorCode: 'run_timeout', errorMessage: 'too long', endedAt: 5_000 };
     expect((await store().log.head(runA))?.record).toMatchObject(ended);
-    expect((await store().log.list({ tenant: 't', limit: 9 })).runs).toMatchObject([ended]);
+    expect((await store().runIndex.list({ tenant: 't', limit: 9 })).runs).toMatchObject([ended]);
   });
 
   it('survives a rebuild unchanged, and the rebuild finds nothing to repair', async () => {
     await store().log.append(creation(runA, { rows: [started(), asked('i1'), resolved('i1'), asked('i2')] }));
     await store().log.append(creation(runB, { rows: [started(), row('run.completed')] }));
-    const before = await store().log.list({ tenant: 't', limit: 9 });
-    const inbox = await store().log.interrupts(runA);
-    expect(await store().log.rebuild()).toEqual({ runs: 2, repaired: 0 });
-    expect(await store().log.list({ tenant: 't', limit: 9 })).toEqual(before);
-    expect(await store().log.interrupts(runA)).toEqual(inbox);
+    const before = await store().runIndex.list({ tenant: 't', limit: 9 });
+    const inbox = await store().runIndex.interrupts(runA);
+    expect(await store().runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
+    expect(await store().runIndex.list({ tenant: 't', limit: 9 })).toEqual(before);
+    expect(await store().runIndex.interrupts(runA)).toEqual(inbox);
     const answer = { runId: runA, answers: 'i2', rows: [resolved('i2')] };
     await expect(store().log.append(answer)).resolves.toMatchObject({ seq: 4 });
   });
 }
 
-function runList(store: () => Store): void {
+function runList(store: Indexed): void {
   const fill = async (): Promise<void> => {
     for (const [i, workflowId] of ['w0', 'w1', 'w0', 'w1', 'w0'].entries()) {
       const create = { tenant: i === 1 ? 'other' : 't', contextId: context, originRunId: runA };
@@ -80,7 +74,7 @@ function runList(store: () => Store): void {
     await store().log.append({ runId: 'run_3' as RunId, rows: [row('run.completed')] });
   };
   const ids = async (query: Omit<RunQuery, 'limit'>) =>
-    (await store().log.list({ limit: 10, ...query })).runs.map((run) => run.runId);
+    (await store().runIndex.list({ limit: 10, ...query })).runs.map((run) => run.runId);
 
   it('shows a tenant its own runs, newest first', async () => {
     await fill();
@@ -100,9 +94,9 @@ function runList(store: () => Store): void {
 
   it('pages without a gap or a repeat while runs are added', async () => {
     await fill();
-    const first = await store().log.list({ tenant: 't', limit: 2 });
+    const first = await store().runIndex.list({ tenant: 't', limit: 2 });
     await store().log.append(creation('run_new' as RunId));
-    const second = await store().log.list({ tenant: 't', limit: 2, cursor: first.nextCursor! });
+    const second = await store().runIndex.list({ tenant: 't', limit: 2, cursor: first.nextCursor! });
     const pages = [first, second].map((page) => page.runs.map((run) => run.runId));
     expect(pages).toEqual([
       ['run_4', 'run_3'],
@@ -113,13 +107,13 @@ function runList(store: () => Store): void {
 
   it('refuses a cursor that no page gave', async () => {
     for (const cursor of ['', 'x', '-1', '1.5', '0x10', '99999999999999999999']) {
-      const list = store().log.list({ tenant: 't', limit: 2, cursor });
+      const list = store().runIndex.list({ tenant: 't', limit: 2, cursor });
       await expect(list).rejects.toMatchObject({ code: 'validation_error' });
     }
   });
 }
 
-function inbox(store: () => Store): void {
+function inbox(store: Indexed): void {
   const status = async () => (await store().log.head(runA))?.record.status;
 
   it('shows what a run asked and whether it still waits', async () => {
@@ -127,11 +121,11 @@ function inbox(store: () => Store): void {
     await store().log.append({ runId: runA, rows: [asked('i2', 'clarification', 2_000)] });
     await store().log.append({ runId: runA, answers: 'i1', rows: [resolved('i1', 3_000)] });
     const common = { runId: runA, nodeId: 'gate' };
-    expect(await store().log.interrupts(runA)).toEqual([
+    expect(await store().runIndex.interrupts(runA)).toEqual([
       { ...common, interruptId: 'i1', kind: 'approval', open: false, requestedAt: 1_000, seq: 1, votes: [] },
       { ...common, interruptId: 'i2', kind: 'clarification', open: true, requestedAt: 2_000, seq: 2, votes: [] },
     ]);
-    expect(await store().log.interrupts(runB)).toEqual([]);
+    expect(await store().runIndex.interrupts(runB)).toEqual([]);
   });
 
   it('keeps the votes on a question while it waits, and none for a stranger, a timeout or a closed one', async () => {
@@ -143,13 +137,13 @@ function inbox(store: () => Store): void {
     await store().log.append(creation(runA, { rows: [started(), asked('i1'), vote('i1', 'ada')] }));
     await store().log.append({ runId: runA, rows: [vote('i1', 'bob'), vote('i1'), vote('other', 'eve')] });
     const votes = ['ada', 'bob'].map((principal) => ({ principal, action: 'accept' }));
-    expect(await store().log.interrupts(runA)).toMatchObject([{ interruptId: 'i1', seq: 1, votes }]);
-    expect((await store().log.pending({ tenant: 't', limit: 9 })).interrupts).toMatchObject([{ seq: 1, votes }]);
-    expect(await store().log.rebuild()).toEqual({ runs: 1, repaired: 0 });
-    expect(await store().log.interrupts(runA)).toMatchObject([{ votes }]);
+    expect(await store().runIndex.interrupts(runA)).toMatchObject([{ interruptId: 'i1', seq: 1, votes }]);
+    expect((await store().runIndex.pending({ tenant: 't', limit: 9 })).interrupts).toMatchObject([{ seq: 1, votes }]);
+    expect(await store().runIndex.rebuild()).toEqual({ runs: 1, repaired: 0 });
+    expect(await store().runIndex.interrupts(runA)).toMatchObject([{ votes }]);
     await store().log.append({ runId: runA, answers: 'i1', rows: [resolved('i1'), vote('i1', 'eve')] });
-    expect(await store().log.interrupts(runA)).toMatchObject([{ open: false, votes: [] }]);
-    expect(await store().log.rebuild()).toEqual({ runs: 1, repaired: 0 });
+    expect(await store().runIndex.interrupts(runA)).toMatchObject([{ open: false, votes: [] }]);
+    expect(await store().runIndex.rebuild()).toEqual({ runs: 1, repaired: 0 });
   });
 
   it.each([
@@ -168,87 +162,62 @@ function inbox(store: () => Store): void {
   it('closes every question when the run ends', async () => {
     await store().log.append(creation(runA, { rows: [started(), asked('i1'), asked('i2')] }));
     await store().log.append({ runId: runA, rows: [row('run.cancelled')] });
-    expect((await store().log.interrupts(runA)).map((one) => one.open)).toEqual([false, false]);
+    expect((await store().runIndex.interrupts(runA)).map((one) => one.open)).toEqual([false, false]);
     const answer = { runId: runA, answers: 'i1', rows: [resolved('i1')] };
     await expect(store().log.append(answer)).rejects.toMatchObject({ code: 'interrupt_already_resolved' });
   });
 }
 
-function outcomes(store: () => Store): void {
-  const outcome: IdempotencyRecord = {
-    tenant: 't',
-    endpoint: 'POST /v1/runs',
-    key: 'k"1',
-    requestDigest: 'sha',
-    state: 'completed',
-    owner: null,
-    until: null,
-    status: 201,
-    headers: '{}',
-    body: '{"runId":"run_a"}',
-    at: 1_000,
+function pending(store: Indexed): void {
+  const foreign = { tenant: 'other', contextId: 'ctx_other' as ContextId, originRunId: runB };
+  const waiting = async (tenant = 't', limit = 10) => {
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store().runIndex.pending({ tenant, limit, cursor });
+      found.push(...page.interrupts.map((one) => `${one.runId} ${one.interruptId} ${one.workflowId}`));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return found;
   };
-  const recorded = (runId: RunId): Append => creation(runId, { outcomes: [{ record: outcome, owner: null }] });
-  const read = (key: string, tenant = 't') => store().records.idempotency(tenant, outcome.endpoint, key);
 
-  it('are there with the append that caused them, for their tenant only', async () => {
-    expect(await read('k"1')).toBeNull();
-    await store().log.append(recorded(runA));
-    expect(await read('k"1')).toEqual(outcome);
-    expect(await read('k"1', 'other')).toBeNull();
-    expect(await read('k2')).toBeNull();
-  });
-
-  it('let only one of two appends with the same key through', async () => {
-    const results = await Promise.allSettled([store().log.append(recorded(runA)), store().log.append(recorded(runB))]);
-    expect(results.map((r) => r.status)).toEqual(['fulfilled', 'rejected']);
-    expect(results[1]).toMatchObject({ reason: { code: 'conflict' } });
-    expect(await store().log.head(runB)).toBeNull();
-  });
-
-  it('are not kept when their append is refused', async () => {
+  it('are the open ones of the tenant, the oldest first, in pages of any size', async () => {
     await store().log.append(creation(runA));
-    await expect(store().log.append(recorded(runA))).rejects.toMatchObject({ code: 'conflict' });
-    expect(await read('k"1')).toBeNull();
-  });
-
-  it('of requests that were taken in hand are settled by the append, several at once', async () => {
-    const taken = ['k1', 'k2'].map((key) => ({ record: { ...outcome, key }, owner: `owner of ${key}` }));
-    for (const { record, owner } of taken) {
-      expect(await store().records.claimIdempotency({ ...record, owner, now: 0, until: 100 })).toBeNull();
+    await store().log.append(creation(runB, { create: foreign }));
+    await store().log.append({ runId: runA, rows: [asked('i1'), asked('i2')] });
+    await store().log.append({ runId: runB, rows: [asked('i3')] });
+    await store().log.append({ runId: runA, rows: [asked('i4')] });
+    for (const limit of [1, 2, 10]) {
+      expect(await waiting('t', limit)).toEqual(['run_a i1 wf', 'run_a i2 wf', 'run_a i4 wf']);
     }
-    await store().log.append(creation(runA, { outcomes: taken }));
-    for (const { record, owner } of taken) {
-      expect(await read(record.key)).toEqual(record);
-      await store().records.settleIdempotency({ ...record, body: 'late' }, owner);
-      expect(await read(record.key)).toEqual(record);
+    expect(await waiting('other')).toEqual(['run_b i3 wf']);
+    expect(await waiting('nobody')).toEqual([]);
+  });
+
+  it('leave the list when they are answered or their run ends, also between two pages', async () => {
+    await store().log.append(creation(runA));
+    await store().log.append({ runId: runA, rows: [asked('i1'), asked('i2'), asked('i3')] });
+    const first = await store().runIndex.pending({ tenant: 't', limit: 1 });
+    await store().log.append({ runId: runA, rows: [resolved('i1')] });
+    const next = await store().runIndex.pending({ tenant: 't', limit: 1, cursor: first.nextCursor ?? undefined });
+    expect(next.interrupts.map(({ interruptId }) => interruptId)).toEqual(['i2']);
+    await store().log.append({ runId: runA, rows: [row('run.cancelled')] });
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('refuse a cursor that no page gave', async () => {
+    const query = { tenant: 't', limit: 1, cursor: 'next' };
+    await expect(store().runIndex.pending(query)).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
+  it('are found behind many of other tenants', async () => {
+    await store().log.append(creation(runB, { create: foreign }));
+    const many = Array.from({ length: 2_100 }, (_, i) => asked(`f${i}`));
+    for (let i = 0; i < many.length; i += 100) {
+      await store().log.append({ runId: runB, rows: many.slice(i, i + 100) });
     }
-  });
-
-  it("of a request that is no longer its owner's are refused, and the whole append with them", async () => {
-    const { records, log } = store();
-    await log.append(creation(runA));
-    const claim = (owner: string, now: number) =>
-      records.claimIdempotency({ ...outcome, owner, now, until: now + 100 });
-    await claim('slow', 0);
-    await claim('next', 100);
-    const append = (owner: string) =>
-      log.append({ runId: runA, rows: [row('node.started')], outcomes: [{ record: outcome, owner }] });
-    const inFlight = { code: 'idempotency_in_flight', retryable: true, details: { retryAfter: 1 } };
-    await expect(append('slow')).rejects.toMatchObject(inFlight);
-    expect([(await log.head(runA))?.seq, await read('k"1')]).toMatchObject([0, { state: 'pending', owner: 'next' }]);
-    await append('next');
-    expect([(await log.head(runA))?.seq, await read('k"1')]).toEqual([1, outcome]);
-    await expect(append('next')).rejects.toMatchObject(inFlight);
-    expect((await log.head(runA))?.seq).toBe(1);
-  });
-
-  it('are forgotten when they are old, and can be written again', async () => {
-    await store().log.append(recorded(runA));
-    expect(await store().records.expireIdempotency(1_000)).toBe(0);
-    expect(await store().records.expireIdempotency(1_001)).toBe(1);
-    expect(await read('k"1')).toBeNull();
-    await store().log.append(recorded(runB));
-    expect(await read('k"1')).toEqual(outcome);
+    await store().log.append(creation(runA));
+    await store().log.append({ runId: runA, rows: [asked('i1')] });
+    expect(await waiting()).toEqual(['run_a i1 wf']);
   });
 }

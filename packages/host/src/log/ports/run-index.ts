@@ -1,7 +1,22 @@
-/** The run index: the run list and the inbox, folds of the rows that can be computed again. */
+/** The run index: the run list and the inbox. Both are folds of the rows and can be computed again. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 
-/** One row of the run list: a pure fold of the run's rows (see `run-index.ts`) beside its identity. Rebuildable. */
+export interface RunIndex {
+  list(query: RunQuery): Promise<RunPage>;
+  /** Every interrupt of a run, in the order in which they were requested. */
+  interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
+  /** The open interrupts of a tenant's runs; an imported run has none here. */
+  pending(query: PendingQuery): Promise<PendingPage>;
+  /** Computes run list, inbox and memories again from the rows; returns the number of runs that were wrong. */
+  rebuild(): Promise<Rebuilt>;
+}
+
+export interface Rebuilt {
+  readonly runs: number;
+  readonly repaired: number;
+}
+
+/** One row of the run list: a pure fold of the run's rows (see `fold-run-index.ts`) beside its identity. */
 export interface RunRecord {
   readonly runId: RunId;
   readonly tenant: string;
@@ -20,17 +35,17 @@ export interface RunRecord {
   readonly errorMessage: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** When the run was taken over from elsewhere; null for a run of this store. */
+  /** When the run was imported; null for a run that was written here. */
   readonly importedAt: number | null;
 }
 
-/** A decision of one of several who have to decide. */
+/** The decision of one approver of an interrupt that needs several. */
 export interface Vote {
   readonly principal: string;
   readonly action: string;
 }
 
-/** One row of the inbox: an interrupt and whether it still waits. Rebuildable. */
+/** One row of the inbox: an interrupt and whether it is still open. */
 export interface InterruptRecord {
   readonly runId: RunId;
   readonly interruptId: string;
@@ -38,9 +53,9 @@ export interface InterruptRecord {
   readonly kind: string;
   readonly open: boolean;
   readonly requestedAt: number;
-  /** seq of the row that asked it. */
+  /** seq of the row that requested it. */
   readonly seq: number;
-  /** Cast so far; none once it is closed. */
+  /** Votes so far; none once it is closed. */
   readonly votes: readonly Vote[];
 }
 
@@ -59,7 +74,7 @@ export interface RunPage {
   readonly nextCursor: string | null;
 }
 
-/** A question that waits, with the workflow of its run. */
+/** An open interrupt, with the workflow of its run. */
 export interface PendingInterrupt extends InterruptRecord {
   readonly workflowId: string;
 }
@@ -67,12 +82,12 @@ export interface PendingInterrupt extends InterruptRecord {
 export interface PendingQuery {
   readonly tenant: string;
   readonly limit: number;
-  /** Continue after this page; those that wait longest come first. */
+  /** Continue after this page; the oldest interrupts come first. */
   readonly cursor?: string | undefined;
 }
 
 export interface PendingPage {
-  /** May be fewer than asked for although more follow: what is looked at for one page is bounded. */
+  /** May be fewer than the limit although more follow: a page scans a bounded number of interrupts. */
   readonly interrupts: readonly PendingInterrupt[];
   readonly nextCursor: string | null;
 }

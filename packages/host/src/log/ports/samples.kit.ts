@@ -8,9 +8,6 @@ export const runA = 'run_a' as RunId;
 export const runB = 'run_b' as RunId;
 export const context = 'ctx_one' as ContextId;
 
-/** Opens an empty store; the suite closes it. */
-export type OpenStore = () => Promise<Store> | Store;
-
 export function row(type: string, fields: Partial<NewRow> = {}): NewRow {
   return { at: 1_000, type, audience: 'client', payload: '{}', task: null, ...fields };
 }
@@ -45,7 +42,7 @@ export function creation(runId: RunId, fields: Partial<Append> = {}): Append {
 }
 
 /** Every row of a run. */
-export const rowsOf = (store: Store, runId: RunId): Promise<readonly Row[]> =>
+export const rowsOf = (store: Pick<Store, 'log'>, runId: RunId): Promise<readonly Row[]> =>
   store.log.read({ runId, after: -1, limit: 1_000_000 });
 
 /** A lease that lasts from 0 to 10,000. */

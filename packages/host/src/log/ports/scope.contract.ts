@@ -1,18 +1,13 @@
 /** What every store promises of scopes: with the guard, one run at a time works on one, and nothing stays locked. */
 import type { RunId } from '@cairn/protocol';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { context, creation, type OpenStore, row, runA, runB, started } from './samples.kit.ts';
-import type { Store } from './store.ts';
+import { expect, it } from 'vitest';
+import { eachStore, type Open } from './contract.kit.ts';
+import { context, creation, row, runA, runB, started } from './samples.kit.ts';
 
-/** Runs the suite against a store that `open` gives empty. */
-export function scopeContract(open: OpenStore): void {
-  let store: Store;
-  beforeEach(async () => {
-    store = await open();
-  });
-  afterEach(() => store.close());
+export function scopeContract(open: Open<'log' | 'runIndex'>): void {
+  const store = eachStore(open);
   const alone = (runId: RunId, scopeId: string | undefined, tenant = 't') =>
-    store.log.append(
+    store().log.append(
       creation(runId, {
         create: { tenant, contextId: context, originRunId: runId },
         rows: [started(scopeId === undefined ? {} : { scopeId })],
@@ -25,13 +20,15 @@ export function scopeContract(open: OpenStore): void {
     const ids = Array.from({ length: 20 }, (_, i) => `run_${i}` as RunId);
     const results = await Promise.allSettled(ids.map((runId) => alone(runId, 's')));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
-    expect((await store.log.list({ tenant: 't', limit: 99 })).runs).toMatchObject([{ runId: 'run_0', scopeId: 's' }]);
+    expect((await store().runIndex.list({ tenant: 't', limit: 99 })).runs).toMatchObject([
+      { runId: 'run_0', scopeId: 's' },
+    ]);
   });
 
   it('is free again the moment its run has ended, also in the same breath', async () => {
     await alone(runA, 's');
     await expect(alone(runB, 's')).rejects.toMatchObject(taken);
-    const end = store.log.append({ runId: runA, rows: [row('run.completed')] });
+    const end = store().log.append({ runId: runA, rows: [row('run.completed')] });
     await expect(Promise.all([end, alone(runB, 's')])).resolves.toHaveLength(2);
   });
 
@@ -45,20 +42,20 @@ export function scopeContract(open: OpenStore): void {
   });
 
   it('is guarded against runs that came without the guard, which come as they like', async () => {
-    await store.log.append(creation(runA, { rows: [started({ scopeId: 's' })] }));
-    await store.log.append(creation('run_c' as RunId, { rows: [started({ scopeId: 's' })] }));
+    await store().log.append(creation(runA, { rows: [started({ scopeId: 's' })] }));
+    await store().log.append(creation('run_c' as RunId, { rows: [started({ scopeId: 's' })] }));
     await expect(alone(runB, 's')).rejects.toMatchObject({ code: 'run_already_active' });
   });
 
   it('keeps nothing of a create that was refused', async () => {
     await alone(runA, 's');
     await alone(runB, 's').catch(() => undefined);
-    expect(await store.log.head(runB)).toBeNull();
+    expect(await store().log.head(runB)).toBeNull();
   });
 
   it('is known again after a rebuild', async () => {
     await alone(runA, 's');
-    expect(await store.log.rebuild()).toEqual({ runs: 1, repaired: 0 });
+    expect(await store().runIndex.rebuild()).toEqual({ runs: 1, repaired: 0 });
     await expect(alone(runB, 's')).rejects.toMatchObject(taken);
   });
 }

@@ -1,26 +1,54 @@
-/** The contract of a whole store: log, index, queue and records together. */
-import { describe } from 'vitest';
-import { changesContract } from './changes.contract.ts';
+/** The contract of a whole store: every port, and the end of all of them. */
+import { describe, expect, it } from 'vitest';
+import { checkpointsContract } from './checkpoints.contract.ts';
+import { eachStore, type Open } from './contract.kit.ts';
+import { definitionsContract } from './definitions.contract.ts';
+import { eventLogContract } from './event-log.contract.ts';
 import { idempotencyContract } from './idempotency.contract.ts';
-import { importContract } from './import.contract.ts';
-import { logContract } from './log.contract.ts';
+import { memoriesContract } from './memories.contract.ts';
+import { packsContract } from './packs.contract.ts';
 import { queueContract } from './queue.contract.ts';
-import { recordsContract } from './records.contract.ts';
-import { rememberedContract } from './remembered.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
-import type { OpenStore } from './samples.kit.ts';
-import { scopeContract } from './scope.contract.ts';
+import { creation, row, runA } from './samples.kit.ts';
 import { subscriptionsContract } from './subscriptions.contract.ts';
 
-export function storeContract(open: OpenStore): void {
-  describe('as a log', () => logContract(open));
-  describe('as a log of all runs', () => changesContract(open));
-  describe('as an index', () => runIndexContract(open));
-  describe('as a home for imported runs', () => importContract(open));
-  describe('for those who tell others', () => subscriptionsContract(open));
-  describe('for requests that must not be carried out twice', () => idempotencyContract(open));
-  describe('as a keeper of scopes', () => scopeContract(open));
-  describe('as a queue', () => queueContract(open));
-  describe('as records', () => recordsContract(open));
-  describe('as what agents remember', () => rememberedContract(open));
+export function storeContract(open: Open): void {
+  describe('event log', () => eventLogContract(open));
+  describe('run index', () => runIndexContract(open));
+  describe('queue', () => queueContract(open));
+  describe('definitions', () => definitionsContract(open));
+  describe('checkpoints', () => checkpointsContract(open));
+  describe('idempotency records', () => idempotencyContract(open));
+  describe('memories', () => memoriesContract(open));
+  describe('packs', () => packsContract(open));
+  describe('subscriptions', () => subscriptionsContract(open));
+  describe('once it is closed', () => closedContract(open));
+}
+
+function closedContract(open: Open): void {
+  const store = eachStore(open);
+
+  it('refuses everything by name, after what it had accepted', async () => {
+    const accepted = store().log.append(creation(runA));
+    await store().close();
+    await expect(accepted).resolves.toMatchObject({ seq: 0 });
+    const refused = { code: 'store_closed' };
+    await expect(store().log.append({ runId: runA, rows: [row('a')] })).rejects.toMatchObject(refused);
+    await expect(store().log.head(runA)).rejects.toMatchObject(refused);
+    await expect(store().log.read({ runId: runA, after: -1, limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().queue.due()).rejects.toMatchObject(refused);
+    await expect(store().queue.depth(0)).rejects.toMatchObject(refused);
+    await expect(store().log.changes({ after: '0', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().log.end()).rejects.toMatchObject(refused);
+    await expect(store().runIndex.list({ tenant: 't', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().definitions.get('h')).rejects.toMatchObject(refused);
+    await expect(store().checkpoints.get(runA)).rejects.toMatchObject(refused);
+    const key = { tenant: 't', endpoint: 'POST /x', key: 'k' };
+    await expect(store().idempotency.get(key)).rejects.toMatchObject(refused);
+    const memory = { tenant: 't', memoryRef: 'notes', now: 0, limit: 1 };
+    await expect(store().memories.list(memory)).rejects.toMatchObject(refused);
+    await expect(store().packs.list('t')).rejects.toMatchObject(refused);
+    await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
+    await store().close();
+  });
 }

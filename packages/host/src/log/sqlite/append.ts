@@ -5,45 +5,44 @@ import {
   type AdmittedAppend,
   admit,
   admitImported,
-  importedSlot,
-  type RunSlot,
-  type Surroundings,
+  type FullHead,
+  type GuardQueries,
+  importedHead,
   woken,
 } from '../admit.ts';
+import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
-import type { Settlement } from '../ports/idempotency.ts';
-import { maySettle } from '../ports/idempotency.ts';
+import { maySave } from '../ports/idempotency.ts';
 import type { NewRow, Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
-import { contextTaken, notToSettle, runExists, wrongEnd } from '../refusals.ts';
 import type { Work } from './group-commit.ts';
-import { outcomeReader, outcomeWriter } from './idempotency.ts';
-import { RememberedTables } from './remembered.ts';
+import type { CachedHead, HeadCache } from './head-cache.ts';
+import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
+import { MemoryTables } from './memory-tables.ts';
 import type { Sessions } from './sessions.ts';
-import type { Entry, Slots } from './slots.ts';
 
 /** Rows of an import that are in memory at once. */
 const IMPORT_CHUNK = 200;
 
-export class Appender implements Surroundings {
-  readonly #slots: Slots;
+export class Appender implements GuardQueries {
+  readonly #heads: HeadCache;
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: Statements;
-  readonly #remembered: RememberedTables;
+  readonly #memories: MemoryTables;
   readonly #db: DatabaseSync;
   /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
   #cursor: number;
   #written = 0;
 
-  constructor(db: DatabaseSync, parts: { slots: Slots; sessions: Sessions; followers: Followers }) {
-    this.#slots = parts.slots;
+  constructor(db: DatabaseSync, parts: { heads: HeadCache; sessions: Sessions; followers: Followers }) {
+    this.#heads = parts.heads;
     this.#sessions = parts.sessions;
     this.#followers = parts.followers;
     this.#db = db;
     this.#statements = prepare(db);
-    this.#remembered = new RememberedTables(db);
+    this.#memories = new MemoryTables(db);
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
   }
 
@@ -52,19 +51,19 @@ export class Appender implements Surroundings {
     return this.#written;
   }
 
-  alive(owner: string, now: number): boolean {
-    return this.#sessions.alive(owner, now);
+  isAlive(owner: string, now: number): boolean {
+    return this.#sessions.isAlive(owner, now);
   }
 
-  wasAsked(runId: RunId, interruptId: string): boolean {
-    const entry = this.#slots.get(runId);
-    return entry !== null && this.#statements.asked.get(entry.key, interruptId) !== undefined;
+  wasRequested(runId: RunId, interruptId: string): boolean {
+    const entry = this.#heads.get(runId);
+    return entry !== null && this.#statements.interrupt.get(entry.key, interruptId) !== undefined;
   }
 
   /** What the table shows as going on may have ended earlier in this transaction; the cached run knows. */
-  activeIn(tenant: string, scopeId: string): RunId | null {
+  activeRun(tenant: string, scopeId: string): RunId | null {
     for (const { id } of this.#statements.inScope.iterate(tenant, scopeId)) {
-      if (this.#slots.get(id as RunId)?.slot.record.endedAt === null) return id as RunId;
+      if (this.#heads.get(id as RunId)?.head.record.endedAt === null) return id as RunId;
     }
     return null;
   }
@@ -74,10 +73,11 @@ export class Appender implements Surroundings {
   }
 
   /** Checks every guard; throws, having changed nothing, when one does not hold. */
-  admit(append: Append): { readonly entry: Entry | null; readonly admitted: AdmittedAppend } {
-    const entry = this.#slots.get(append.runId);
-    const admitted = admit(append, entry?.slot ?? null, this.#cursor, this);
-    for (const outcome of append.outcomes ?? []) if (!this.#maySettle(outcome)) throw notToSettle(outcome);
+  admit(append: Append): { readonly entry: CachedHead | null; readonly admitted: AdmittedAppend } {
+    const entry = this.#heads.get(append.runId);
+    const admitted = admit(append, entry?.head ?? null, this.#cursor, this);
+    for (const one of append.idempotency ?? [])
+      if (!maySave(this.#statements.record(one.record), one.owner)) throw idempotencyRefused(one);
     return { entry, admitted };
   }
 
@@ -86,22 +86,18 @@ export class Appender implements Surroundings {
     this.#followers.tell(commit);
   }
 
-  #maySettle({ record: { tenant, endpoint, key }, owner }: Settlement): boolean {
-    return maySettle(this.#statements.outcome(tenant, endpoint, key), owner);
-  }
-
-  write(append: Append, entry: Entry | null, { slot, rows, interrupts, remembered }: AdmittedAppend): Appended {
+  write(append: Append, entry: CachedHead | null, { head, rows, interrupts, memories }: AdmittedAppend): Appended {
     const { runId, claim } = append;
-    const key = entry === null ? this.#create(runId, slot) : entry.key;
-    if (entry !== null) this.#slots.set(entry, slot);
+    const key = entry === null ? this.#create(runId, head) : entry.key;
+    if (entry !== null) this.#heads.set(entry, head);
     for (const row of rows) this.#insert(key, row);
     for (const interrupt of interrupts) this.#interrupt(key, interrupt);
-    for (const change of remembered) this.#remembered.apply(slot.record.tenant, key, change);
+    for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
-    for (const { record } of append.outcomes ?? []) this.#statements.keepOutcome(record);
+    for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record);
     this.#cursor += rows.length;
-    return { seq: rows[0]!.seq, cursor: this.#cursor, fence: slot.fence };
+    return { seq: rows[0]!.seq, cursor: this.#cursor, fence: head.fence };
   }
 
   /** Gives the refusal of rows that turn out wrong while they are written: their neighbours in the transaction stay. */
@@ -110,7 +106,7 @@ export class Appender implements Surroundings {
       rows: IMPORT_CHUNK,
       bytes: 0,
       prepare: () => {
-        if (this.#slots.get(run.runId) !== null) throw runExists(run.runId);
+        if (this.#heads.get(run.runId) !== null) throw runExists(run.runId);
         if (this.#statements.foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
       },
       apply: () => {
@@ -121,7 +117,7 @@ export class Appender implements Surroundings {
         } catch (error) {
           if (!isCairnError(error)) throw error;
           this.#db.exec('ROLLBACK TO import');
-          this.#slots.forget(run.runId);
+          this.#heads.forget(run.runId);
           return error;
         } finally {
           if (this.#db.isTransaction) this.#db.exec('RELEASE import');
@@ -131,23 +127,23 @@ export class Appender implements Surroundings {
   }
 
   #import(run: ImportRun, rows: Iterable<NewRow>): void {
-    let slot = importedSlot(run, run.importedAt);
+    let head = importedHead(run, run.importedAt);
     let key: number | null = null;
     for (const chunk of chunksOf(rows, IMPORT_CHUNK)) {
-      if (key === null) slot = importedSlot(run, chunk[0]!.at);
-      const admitted = admitImported(slot, chunk, this.#cursor);
-      slot = admitted.slot;
-      key ??= this.#create(run.runId, slot);
+      if (key === null) head = importedHead(run, chunk[0]!.at);
+      const admitted = admitImported(head, chunk, this.#cursor);
+      head = admitted.head;
+      key ??= this.#create(run.runId, head);
       for (const row of admitted.rows) this.#insert(key, row);
       for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt);
       this.#cursor += chunk.length;
     }
-    if (slot.seq !== run.seq || slot.hash !== run.hash) throw wrongEnd(run, slot);
-    this.#slots.set(this.#slots.get(run.runId)!, slot);
+    if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
+    this.#heads.set(this.#heads.get(run.runId)!, head);
   }
 
-  #create(runId: RunId, slot: RunSlot): number {
-    const { record: run, fence, owner, wakeAt } = slot;
+  #create(runId: RunId, head: FullHead): number {
+    const { record: run, fence, owner, wakeAt } = head;
     const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
     const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
     const end = [
@@ -163,7 +159,7 @@ export class Appender implements Surroundings {
     ] as const;
     const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
     for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
-    this.#slots.keep(runId, { key, slot });
+    this.#heads.keep(runId, { key, head });
     return key;
   }
 
@@ -179,8 +175,8 @@ export class Appender implements Surroundings {
   }
 
   #wake(runId: RunId, at: number): void {
-    const entry = this.#slots.get(runId);
-    if (entry !== null) this.#slots.set(entry, woken(entry.slot, at));
+    const entry = this.#heads.get(runId);
+    if (entry !== null) this.#heads.set(entry, woken(entry.head, at));
   }
 }
 
@@ -211,8 +207,8 @@ class AppendWork implements Work<Appended> {
   }
 
   committed(): void {
-    const { rows, slot } = this.#ready!.admitted;
-    this.#appender.tell({ runId: this.#append.runId, contextId: slot.record.contextId, rows });
+    const { rows, head } = this.#ready!.admitted;
+    this.#appender.tell({ runId: this.#append.runId, contextId: head.record.contextId, rows });
   }
 }
 
@@ -232,9 +228,9 @@ interface Statements {
   readonly createRun: StatementSync;
   readonly addTag: StatementSync;
   readonly keepInterrupt: StatementSync;
-  readonly asked: StatementSync;
-  readonly outcome: ReturnType<typeof outcomeReader>;
-  readonly keepOutcome: ReturnType<typeof outcomeWriter>;
+  readonly interrupt: StatementSync;
+  readonly record: ReturnType<typeof idempotencyReader>;
+  readonly saveRecord: ReturnType<typeof idempotencyWriter>;
   readonly inScope: StatementSync;
   readonly foreignRun: StatementSync;
 }
@@ -248,9 +244,9 @@ const prepare = (db: DatabaseSync): Statements => ({
      ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
        seq = excluded.seq, votes = excluded.votes`,
   ),
-  asked: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
-  outcome: outcomeReader(db),
-  keepOutcome: outcomeWriter(db),
+  interrupt: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
+  record: idempotencyReader(db),
+  saveRecord: idempotencyWriter(db),
   inScope: db.prepare(
     `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
        AND imported_at IS NULL`,

@@ -1,4 +1,4 @@
-/** The order of columns in every read, and how an array of them becomes a record. Arrays read 1.3 times as fast as objects. */
+/** The order of columns in every read, and how they become a record. */
 import type { Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from '../ports/run-index.ts';
@@ -8,7 +8,7 @@ export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.o
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
   runs.created_at, runs.ended_at, runs.imported_at, runs.scope`;
 
-type RunColumns = readonly [
+export type RunColumns = [
   key: number,
   runId: RunId,
   tenant: string,
@@ -29,8 +29,7 @@ type RunColumns = readonly [
   scopeId: string | null,
 ];
 
-export function recordOf(columns: readonly unknown[]): RunRecord {
-  const run = columns as RunColumns;
+export function recordOf(run: RunColumns): RunRecord {
   return {
     runId: run[1],
     tenant: run[2],
@@ -42,7 +41,7 @@ export function recordOf(columns: readonly unknown[]): RunRecord {
     principal: run[8],
     status: run[9],
     currentNodeId: run[10],
-    tags: JSON.parse(run[11]) as string[],
+    tags: parseTexts(run[11]),
     errorCode: run[12],
     errorMessage: run[13],
     createdAt: run[14],
@@ -52,7 +51,7 @@ export function recordOf(columns: readonly unknown[]): RunRecord {
   };
 }
 
-type InterruptColumns = readonly [
+export type InterruptColumns = [
   interruptId: string,
   nodeId: string,
   kind: string,
@@ -66,17 +65,18 @@ type InterruptColumns = readonly [
 export const INTERRUPT_COLUMNS = `interrupts.id, interrupts.node, interrupts.kind, interrupts.open,
   interrupts.requested_at, interrupts.seq, interrupts.votes`;
 
-export function interruptOf(runId: RunId, columns: readonly unknown[]): InterruptRecord {
-  const [interruptId, nodeId, kind, open, requestedAt, seq, votes] = columns as InterruptColumns;
-  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes: JSON.parse(votes) as Vote[] };
+export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptRecord {
+  const [interruptId, nodeId, kind, open, requestedAt, seq, votesText] = columns;
+  const votes: readonly Vote[] = JSON.parse(votesText);
+  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes };
 }
 
 export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash';
 
-/** The same for who builds frames: half of the bytes of a row are its task face and its hashes. */
-export const SHOWN_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', ''";
+/** The same for frames, which show neither task face nor hashes: half of the bytes of a row. */
+export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', ''";
 
-type EventColumns = readonly [
+export type EventColumns = [
   seq: number,
   cursor: number,
   at: number,
@@ -90,8 +90,7 @@ type EventColumns = readonly [
   hash: string,
 ];
 
-export function rowOf(runId: RunId, contextId: ContextId, columns: readonly unknown[]): Row {
-  const event = columns as EventColumns;
+export function rowOf(runId: RunId, contextId: ContextId, event: EventColumns): Row {
   return {
     runId,
     seq: event[0],
@@ -107,4 +106,10 @@ export function rowOf(runId: RunId, contextId: ContextId, columns: readonly unkn
     rowHash: event[9],
     hash: event[10],
   };
+}
+
+/** A column that holds a JSON array of texts. */
+export function parseTexts(column: string): readonly string[] {
+  const texts: readonly string[] = JSON.parse(column);
+  return texts;
 }

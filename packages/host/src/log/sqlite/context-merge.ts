@@ -1,9 +1,10 @@
 /** Reads a context in cursor order by merging its runs, so that no insert pays for an index by context. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { ContextRows } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
+import { type Query, query, required } from './query.ts';
 
 /** Cursors fetched from one run at a time; they lie in its index, so the rows themselves are read only once chosen. */
 const CHUNK = 64;
@@ -16,24 +17,23 @@ interface Source {
   next: number;
   cursors: readonly number[];
   place: number;
+  /** The cursor at `place`; null when the run is read to its end. */
+  cursor: number | null;
 }
 
 export class ContextMerge {
-  readonly #runs: StatementSync;
-  readonly #last: StatementSync;
-  readonly #cursorAt: StatementSync;
-  readonly #cursors: StatementSync;
-  readonly #row: StatementSync;
+  readonly #runs: Query<[key: number, runId: RunId]>;
+  readonly #last: Query<[seq: number, cursor: number]>;
+  readonly #cursorAt: Query<[cursor: number]>;
+  readonly #cursors: Query<[cursor: number]>;
+  readonly #row: Query<EventColumns>;
 
   constructor(db: DatabaseSync) {
-    this.#runs = db.prepare('SELECT key, id FROM runs WHERE context = ? ORDER BY key');
-    this.#last = db.prepare('SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
-    this.#cursorAt = db.prepare('SELECT cursor FROM events WHERE run = ? AND seq = ?');
-    this.#cursors = db.prepare('SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
-    this.#row = db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ?`);
-    for (const statement of [this.#runs, this.#last, this.#cursorAt, this.#cursors, this.#row]) {
-      statement.setReturnArrays(true);
-    }
+    this.#runs = query(db, 'SELECT key, id FROM runs WHERE context = ? ORDER BY key');
+    this.#last = query(db, 'SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+    this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
+    this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
+    this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ?`);
   }
 
   read({ contextId, afterCursor, limit, audience, maxBytes = Number.POSITIVE_INFINITY }: ContextRows): readonly Row[] {
@@ -43,7 +43,7 @@ export class ContextMerge {
     while (rows.length < limit && bytes < maxBytes) {
       const source = earliest(sources);
       if (source === null) break;
-      const columns = this.#row.get(source.cursors[source.place]!) as unknown as readonly unknown[];
+      const columns = required(this.#row.get(source.cursor), 'cursor-has-row');
       this.#advance(source);
       const row = rowOf(source.runId, contextId, columns);
       if (audience !== undefined && row.audience !== audience) continue;
@@ -55,10 +55,11 @@ export class ContextMerge {
 
   #sources(contextId: string, afterCursor: number): readonly Source[] {
     const sources: Source[] = [];
-    for (const [run, runId] of this.#runs.all(contextId) as unknown as [number, RunId][]) {
-      const [lastSeq, lastCursor] = this.#last.get(run) as unknown as [number, number];
+    for (const [run, runId] of this.#runs.all(contextId)) {
+      const [lastSeq, lastCursor] = required(this.#last.get(run), 'run-has-rows');
       if (lastCursor <= afterCursor) continue;
-      const source: Source = { run, runId, next: this.#firstAfter(run, afterCursor, lastSeq), cursors: [], place: 0 };
+      const next = this.#firstAfter(run, afterCursor, lastSeq);
+      const source: Source = { run, runId, next, cursors: [], place: 0, cursor: null };
       this.#fetch(source);
       sources.push(source);
     }
@@ -71,7 +72,7 @@ export class ContextMerge {
     let high = lastSeq;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const [at] = this.#cursorAt.get(run, middle) as unknown as [number];
+      const [at] = required(this.#cursorAt.get(run, middle), 'run-seq-dense');
       if (at <= cursor) low = middle + 1;
       else high = middle;
     }
@@ -81,23 +82,26 @@ export class ContextMerge {
   #advance(source: Source): void {
     source.place += 1;
     if (source.place === source.cursors.length) this.#fetch(source);
+    else source.cursor = source.cursors[source.place] ?? null;
   }
 
   #fetch(source: Source): void {
-    const found = this.#cursors.all(source.run, source.next, CHUNK) as unknown as [number][];
+    const found = this.#cursors.all(source.run, source.next, CHUNK);
     source.cursors = found.map(([cursor]) => cursor);
     source.next += found.length;
     source.place = 0;
+    source.cursor = source.cursors[0] ?? null;
   }
 }
 
 /** The run whose next row comes first; null when all are read to their end. */
 function earliest(sources: readonly Source[]): Source | null {
   let first: Source | null = null;
+  let least = Number.POSITIVE_INFINITY;
   for (const source of sources) {
-    const cursor = source.cursors[source.place];
-    if (cursor === undefined) continue;
-    if (first === null || cursor < first.cursors[first.place]!) first = source;
+    if (source.cursor === null || source.cursor >= least) continue;
+    first = source;
+    least = source.cursor;
   }
   return first;
 }

@@ -79,10 +79,10 @@ describe('a transaction of many rows', () => {
     const reads = [
       store.log.head(runA),
       store.log.read({ runId: runA, after: -1, limit: 1_000 }),
-      store.log.list({ tenant: 't', limit: 9 }),
+      store.runIndex.list({ tenant: 't', limit: 9 }),
       store.log.end(),
       store.queue.due(),
-      store.records.definition('none'),
+      store.definitions.get('none'),
     ].map((read) => watched<unknown>(read));
     await turn();
     expect(reads.map((read) => read.isSettled)).toEqual(reads.map(() => false));
@@ -211,7 +211,7 @@ describe('a flush that fails', () => {
     for (const append of appends) await expect(append).rejects.toMatchObject(lost);
     await expect(read).rejects.toMatchObject(lost);
     await expect(store.log.append(creation(c))).rejects.toMatchObject(lost);
-    await expect(store.log.list({ tenant: 't', limit: 9 })).rejects.toMatchObject(lost);
+    await expect(store.runIndex.list({ tenant: 't', limit: 9 })).rejects.toMatchObject(lost);
     expect(told).toEqual([]);
     expect(onFault.mock.calls).toEqual([[expect.objectContaining(lost)]]);
     await store.close();

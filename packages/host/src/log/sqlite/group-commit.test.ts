@@ -45,7 +45,7 @@ describe('group commit', () => {
       store.log.append({ runId: runA, rows: [row('run.resumed')], rest: { wakeAt: 5 } }),
     ];
     await Promise.all(ended);
-    expect((await store.log.list({ tenant: 't', status: 'running', limit: 9 })).runs.length).toBe(1);
+    expect((await store.runIndex.list({ tenant: 't', status: 'running', limit: 9 })).runs.length).toBe(1);
     expect(await store.queue.due()).toBe(5);
     await store.close();
   });

@@ -1,7 +1,7 @@
 /** One transaction for all that was asked in one turn of the event loop: many runs share the cost of one flush. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
-import { storeClosed } from '../refusals.ts';
+import { storeClosed } from '../errors.ts';
 import { flushFailed, storeError } from './errors.ts';
 
 /**

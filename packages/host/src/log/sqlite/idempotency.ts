@@ -1,18 +1,21 @@
-/** Outcomes of requests that must not be carried out twice, in SQLite; taking one in hand and giving its outcome are transactions. */
+/** Idempotency records in SQLite. To claim a key and to save its record are transactions of their own. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  type IdempotencyClaim,
+  type IdempotencyKey,
   type IdempotencyRecord,
-  maySettle,
-  mayTake,
+  type IdempotencyRecords,
+  type IdempotencyState,
+  mayClaim,
+  maySave,
   pendingRecord,
 } from '../ports/idempotency.ts';
-import type { GroupCommit, Read } from './group-commit.ts';
+import type { Connection } from './connection.ts';
+import { query } from './query.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';
 
-/** Writes a record, over the one that stands. */
-export function outcomeWriter(db: DatabaseSync): (record: IdempotencyRecord) => void {
+/** Writes a record over the one that exists. */
+export function idempotencyWriter(db: DatabaseSync): (record: IdempotencyRecord) => void {
   const put = db.prepare(
     `INSERT OR REPLACE INTO idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -23,49 +26,58 @@ export function outcomeWriter(db: DatabaseSync): (record: IdempotencyRecord) => 
   };
 }
 
-type Standing = (tenant: string, endpoint: string, key: string) => IdempotencyRecord | null;
+type Columns = [
+  requestDigest: string,
+  state: IdempotencyState,
+  owner: string | null,
+  until: number | null,
+  status: number,
+  headers: string,
+  body: string,
+  at: number,
+];
 
-/** Reads the record that stands for a key. */
-export function outcomeReader(db: DatabaseSync): Standing {
-  const find = db.prepare(
-    `SELECT tenant, endpoint, key, digest AS requestDigest, state, owner, lease_until AS until, status, headers, body, at
-     FROM idempotency WHERE ${KEY}`,
+export function idempotencyReader(db: DatabaseSync): (key: IdempotencyKey) => IdempotencyRecord | null {
+  const find = query<Columns>(
+    db,
+    `SELECT digest, state, owner, lease_until, status, headers, body, at FROM idempotency WHERE ${KEY}`,
   );
-  return (tenant, endpoint, key) => {
+  return ({ tenant, endpoint, key }) => {
     const found = find.get(tenant, endpoint, key);
-    return found === undefined ? null : ({ ...found } as unknown as IdempotencyRecord);
+    if (found === undefined) return null;
+    const [requestDigest, state, owner, until, status, headers, body, at] = found;
+    return { tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at };
   };
 }
 
-export function sqliteIdempotency(db: DatabaseSync, writer: GroupCommit, read: Read) {
+export function sqliteIdempotency({ db, writer, read }: Connection): IdempotencyRecords {
   const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY} AND state = 'pending' AND owner = ?`);
   const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
-  const put = outcomeWriter(db);
-  const standing = outcomeReader(db);
+  const put = idempotencyWriter(db);
+  const get = idempotencyReader(db);
   return {
-    idempotency: async (tenant: string, endpoint: string, key: string) => read(() => standing(tenant, endpoint, key)),
-    claimIdempotency: (claim: IdempotencyClaim) =>
+    get: async (key) => read(() => get(key)),
+    claim: (claim) =>
       writer.submit({
         rows: 1,
         bytes: 0,
         apply: () => {
-          const known = standing(claim.tenant, claim.endpoint, claim.key);
-          if (known !== null && !mayTake(known, claim)) return known;
+          const existing = get(claim);
+          if (existing !== null && !mayClaim(existing, claim)) return existing;
           put(pendingRecord(claim));
           return null;
         },
       }),
-    settleIdempotency: (record: IdempotencyRecord, owner: string | null) =>
+    save: ({ record, owner }) =>
       writer.submit({
         rows: 1,
         bytes: record.body.length,
         apply: () => {
-          if (maySettle(standing(record.tenant, record.endpoint, record.key), owner)) put(record);
+          if (maySave(get(record), owner)) put(record);
         },
       }),
-    dropIdempotency: ({ tenant, endpoint, key, owner }: IdempotencyClaim) =>
+    drop: ({ tenant, endpoint, key, owner }) =>
       writer.submit({ rows: 1, bytes: 0, apply: () => void remove.run(tenant, endpoint, key, owner) }),
-    expireIdempotency: (before: number) =>
-      writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
+    expire: (before) => writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
   };
 }

@@ -27,11 +27,11 @@ it('finds the place of each question, and the votes on those that are open', asy
   const rows = [started(), asked('i1'), vote('i1', 'ada'), resolved('i1'), vote('i1', 'bob'), asked('i2')];
   await store.log.append(creation(runA, { rows: [...rows, vote('i2', 'ada'), vote('i2', 'bob')] }));
   await store.log.append(creation(runB, { rows: [started(), row('node.started'), asked('i1')] }));
-  const before = [await store.log.interrupts(runA), await store.log.interrupts(runB)];
+  const before = [await store.runIndex.interrupts(runA), await store.runIndex.interrupts(runB)];
   await store.close();
   undo(folder);
   const reopened = await open(folder);
-  expect([await reopened.log.interrupts(runA), await reopened.log.interrupts(runB)]).toEqual(before);
-  expect(await reopened.log.rebuild()).toEqual({ runs: 2, repaired: 0 });
+  expect([await reopened.runIndex.interrupts(runA), await reopened.runIndex.interrupts(runB)]).toEqual(before);
+  expect(await reopened.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
   await reopened.close();
 });

@@ -1,41 +1,46 @@
-/** Packs of tenants in SQLite: every version that was ever installed, so that a version never comes to mean something else. */
-import type { DatabaseSync } from 'node:sqlite';
-import type { PackRecord } from '../ports/packs.ts';
-import type { Records } from '../ports/store.ts';
-import { packVersionTaken } from '../refusals.ts';
-import type { GroupCommit, Read } from './group-commit.ts';
+/** Packs in SQLite: every version that was ever installed, so that a version never comes to mean something else. */
+import { packVersionExists } from '../errors.ts';
+import type { PackRecord, Packs } from '../ports/packs.ts';
+import type { Connection } from './connection.ts';
+import { query } from './query.ts';
 
-const COLUMNS = 'tenant, name, version, hash, installed_at AS installedAt, body';
+type Columns = [tenant: string, name: string, version: string, hash: string, installedAt: number, body: string];
 
-export function sqlitePacks(
-  db: DatabaseSync,
-  writer: GroupCommit,
-  read: Read,
-): Pick<Records, 'putPack' | 'packs' | 'dropPack'> {
-  const known = db.prepare('SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
-  // Put again, a version is the one installed last: it gets a new place.
+export function sqlitePacks({ db, writer, read }: Connection): Packs {
+  const known = query<[hash: string]>(db, 'SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
+  // A version that is put again is the one installed last: it gets a new place.
   const put = db.prepare('INSERT OR REPLACE INTO packs VALUES (NULL, ?, ?, ?, ?, ?, ?, 0)');
-  const all = db.prepare(
-    `SELECT ${COLUMNS} FROM packs WHERE place IN
+  const all = query<Columns>(
+    db,
+    `SELECT tenant, name, version, hash, installed_at, body FROM packs WHERE place IN
        (SELECT max(place) FROM packs WHERE tenant = ? AND removed = 0 GROUP BY name) ORDER BY name`,
   );
   const drop = db.prepare('UPDATE packs SET removed = 1 WHERE tenant = ? AND name = ? AND removed = 0');
   return {
-    putPack: (record) =>
+    put: (record) =>
       writer.submit({
         rows: 1,
         bytes: record.body.length,
         prepare: () => {
-          const hash = known.get(record.tenant, record.name, record.version)?.hash as string | undefined;
-          if (hash !== undefined && hash !== record.hash) throw packVersionTaken(record, hash);
+          const hash = known.get(record.tenant, record.name, record.version)?.[0];
+          if (hash !== undefined && hash !== record.hash) throw packVersionExists(record, hash);
         },
         apply: () => {
           const { tenant, name, version, hash, installedAt, body } = record;
           put.run(tenant, name, version, hash, installedAt, body);
         },
       }),
-    packs: async (tenant) => read(() => all.all(tenant).map((found) => ({ ...found }) as unknown as PackRecord)),
-    dropPack: (tenant, name) =>
+    list: async (tenant) => read(() => all.all(tenant).map(packOf)),
+    drop: (tenant, name) =>
       writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, name).changes) > 0 }),
   };
 }
+
+const packOf = ([tenant, name, version, hash, installedAt, body]: Columns): PackRecord => ({
+  tenant,
+  name,
+  version,
+  hash,
+  installedAt,
+  body,
+});

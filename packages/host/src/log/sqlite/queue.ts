@@ -1,50 +1,54 @@
 /** The queue in SQLite: leases are columns of the runs, found by two small indexes that hold only due and held runs. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import { given, taken } from '../admit.ts';
+import { claimed, released } from '../admit.ts';
 import type { Claim, Queue } from '../ports/queue.ts';
-import { censusOf } from './census.ts';
-import type { GroupCommit, Read } from './group-commit.ts';
+import type { Connection } from './connection.ts';
+import type { HeadCache } from './head-cache.ts';
+import { query, required } from './query.ts';
+import { queueDepth } from './queue-depth.ts';
 import type { Sessions } from './sessions.ts';
-import type { Slots } from './slots.ts';
 
-interface QueueParts {
-  readonly slots: Slots;
+interface QueuePorts extends Connection {
+  readonly heads: HeadCache;
   readonly sessions: Sessions;
-  readonly writer: GroupCommit;
-  readonly read: Read;
 }
 
-export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }: QueueParts): Queue {
-  const due = db.prepare('SELECT id FROM runs WHERE owner IS NULL AND wake_at <= ? ORDER BY wake_at, key LIMIT ?');
-  const heldBy = db.prepare('SELECT id FROM runs WHERE owner = ? ORDER BY key LIMIT ?');
-  const nextOwner = db.prepare('SELECT min(owner) AS owner FROM runs WHERE owner > ?');
-  const earliest = db.prepare('SELECT min(wake_at) AS at FROM runs WHERE owner IS NULL AND wake_at IS NOT NULL');
-  const census = censusOf(db);
-  const ids = (statement: StatementSync, ...values: (string | number)[]): RunId[] =>
-    statement.all(...values).map((found) => found.id as RunId);
+export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): Queue {
+  const due = query<[id: RunId]>(
+    db,
+    'SELECT id FROM runs WHERE owner IS NULL AND wake_at <= ? ORDER BY wake_at, key LIMIT ?',
+  );
+  const heldBy = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE owner = ? ORDER BY key LIMIT ?');
+  const nextOwner = query<[owner: string | null]>(db, 'SELECT min(owner) FROM runs WHERE owner > ?');
+  const earliest = query<[at: number | null]>(
+    db,
+    'SELECT min(wake_at) FROM runs WHERE owner IS NULL AND wake_at IS NOT NULL',
+  );
+  const depth = queueDepth(db);
 
   /** One step through the index for each owner, however many runs each holds. */
   function* owners(): Generator<string> {
-    let owner = nextOwner.get('')?.owner;
-    while (typeof owner === 'string') {
+    let owner = nextOwner.get('')?.[0] ?? null;
+    while (owner !== null) {
       yield owner;
-      owner = nextOwner.get(owner)?.owner;
+      owner = nextOwner.get(owner)?.[0] ?? null;
     }
   }
 
   function claimable(now: number, limit: number): readonly RunId[] {
     const found: RunId[] = [];
     for (const owner of owners()) {
-      if (!sessions.alive(owner, now)) found.push(...ids(heldBy, owner, limit - found.length));
+      if (sessions.isAlive(owner, now)) continue;
+      for (const [id] of heldBy.all(owner, limit - found.length)) found.push(id);
     }
-    return [...found, ...ids(due, now, limit - found.length)];
+    for (const [id] of due.all(now, limit - found.length)) found.push(id);
+    return found;
   }
 
   function lease(runId: RunId, owner: string): Claim {
-    const entry = slots.get(runId)!;
-    slots.set(entry, taken(entry.slot, owner));
-    return { runId, fence: entry.slot.fence };
+    const entry = required(heads.get(runId) ?? undefined, 'claimed-run-exists');
+    heads.set(entry, claimed(entry.head, owner));
+    return { runId, fence: entry.head.fence };
   }
 
   return {
@@ -53,7 +57,7 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
         rows: limit,
         bytes: 0,
         apply: () => {
-          slots.save(); // the queries below must see the leases that this transaction changed
+          heads.save(); // the queries below must see the leases that this transaction changed
           const claims = claimable(now, limit).map((runId) => lease(runId, owner));
           sessions.extend(owner, until);
           return claims;
@@ -65,18 +69,18 @@ export function sqliteQueue(db: DatabaseSync, { slots, sessions, writer, read }:
         rows: 1,
         bytes: 0,
         apply: () => {
-          const entry = slots.get(runId);
-          if (entry === null || entry.slot.owner === null || entry.slot.fence !== fence) return;
-          slots.set(entry, given(entry.slot, wakeAt));
+          const entry = heads.get(runId);
+          if (entry === null || entry.head.owner === null || entry.head.fence !== fence) return;
+          heads.set(entry, released(entry.head, wakeAt));
         },
       }),
     due: async () =>
       read(() => {
-        const wake = earliest.get()?.at;
+        const wakeAt = earliest.get()?.[0] ?? null;
         const ends = [...owners()].map((owner) => sessions.until(owner));
-        const instants = typeof wake === 'number' ? [wake, ...ends] : ends;
+        const instants = wakeAt === null ? ends : [wakeAt, ...ends];
         return instants.length === 0 ? null : Math.min(...instants);
       }),
-    census: async (now) => read(() => census(now)),
+    depth: async (now) => read(() => depth(now)),
   };
 }

@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
 import { storeError } from './errors.ts';
 import { checkVersion } from './migrations.ts';
-import { arrays } from './read.ts';
+import { query } from './query.ts';
 
 /** What a run is, beside its rows. */
 export interface KeptRun {
@@ -56,27 +56,41 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     }
   };
   const db = guarded(() => opened(file));
-  const one = db.prepare(
-    `SELECT key, id AS runId, tenant, context AS contextId, origin AS originRunId, parent AS parentRunId,
-       definition AS definitionHash, status FROM runs WHERE id = ?`,
+  const one = query<
+    [
+      key: number,
+      runId: RunId,
+      tenant: string,
+      contextId: ContextId,
+      originRunId: RunId,
+      parentRunId: RunId | null,
+      definitionHash: string,
+      status: string,
+    ]
+  >(db, 'SELECT key, id, tenant, context, origin, parent, definition, status FROM runs WHERE id = ?');
+  const last = query<[seq: number, hash: string]>(
+    db,
+    'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
   );
-  const last = db.prepare('SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
-  const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
-  const definition = db.prepare('SELECT body FROM definitions WHERE hash = ?');
+  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
+  const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
-    run: (runId) =>
+    run: (id) =>
       guarded(() => {
-        const found = one.get(runId);
-        return found === undefined ? null : ({ ...found, ...last.get(found.key as number) } as unknown as KeptRun);
+        const found = one.get(id);
+        if (found === undefined) return null;
+        const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
+        const [seq, hash] = last.get(key) ?? [-1, ''];
+        return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
       }),
     *rows({ key, runId, contextId }) {
       try {
-        for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns as unknown as unknown[]);
+        for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns);
       } catch (error) {
         throw storeError(error, file);
       }
     },
-    definition: (hash) => guarded(() => (definition.get(hash)?.body as string | undefined) ?? null),
+    definition: (hash) => guarded(() => definition.get(hash)?.[0] ?? null),
     damage: () =>
       guarded(() => {
         const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { DROPPED, KEPT } from '../memory-changes.ts';
 import { asked, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
-import { DROPPED, KEPT } from '../remembered-changes.ts';
 import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();
@@ -21,10 +21,10 @@ describe('a damaged index', () => {
     const store = await open(folder);
     await store.log.append(creation(runA, { rows: [started(), asked('i1'), resolved('i1'), asked('i2')] }));
     await store.log.append(creation(runB, { rows: [started(), row('run.completed')] }));
-    const picture = async ({ log, queue }: typeof store) => [
-      await log.list({ tenant: 't', limit: 9 }),
-      await log.list({ tenant: 't', tag: 'red', limit: 9 }),
-      await log.interrupts(runA),
+    const picture = async ({ runIndex, queue }: typeof store) => [
+      await runIndex.list({ tenant: 't', limit: 9 }),
+      await runIndex.list({ tenant: 't', tag: 'red', limit: 9 }),
+      await runIndex.interrupts(runA),
       await queue.due(),
     ];
     const before = await picture(store);
@@ -34,9 +34,9 @@ describe('a damaged index', () => {
     db.close();
     const damaged = await open(folder);
     expect(await picture(damaged)).not.toEqual(before);
-    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired: 1 });
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 1 });
     expect(await picture(damaged)).toEqual(before);
-    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired: 0 });
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await expect(damaged.log.append({ runId: runA, answers: 'i2', rows: [resolved('i2')] })).resolves.toBeDefined();
     await damaged.close();
   });
@@ -68,10 +68,10 @@ describe('damaged memories', () => {
     await store.log.append(creation(runA, { rows: [started(), ...rows] }));
     await store.log.append(creation(runB));
     const query = { tenant: 't', memoryRef: 'notes', now: 0, limit: 9 };
-    const picture = async ({ records }: typeof store) => [
-      await records.remembered(query),
-      await records.remembered({ ...query, tag: 'x' }),
-      await records.searchRemembered(query, 'tea'),
+    const picture = async ({ memories }: typeof store) => [
+      await memories.list(query),
+      await memories.list({ ...query, tag: 'x' }),
+      await memories.search(query, 'tea'),
     ];
     const before = await picture(store);
     expect(before).toMatchObject([[{ id: 'a' }], [{ id: 'a' }], [{ id: 'a' }]]);
@@ -81,9 +81,9 @@ describe('damaged memories', () => {
     db.close();
     const damaged = await open(folder);
     expect(await picture(damaged)).not.toEqual(before);
-    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired });
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired });
     expect(await picture(damaged)).toEqual(before);
-    expect(await damaged.log.rebuild()).toEqual({ runs: 2, repaired: 0 });
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await damaged.close();
   });
 });

@@ -1,41 +1,46 @@
-/** Recomputes the run list, the inbox and what agents remember from the rows, run by run, between the appends of other runs. */
+/** Computes run list, inbox and memories again from the rows, run by run, between the appends of other runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
+import { type FullIndex, reindex, sameIndex } from '../fold-run-index.ts';
+import { isMemoryRow, memoryChanges } from '../memory-changes.ts';
 import type { Row } from '../ports/rows.ts';
-import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
-import { isOfMemory, rememberedChanges } from '../remembered-changes.ts';
-import { type FullIndex, reindex, sameIndex } from '../run-index.ts';
-import { EVENT_COLUMNS, INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf, rowOf } from './columns.ts';
+import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts';
+import {
+  EVENT_COLUMNS,
+  type EventColumns,
+  INTERRUPT_COLUMNS,
+  type InterruptColumns,
+  interruptOf,
+  RUN_COLUMNS,
+  type RunColumns,
+  recordOf,
+  rowOf,
+} from './columns.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { arrays } from './read.ts';
-import { rememberedRepair } from './remembered.ts';
-import type { Slots } from './slots.ts';
+import type { HeadCache } from './head-cache.ts';
+import { memoryRepair } from './memory-tables.ts';
+import { query, required } from './query.ts';
 
-type Columns = readonly unknown[];
-
-export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slots) {
+export async function rebuild(db: DatabaseSync, writer: GroupCommit, heads: HeadCache): Promise<Rebuilt> {
   const index = indexTables(db);
-  const repairMemories = rememberedRepair(db);
-  const keys = db
-    .prepare('SELECT key FROM runs ORDER BY key')
-    .all()
-    .map((found) => found.key as number);
+  const repairMemories = memoryRepair(db);
+  const keys = query<[key: number]>(db, 'SELECT key FROM runs ORDER BY key').all();
   let repaired = 0;
-  for (const key of keys) {
+  for (const [key] of keys) {
     const wrong = await writer.submit({
       rows: 1,
       bytes: 0,
       apply: () => {
-        slots.save(); // so that the table, not the cache, is what is checked
+        heads.save(); // so that the table, not the cache, is what is checked
         const stored = index.stored(key);
         const { record } = stored;
-        const ofMemory: Row[] = [];
-        const fresh = reindex(record, noting(index.rows(key, record), ofMemory));
-        const changes = record.importedAt === null ? rememberedChanges(ofMemory) : [];
+        const memoryRows: Row[] = [];
+        const fresh = reindex(record, noting(index.rows(key, record), memoryRows));
+        const changes = record.importedAt === null ? memoryChanges(memoryRows) : [];
         const isMemoryWrong = repairMemories(record.tenant, key, changes);
         if (sameIndex(fresh, stored)) return isMemoryWrong;
         index.store(key, fresh);
-        slots.forget(record.runId);
+        heads.forget(record.runId);
         return true;
       },
     });
@@ -45,18 +50,18 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, slots: Slot
 }
 
 /** The rows as they are, while those about memories are put aside: a run's rows are read once. */
-function* noting(rows: Iterable<Row>, ofMemory: Row[]): Iterable<Row> {
+function* noting(rows: Iterable<Row>, memoryRows: Row[]): Iterable<Row> {
   for (const row of rows) {
-    if (isOfMemory(row)) ofMemory.push(row);
+    if (isMemoryRow(row)) memoryRows.push(row);
     yield row;
   }
 }
 
 /** What the tables say of a run, and the way to make them say something else. */
 function indexTables(db: DatabaseSync) {
-  const run = arrays(db.prepare(`SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`));
-  const inbox = arrays(db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`));
-  const events = arrays(db.prepare(`SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`));
+  const run = query<RunColumns>(db, `SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`);
+  const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`);
+  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
        error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
@@ -71,16 +76,16 @@ function indexTables(db: DatabaseSync) {
 
   return {
     stored(key: number): Pick<FullIndex, 'record' | 'interrupts'> {
-      const record = recordOf(run.get(key) as unknown as Columns);
+      const record = recordOf(required(run.get(key), 'run-key-exists'));
       const interrupts = new Map<string, InterruptRecord>();
-      for (const columns of inbox.all(key) as unknown as Columns[]) {
+      for (const columns of inbox.all(key)) {
         const interrupt = interruptOf(record.runId, columns);
         interrupts.set(interrupt.interruptId, interrupt);
       }
       return { record, interrupts };
     },
     *rows(key: number, { runId, contextId }: { readonly runId: RunId; readonly contextId: ContextId }): Iterable<Row> {
-      for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns as unknown as Columns);
+      for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns);
     },
     store(key: number, { record, interrupts }: { record: RunRecord; interrupts: FullIndex['interrupts'] }): void {
       const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;

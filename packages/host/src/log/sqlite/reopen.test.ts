@@ -12,7 +12,7 @@ import { folders, open } from './folders.kit.ts';
 
 const { fresh, copyOf } = folders();
 
-const outcome: IdempotencyRecord = {
+const answer: IdempotencyRecord = {
   tenant: 't',
   endpoint: 'POST /v1/runs',
   key: 'k',
@@ -26,29 +26,29 @@ const outcome: IdempotencyRecord = {
   at: 1,
 };
 
-async function fill({ log, records }: Store): Promise<void> {
+async function fill({ log, definitions, checkpoints }: Store): Promise<void> {
   const rows = [started(), asked('i1'), resolved('i1'), asked('i2', 'clarification')];
   await log.append(
-    creation(runA, { rows, outcomes: [{ record: outcome, owner: null }], claim: lease('n1'), rest: { wakeAt: 700 } }),
+    creation(runA, { rows, idempotency: [{ record: answer, owner: null }], claim: lease('n1'), rest: { wakeAt: 700 } }),
   );
   await log.append(creation(runB, { claim: lease('n1', 0, 1e15) }));
-  await records.putDefinition('h', '{"a":1}');
-  await records.putWorkflow({ tenant: 't', workflowId: 'wf', version: '1', hash: 'h', registeredAt: 5 });
-  await records.putCheckpoint({ runId: runA, seq: 3, format: 'f', body: '{}' });
+  await definitions.put('h', '{"a":1}');
+  await definitions.putWorkflow({ tenant: 't', workflowId: 'wf', version: '1', hash: 'h', registeredAt: 5 });
+  await checkpoints.put({ runId: runA, seq: 3, format: 'f', body: '{}' });
 }
 
-async function picture({ log, records }: Store) {
+async function picture({ log, runIndex, definitions, checkpoints, idempotency }: Store) {
   return {
     rows: await log.read({ contextId: context, afterCursor: 0, limit: 100 }),
     heads: await Promise.all([runA, runB].map((runId) => log.head(runId))),
-    list: await log.list({ tenant: 't', limit: 10 }),
-    tagged: await log.list({ tenant: 't', tag: 'red', limit: 10 }),
-    inbox: await log.interrupts(runA),
+    list: await runIndex.list({ tenant: 't', limit: 10 }),
+    tagged: await runIndex.list({ tenant: 't', tag: 'red', limit: 10 }),
+    inbox: await runIndex.interrupts(runA),
     records: [
-      await records.definition('h'),
-      await records.workflow('t', 'wf'),
-      await records.checkpoint(runA),
-      await records.idempotency('t', 'POST /v1/runs', 'k'),
+      await definitions.get('h'),
+      await definitions.workflow('t', 'wf'),
+      await checkpoints.get(runA),
+      await idempotency.get(answer),
     ],
   };
 }
@@ -99,14 +99,14 @@ describe('a store that is opened again', () => {
     const before = await rowsOf(first, runB);
     const fence = (await first.log.head(runB))!.fence;
     await first.close();
-    const { log, close, ...rest } = await open(folder);
+    const { log, close } = await open(folder);
     const appended = await log.append({ runId: runB, fence, at: 1, rows: [row('a')] });
     expect(appended.cursor).toBeGreaterThan(before.at(-1)!.cursor);
     await log.append({ runId: runA, answers: 'i2', rows: [resolved('i2')] });
     const again = log.append({ runId: runA, answers: 'i1', rows: [resolved('i1')] });
     await expect(again).rejects.toMatchObject({ code: 'interrupt_already_resolved' });
     for (const runId of [runA, runB]) {
-      expect(verifyChain(await rowsOf({ log, close, ...rest }, runId), runId)).toBeNull();
+      expect(verifyChain(await rowsOf({ log }, runId), runId)).toBeNull();
     }
     await close();
   });
@@ -131,7 +131,7 @@ describe('a store that is opened again', () => {
     await first.close();
     await Promise.all(accepted);
     const second = await open(folder);
-    expect((await second.log.list({ tenant: 't', limit: 1_000 })).runs.length).toBe(700);
+    expect((await second.runIndex.list({ tenant: 't', limit: 1_000 })).runs.length).toBe(700);
     await second.close();
   });
 });

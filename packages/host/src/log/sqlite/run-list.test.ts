@@ -40,7 +40,7 @@ describe('the run list of a long history', () => {
     const store = await open(await fresh());
     await fill(store);
     const list = (limit: number, cursor?: string) =>
-      store.log.list({ tenant: 't', status: 'running', limit, ...(cursor === undefined ? {} : { cursor }) });
+      store.runIndex.list({ tenant: 't', status: 'running', limit, ...(cursor === undefined ? {} : { cursor }) });
     const all = await list(50);
     expect(all.runs.map(({ runId }) => runId)).toEqual(farBack);
     const first = await list(3);
@@ -48,8 +48,8 @@ describe('the run list of a long history', () => {
     expect([...first.runs, ...second.runs]).toEqual(all.runs);
     expect(second.nextCursor).toBeNull();
     const tagged = { tenant: 't', status: 'running', tag: 'red', workflowId: 'wf', limit: 9 } as const;
-    expect((await store.log.list(tagged)).runs).toHaveLength(4);
-    expect((await store.log.list({ tenant: 'other', status: 'running', limit: 9 })).runs).toEqual([]);
+    expect((await store.runIndex.list(tagged)).runs).toHaveLength(4);
+    expect((await store.runIndex.list({ tenant: 'other', status: 'running', limit: 9 })).runs).toEqual([]);
     await store.close();
   });
 
@@ -58,9 +58,9 @@ describe('the run list of a long history', () => {
     await fill(store);
     await store.log.append(creation(idOf('new')));
     await store.log.append(creation(idOf('newer')));
-    const page = await store.log.list({ tenant: 't', status: 'running', limit: 1 });
+    const page = await store.runIndex.list({ tenant: 't', status: 'running', limit: 1 });
     expect(page.runs.map(({ runId }) => runId)).toEqual([idOf('newer')]);
-    const rest = await store.log.list({ tenant: 't', status: 'running', limit: 9, cursor: page.nextCursor! });
+    const rest = await store.runIndex.list({ tenant: 't', status: 'running', limit: 9, cursor: page.nextCursor! });
     expect(rest.runs.map(({ runId }) => runId)).toEqual([idOf('new'), ...farBack]);
     await store.close();
   });

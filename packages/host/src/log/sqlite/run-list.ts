@@ -1,10 +1,10 @@
 /** The run list: every filter by an index, also the runs that run, which are in none by status. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { parseListCursor } from '../errors.ts';
 import type { RunPage, RunQuery } from '../ports/run-index.ts';
-import { parseListCursor } from '../refusals.ts';
-import { RUN_COLUMNS, recordOf } from './columns.ts';
+import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
+import { type Query, query } from './query.ts';
 
-type Columns = readonly unknown[];
 type Filter = readonly [text: string, ...values: SQLInputValue[]];
 
 /** Says what the index by status is limited to, so that it can be used. */
@@ -22,7 +22,7 @@ const GOING_ON = `runs.key IN (
 export class RunList {
   readonly #db: DatabaseSync;
   /** By their text: one for each set of filters. */
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Query<RunColumns>>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -49,16 +49,22 @@ export class RunList {
     const tags = tag === undefined ? '' : 'JOIN run_tags ON run_tags.tenant = runs.tenant AND run_tags.run = runs.key';
     const statement = this.#statement(`${tags} WHERE ${filters.map(([text]) => text).join(' AND ')}`);
     const values = filters.flatMap(([, ...given]) => given);
-    const found = statement.all(...values, limit + 1) as unknown as Columns[];
+    const found = statement.all(...values, limit + 1);
     const runs = found.slice(0, limit);
-    return { runs: runs.map(recordOf), nextCursor: found.length > limit ? String(runs.at(-1)![0]) : null };
+    const last = runs.at(-1);
+    return {
+      runs: runs.map(recordOf),
+      nextCursor: found.length > limit && last !== undefined ? String(last[0]) : null,
+    };
   }
 
-  #statement(filters: string): StatementSync {
+  #statement(filters: string): Query<RunColumns> {
     const known = this.#statements.get(filters);
     if (known !== undefined) return known;
-    const statement = this.#db.prepare(`SELECT ${RUN_COLUMNS} FROM runs ${filters} ORDER BY runs.key DESC LIMIT ?`);
-    statement.setReturnArrays(true);
+    const statement = query<RunColumns>(
+      this.#db,
+      `SELECT ${RUN_COLUMNS} FROM runs ${filters} ORDER BY runs.key DESC LIMIT ?`,
+    );
     this.#statements.set(filters, statement);
     return statement;
   }

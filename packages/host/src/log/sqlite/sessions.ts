@@ -2,7 +2,7 @@
 export class Sessions {
   readonly #until = new Map<string, number>();
 
-  alive(owner: string, now: number): boolean {
+  isAlive(owner: string, now: number): boolean {
     return this.until(owner) > now;
   }
 

@@ -1,20 +1,25 @@
 /** The SQLite store put together: one connection that reads and writes, one thread that checkpoints. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { storeClosed } from '../errors.ts';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
-import type { EventLog } from '../ports/event-log.ts';
 import type { Store } from '../ports/store.ts';
-import { storeClosed } from '../refusals.ts';
 import { Appender } from './append.ts';
-import { Checkpointer } from './checkpoint.ts';
+import { sqliteCheckpoints } from './checkpoints.ts';
+import type { Connection } from './connection.ts';
+import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
+import { sqliteEventLog } from './event-log.ts';
 import { type ElapsedMs, type Flush, GroupCommit, type Read } from './group-commit.ts';
+import { HeadCache } from './head-cache.ts';
+import { sqliteIdempotency } from './idempotency.ts';
+import { sqliteMemories } from './memories.ts';
+import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
-import { Reader } from './read.ts';
-import { rebuild } from './rebuild.ts';
-import { sqliteRecords } from './records.ts';
+import { sqliteRunIndex } from './run-index.ts';
 import { Sessions } from './sessions.ts';
-import { Slots } from './slots.ts';
+import { sqliteSubscriptions } from './subscriptions.ts';
+import { Checkpointer } from './wal-checkpoint.ts';
 import { walFlush } from './wal-flush.ts';
 
 export interface SqliteStore extends Store {
@@ -38,14 +43,13 @@ export interface StoreParts {
 
 /** A store over an open, migrated database that nobody else writes. */
 export function assembleStore({ db, file, onFault = uncaught, closed, ...parts }: StoreParts): SqliteStore {
-  const slots = new Slots(db);
+  const heads = new HeadCache(db);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
-  const appender = new Appender(db, { slots, sessions, followers });
-  const reader = new Reader(db, slots);
+  const appender = new Appender(db, { heads, sessions, followers });
   const hooks = {
-    beforeCommit: () => slots.save(),
-    rolledBack: () => slots.clear(),
+    beforeCommit: () => heads.save(),
+    rolledBack: () => heads.clear(),
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,
   };
@@ -74,33 +78,17 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...parts }
     db.close();
     closed(writer.isBroken ? 'broken' : 'whole');
   };
-  const log: EventLog = {
-    append: (append) => writer.submit(appender.work(append)),
-    read: async (range) => read(() => reader.rows(range)),
-    changes: async (range) => read(() => reader.changes(range)),
-    end: async () => read(() => reader.end()),
-    follow: (listener) => followers.add(listener),
-    head: async (runId) =>
-      read(() => {
-        const slot = slots.get(runId)?.slot;
-        if (slot === undefined) return null;
-        const { record, seq, hash, fence, owner } = slot;
-        return { record, seq, hash, fence, owner };
-      }),
-    contextTenant: async (contextId) => read(() => reader.contextTenant(contextId)),
-    list: async (query) => read(() => reader.list(query)),
-    interrupts: async (runId) => read(() => reader.interrupts(runId)),
-    pending: async (query) => read(() => reader.pending(query)),
-    importRun: async (run, rows) => {
-      const refusal = await writer.submit(appender.importWork(run, rows));
-      if (refusal !== null) throw refusal;
-    },
-    rebuild: async () => rebuild(db, writer, slots),
-  };
+  const connection: Connection = { db, writer, read };
   return {
-    log,
-    queue: sqliteQueue(db, { slots, sessions, writer, read }),
-    records: sqliteRecords(db, writer, read),
+    log: sqliteEventLog({ ...connection, heads, appender, followers }),
+    runIndex: sqliteRunIndex({ ...connection, heads }),
+    queue: sqliteQueue({ ...connection, heads, sessions }),
+    definitions: sqliteDefinitions(connection),
+    checkpoints: sqliteCheckpoints(connection),
+    idempotency: sqliteIdempotency(connection),
+    memories: sqliteMemories(connection),
+    packs: sqlitePacks(connection),
+    subscriptions: sqliteSubscriptions(connection),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
     walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
     close: () => {

@@ -1,33 +1,33 @@
-/** Subscriptions in SQLite: few rows, read at start and written when somebody subscribes or a delivery moved on. */
-import type { DatabaseSync } from 'node:sqlite';
-import type { Records } from '../ports/store.ts';
-import type { SubscriptionRecord } from '../ports/subscriptions.ts';
-import { subscriptionTaken } from '../refusals.ts';
-import type { GroupCommit, Read } from './group-commit.ts';
+/** Subscriptions in SQLite: few rows, read at start and written when a receiver subscribes or a delivery moved on. */
+import { subscriptionExists } from '../errors.ts';
+import type { Subscriptions } from '../ports/subscriptions.ts';
+import type { Connection } from './connection.ts';
+import { query } from './query.ts';
 
-type Subscriptions = Pick<Records, 'putSubscription' | 'subscriptions' | 'saveSubscriptionState' | 'dropSubscription'>;
+type Columns = [id: string, tenant: string, kind: string, body: string, state: string];
 
-export function sqliteSubscriptions(db: DatabaseSync, writer: GroupCommit, read: Read): Subscriptions {
+export function sqliteSubscriptions({ db, writer, read }: Connection): Subscriptions {
   const put = db.prepare('INSERT INTO subscriptions VALUES (NULL, ?, ?, ?, ?, ?)');
   const known = db.prepare('SELECT 1 FROM subscriptions WHERE id = ?');
-  const all = db.prepare('SELECT id, tenant, kind, body, state FROM subscriptions WHERE kind = ? ORDER BY place');
+  const all = query<Columns>(
+    db,
+    'SELECT id, tenant, kind, body, state FROM subscriptions WHERE kind = ? ORDER BY place',
+  );
   const save = db.prepare('UPDATE subscriptions SET state = ? WHERE id = ?');
   const drop = db.prepare('DELETE FROM subscriptions WHERE tenant = ? AND id = ?');
   return {
-    putSubscription: (record) =>
+    put: (record) =>
       writer.submit({
         rows: 1,
         bytes: record.body.length + record.state.length,
         prepare: () => {
-          if (known.get(record.id) !== undefined) throw subscriptionTaken(record);
+          if (known.get(record.id) !== undefined) throw subscriptionExists(record);
         },
         apply: () => void put.run(record.id, record.tenant, record.kind, record.body, record.state),
       }),
-    subscriptions: async (kind) =>
-      read(() => all.all(kind).map((found) => ({ ...found }) as unknown as SubscriptionRecord)),
-    saveSubscriptionState: (id, state) =>
-      writer.submit({ rows: 1, bytes: state.length, apply: () => void save.run(state, id) }),
-    dropSubscription: (tenant, id) =>
-      writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, id).changes) > 0 }),
+    list: async (kind) =>
+      read(() => all.all(kind).map(([id, tenant, of, body, state]) => ({ id, tenant, kind: of, body, state }))),
+    saveState: (id, state) => writer.submit({ rows: 1, bytes: state.length, apply: () => void save.run(state, id) }),
+    drop: (tenant, id) => writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, id).changes) > 0 }),
   };
 }

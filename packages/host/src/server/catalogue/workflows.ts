@@ -2,15 +2,15 @@
 import { parseWorkflowDefinition, workflowDefinition, workflowRegistered } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
-import type { Records } from '../../log/ports/store.ts';
+import type { Definitions } from '../../log/ports/definitions.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 
 export interface WorkflowPorts {
   readonly engine: Engine;
-  readonly records: Records;
+  readonly definitions: Definitions;
 }
 
-export function workflowRoutes({ engine, records }: WorkflowPorts): readonly Route[] {
+export function workflowRoutes({ engine, definitions }: WorkflowPorts): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -29,7 +29,7 @@ export function workflowRoutes({ engine, records }: WorkflowPorts): readonly Rou
       method: 'GET',
       path: '/v1/workflows',
       scope: 'manifest:read',
-      handle: (call) => list(call, records),
+      handle: (call) => list(call, definitions),
       doc: {
         id: 'listWorkflows',
         summary: "List the tenant's workflows",
@@ -64,8 +64,8 @@ async function register(call: Call, engine: Engine): Promise<string> {
   return JSON.stringify({ workflowId, version });
 }
 
-async function list(call: Call, records: Records): Promise<string> {
-  const found = await records.workflows(call.caller.tenant);
+async function list(call: Call, definitions: Definitions): Promise<string> {
+  const found = await definitions.workflows(call.caller.tenant);
   const workflows = found.map(({ workflowId, version, registeredAt }) => ({
     workflowId,
     version,

@@ -68,7 +68,7 @@ export interface Server {
 export function createServer(ports: ServerPorts, options: ServerOptions): Server {
   const { store, gate, telemetry, timers } = ports;
   const { routes, webhooks, streams, polls, inbox } = surfaceOf(ports, options);
-  const requests = new Idempotency({ ...ports, records: store.records });
+  const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
   const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
   const served = routes.map((route) => once(route, requests, sealer));
   const app = createApp({ ...ports, ...options, watch: telemetry.watch }, served);
@@ -108,25 +108,25 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 /** Every route, and what it holds open. */
 function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
-  const { log } = store;
+  const { log, runIndex } = store;
   const loadView = createLoadView(store);
   const snapshots = new SnapshotFeed(log, loadView);
   const streams = new EventStreams({ ...ports, snapshots });
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
-  const interrupts = { engine, log, loadView, tokens, now, baseUrl, cursors };
-  const inbox = new InboxFeed({ log, cursors, timers });
+  const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors };
+  const inbox = new InboxFeed({ log, runIndex, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
   const bundles = { engine, log, version, now, isRedacted: redactor !== null };
   const runsAgents = discovery.agents?.liveRuntime?.supported === true;
   const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log, hostId, egress, webhooks, cursors, runsAgents, models }),
+    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log, streams, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),
-    ...questionRoutes(interrupts, { log, cursors, streams, feed: inbox }),
+    ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...extensionRoutes(ports, bundles),
@@ -151,7 +151,7 @@ const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): reado
   ...agentRoutes(registry),
   ...toolRoutes(tools),
   ...calibrationRoutes(new CalibrationReader(store.log)),
-  ...workflowRoutes({ engine, records: store.records }),
+  ...workflowRoutes({ engine, definitions: store.definitions }),
 ];
 
 const extensionRoutes = ({ engine, store, now, extension }: ServerPorts, bundles: BundlePorts): readonly Route[] =>

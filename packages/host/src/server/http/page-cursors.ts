@@ -1,6 +1,6 @@
 /** Places in lists as clients see them: sealed for their tenant, because the number inside counts the runs of all tenants. */
 import { isCairnError } from '@cairn/protocol';
-import { badCursor } from '../../log/refusals.ts';
+import { invalidCursor } from '../../log/errors.ts';
 import { sealerOf } from '../secrets/sealed.ts';
 
 export interface PageCursors {
@@ -18,7 +18,7 @@ export function createPageCursors(keys: readonly Buffer[]): PageCursors {
       try {
         return sealerOf(keys, tenant).open(cursor);
       } catch (error) {
-        throw isCairnError(error) ? badCursor(cursor) : error;
+        throw isCairnError(error) ? invalidCursor(cursor) : error;
       }
     },
   };

@@ -2,7 +2,7 @@ import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Redactor } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import type { Records } from '../../log/ports/store.ts';
+import type { IdempotencyRecords } from '../../log/ports/idempotency.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import {
   IDEMPOTENCY_LEASE_MS,
@@ -25,13 +25,13 @@ const committing: OnceRequest = { ...request, commitsOutcome: true };
 const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
 const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
 
-function bench(records: Records = inMemoryStore().records, redactor: Redactor | null = null) {
+function bench(idempotency: IdempotencyRecords = inMemoryStore().idempotency, redactor: Redactor | null = null) {
   let ids = 0;
   const clock = { now: 1_000 };
   const reports: string[] = [];
   const node = () =>
     new Idempotency({
-      records,
+      idempotency,
       now: () => clock.now,
       uniqueId: () => `owner-${++ids}`,
       report: ({ event }) => void reports.push(event),
@@ -45,7 +45,7 @@ function bench(records: Records = inMemoryStore().records, redactor: Redactor | 
       if (outcome instanceof Error) throw outcome;
       return outcome;
     };
-  return { records, clock, reports, node, work, works: () => works };
+  return { idempotency, clock, reports, node, work, works: () => works };
 }
 
 test('the second request gets the recorded answer, with its headers, and does nothing', async () => {
@@ -153,7 +153,7 @@ test('a body that was refused can be put right under the same key; one that fail
 });
 
 test('tenants and operations do not share keys, and no key is kept as it was sent', async () => {
-  const { records, node, work, works } = bench();
+  const { idempotency, node, work, works } = bench();
   const seen: string[] = [];
   const watched = { ...request, key: 'secret-key' };
   await node().carryOut(watched, async (mark) => {
@@ -164,12 +164,12 @@ test('tenants and operations do not share keys, and no key is kept as it was sen
   await node().carryOut({ ...watched, endpoint: 'POST /v1/others' }, work(done('three')));
   expect(works()).toBe(3);
   expect(seen.join()).not.toContain('secret-key');
-  expect(await records.idempotency('t', 'POST /v1/things', 'secret-key')).toBeNull();
+  expect(await idempotency.get({ tenant: 't', endpoint: 'POST /v1/things', key: 'secret-key' })).toBeNull();
 });
 
 test('what was done is answered for although it could not be written down', async () => {
-  const records = inMemoryStore().records;
-  const failing = { ...records, settleIdempotency: () => Promise.reject(new Error('disk')) };
+  const { idempotency } = inMemoryStore();
+  const failing = { ...idempotency, save: () => Promise.reject(new Error('disk')) };
   const { node, work, reports } = bench(failing);
   expect((await node().carryOut(request, work(done('one')))).body).toBe('one');
   expect(reports).toEqual(['idempotency.record_failed']);
@@ -177,20 +177,20 @@ test('what was done is answered for although it could not be written down', asyn
 
 test('nothing is carried out when the request cannot be taken in hand', async () => {
   const failed = new RetryableError('store_failed', { message: 'no' });
-  const { node, work, works } = bench({ ...inMemoryStore().records, claimIdempotency: () => Promise.reject(failed) });
+  const { node, work, works } = bench({ ...inMemoryStore().idempotency, claim: () => Promise.reject(failed) });
   await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
   expect(works()).toBe(0);
 });
 
 test('of work that commits its own outcome, the answer of another node that was first is given', async () => {
-  const { records, node } = bench();
+  const { idempotency, node } = bench();
   const conflict = new RetryableError('conflict', { message: 'somebody was first' });
   await expect(node().carryOut(committing, () => Promise.reject(conflict))).rejects.toMatchObject({
     code: 'idempotency_in_flight',
   });
   const answer = await node().carryOut(committing, async (mark) => {
     const theirs = { status: 201, headers: '{}', body: 'theirs', at: 0, owner: null, until: null };
-    await records.settleIdempotency({ ...mark, state: 'completed', ...theirs }, null);
+    await idempotency.save({ record: { ...mark, state: 'completed', ...theirs }, owner: null });
     throw conflict;
   });
   expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', replayed: true });
@@ -205,9 +205,9 @@ test('a key has 1 to 255 characters', () => {
 });
 
 test('what is kept of an answer that quotes the request holds no secret, and a repeat is told the same', async () => {
-  const records = inMemoryStore().records;
+  const { idempotency } = inMemoryStore();
   const secret = 'sk-"quoted"-0123456789';
-  const { node, work } = bench(records, createRedactor([{ name: 'token', value: secret }]));
+  const { node, work } = bench(idempotency, createRedactor([{ name: 'token', value: secret }]));
   const answer = JSON.stringify({ results: [{ runId: secret, ok: false }] });
   const first = await node().carryOut(request, work({ status: 200, headers: {}, body: answer }));
   expect(JSON.parse(first.body)).toEqual({ results: [{ runId: '[REDACTED:token]', ok: false }] });

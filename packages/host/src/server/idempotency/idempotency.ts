@@ -10,8 +10,12 @@ import {
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
-import type { IdempotencyClaim, IdempotencyRecord, IdempotencyState } from '../../log/ports/idempotency.ts';
-import type { Records } from '../../log/ports/store.ts';
+import type {
+  IdempotencyClaim,
+  IdempotencyRecord,
+  IdempotencyRecords,
+  IdempotencyState,
+} from '../../log/ports/idempotency.ts';
 
 export interface OnceRequest {
   readonly tenant: string;
@@ -47,7 +51,7 @@ export interface OnceAnswer extends Outcome {
 export type OnceWork = (mark: OnceMark) => Promise<Outcome>;
 
 export interface IdempotencyWorld {
-  readonly records: Records;
+  readonly idempotency: IdempotencyRecords;
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
@@ -107,7 +111,7 @@ export class Idempotency {
 
   /** The final answer that is recorded, if there is one. */
   async #recorded(mark: OnceMark): Promise<OnceAnswer | null> {
-    const record = await this.#world.records.idempotency(mark.tenant, mark.endpoint, mark.key);
+    const record = await this.#world.idempotency.get(mark);
     return record === null ? null : replay(record, mark);
   }
 
@@ -132,10 +136,10 @@ export class Idempotency {
 
   /** Work may commit its outcome with its effect; then there is nothing left to settle here. */
   async #inHand(mark: OnceMark & { readonly owner: string }, work: OnceWork): Promise<OnceAnswer> {
-    const { records } = this.#world;
+    const { idempotency } = this.#world;
     const now = this.#world.now();
     const claim: IdempotencyClaim = { ...mark, now, until: now + IDEMPOTENCY_LEASE_MS };
-    const standing = await records.claimIdempotency(claim);
+    const standing = await idempotency.claim(claim);
     if (standing !== null) {
       const answer = replay(standing, mark);
       if (answer === null) throw inFlightElsewhere();
@@ -147,7 +151,7 @@ export class Idempotency {
       return { ...outcome, replayed: false };
     } catch (error) {
       const state = isCairnError(error) ? fate(error) : 'retryable-failure';
-      if (state === 'forgotten') await this.#quietly(records.dropIdempotency(claim));
+      if (state === 'forgotten') await this.#quietly(idempotency.drop(claim));
       else await this.#settle(mark, state, this.#redacted(isCairnError(error) ? failure(error) : nothing));
       throw error;
     }
@@ -157,7 +161,7 @@ export class Idempotency {
     const at = this.#world.now();
     const answer = { status, headers: JSON.stringify(headers), body };
     const record: IdempotencyRecord = { ...mark, state, owner: null, until: null, ...answer, at };
-    return this.#quietly(this.#world.records.settleIdempotency(record, mark.owner));
+    return this.#quietly(this.#world.idempotency.save({ record, owner: mark.owner }));
   }
 
   /** The spellings of a secret in JSON are known, so a body without one is as it should be; one that is sealed shows none. */

@@ -169,8 +169,8 @@ const committing = new Set([
 test('what is one append to a run is recorded with it: the answer is repeated although the host died right after it', async () => {
   const store = inMemoryStore();
   const shared: Store = { ...store, close: async () => undefined };
-  const records = { ...store.records, settleIdempotency: () => Promise.reject(new Error('died')) };
-  const dying = await served({ store: { ...shared, records } });
+  const idempotency = { ...store.idempotency, save: () => Promise.reject(new Error('died')) };
+  const dying = await served({ store: { ...shared, idempotency } });
   const next = await served({ store: shared });
   const routes = onceOnly(dying).filter(({ doc }) => committing.has(doc.id));
   expect(routes).toHaveLength(committing.size);

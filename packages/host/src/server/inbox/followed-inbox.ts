@@ -1,10 +1,10 @@
 /** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { contextId, foldEventOf, type InboxChange, type InboxEntry, type RunId } from '@cairn/protocol';
+import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../../log/fold-run-index.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import type { InterruptRecord } from '../../log/ports/run-index.ts';
-import { foldRunIndex, newRunIndex, noteInterrupts, type RunIndex } from '../../log/run-index.ts';
+import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 
 /** Rows by which a question is asked, voted on or closed. */
@@ -26,7 +26,8 @@ const PAGE = { limit: 5_000, maxBytes: 4_194_304 };
 const PENDING_PAGE = 100;
 
 export interface FollowedInboxPorts extends EntrySource {
-  readonly log: Pick<EventLog, 'changes' | 'end' | 'pending' | 'read'>;
+  readonly log: Pick<EventLog, 'changes' | 'end' | 'read'>;
+  readonly runIndex: Pick<RunIndex, 'pending'>;
   /** Questions that are held; of more, the oldest are. */
   readonly capacity: number;
 }
@@ -43,7 +44,7 @@ export class FollowedInbox {
   readonly #tenant: string;
   readonly #ports: FollowedInboxPorts;
   /** By run: what waits in it. Runs where nothing does are not here. */
-  readonly #runs = new Map<RunId, RunIndex>();
+  readonly #runs = new Map<RunId, IndexedRun>();
   readonly #entries = new Map<Key, InboxEntry>();
   #isComplete = true;
   #position: string | null = null;
@@ -71,9 +72,9 @@ export class FollowedInbox {
   async readOn(): Promise<Told> {
     if (this.#position === null) return this.#begin();
     const changes: InboxChange[] = [];
-    const only = { tenant: this.#tenant, types: inboxTypes };
+    const filter = { tenant: this.#tenant, types: inboxTypes };
     for (;;) {
-      const { rows, position } = await this.#ports.log.changes({ after: this.#position, ...PAGE, only });
+      const { rows, position } = await this.#ports.log.changes({ after: this.#position, ...PAGE, filter });
       for (const row of rows) changes.push(...(await this.#take(row)));
       if (position === this.#position) break;
       this.#position = position;
@@ -86,13 +87,13 @@ export class FollowedInbox {
 
   /** The position is taken first: what happens while the questions are read is read again as a change. */
   async #begin(): Promise<Told> {
-    const { log, capacity } = this.#ports;
+    const { log, runIndex, capacity } = this.#ports;
     const position = await log.end();
     this.#runs.clear();
     this.#entries.clear();
     this.#isComplete = true;
     for (let cursor: string | undefined; ; ) {
-      const page = await log.pending({ tenant: this.#tenant, limit: PENDING_PAGE, cursor });
+      const page = await runIndex.pending({ tenant: this.#tenant, limit: PENDING_PAGE, cursor });
       for (const asked of page.interrupts) {
         if (this.#entries.size < capacity) await this.#seed(asked);
         else this.#isComplete = false;
@@ -146,7 +147,7 @@ export class FollowedInbox {
     return [{ type: 'removed', runId, interruptId, end: endBy(row) }];
   }
 
-  #empty(runId: RunId): RunIndex {
+  #empty(runId: RunId): IndexedRun {
     // Only what is open is read of it.
     return newRunIndex(runId, { tenant: this.#tenant, contextId: contextId(''), originRunId: runId }, 0);
   }

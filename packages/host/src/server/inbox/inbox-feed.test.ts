@@ -17,7 +17,11 @@ const cursors: PageCursors = {
 function stage(capacity = 500) {
   const store = inMemoryStore();
   const timers = new ManualTimers();
-  return { store, timers, feed: new InboxFeed({ log: store.log, cursors, timers, capacity }) };
+  return {
+    store,
+    timers,
+    feed: new InboxFeed({ log: store.log, runIndex: store.runIndex, cursors, timers, capacity }),
+  };
 }
 
 const ask = (store: Store, name: string, ...questions: readonly string[]) =>
@@ -205,9 +209,9 @@ test('who comes during a reading is told nothing before what was asked until the
     await gate.promise;
     return position;
   };
-  const { pending } = store.log;
+  const { pending } = store.runIndex;
   // What the first reading finds was read before the question was asked.
-  store.log.pending = async (query) => (readings === 1 ? { interrupts: [], nextCursor: null } : pending(query));
+  store.runIndex.pending = async (query) => (readings === 1 ? { interrupts: [], nextCursor: null } : pending(query));
   const first = follower(feed);
   await ask(store, 'run_1', 'a');
   const second = follower(feed);

@@ -2,6 +2,7 @@
 import type { Timers } from '../../engine/ports.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { Ancestry } from './ancestry.ts';
 import { inboxTypes } from './followed-inbox.ts';
@@ -9,6 +10,7 @@ import { TenantInbox, type TenantInboxPorts } from './tenant-inbox.ts';
 
 export interface InboxFeedOptions {
   readonly log: EventLog;
+  readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
   readonly timers: Timers;
   /** Questions that are held of one tenant. Default 500. */
@@ -21,9 +23,9 @@ export class InboxFeed {
   readonly #tenants = new Map<string, TenantInbox>();
   #unfollow: (() => void) | null = null;
 
-  constructor({ log, cursors, timers, capacity = 500 }: InboxFeedOptions) {
+  constructor({ log, runIndex, cursors, timers, capacity = 500 }: InboxFeedOptions) {
     this.#log = log;
-    this.#ports = { cursors, timers, followed: { log, ancestry: new Ancestry(log), capacity } };
+    this.#ports = { cursors, timers, followed: { log, runIndex, ancestry: new Ancestry(log), capacity } };
   }
 
   /** Writes all open questions, then each change. With the id of the last frame that a client has: what it missed. */

@@ -124,9 +124,9 @@ async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<s
   return JSON.stringify({ interrupts });
 }
 
-async function ofTenant(call: Call, { log, cursors }: InterruptSurface): Promise<string> {
+async function ofTenant(call: Call, { runIndex, cursors }: InterruptSurface): Promise<string> {
   const { tenant } = call.caller;
-  const page = await log.pending({
+  const page = await runIndex.pending({
     tenant,
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
     cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),

@@ -2,20 +2,22 @@
 import { type OpenInterrupt, quoted, type RunId, TerminalError, waitingInterrupts } from '@cairn/protocol';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
 
 export interface Interrupts {
   readonly log: EventLog;
+  readonly runIndex: RunIndex;
   readonly loadView: LoadView;
 }
 
 /** `name` is an interrupt's id, or the node that waits. The run must exist. */
 export async function openInterruptOf(
-  { log, loadView }: Interrupts,
+  { runIndex, loadView }: Interrupts,
   { runId, name, now }: { readonly runId: RunId; readonly name: string; readonly now: number },
 ): Promise<OpenInterrupt> {
   const waiting = waitingInterrupts(await loadView(runId));
   const found = waiting.find((one) => one.interruptId === name) ?? waiting.find((one) => one.nodeId === name);
-  if (found === undefined) throw notOpen(await wasAsked(log, runId, name), runId, name);
+  if (found === undefined) throw notOpen(await wasAsked(runIndex, runId, name), runId, name);
   if (found.expiresAt !== undefined && now >= Date.parse(found.expiresAt)) {
     throw new TerminalError('interrupt_expired', {
       message: `The interrupt ${found.interruptId} ended at ${found.expiresAt}.`,
@@ -25,8 +27,8 @@ export async function openInterruptOf(
   return found;
 }
 
-async function wasAsked(log: EventLog, runId: RunId, name: string): Promise<boolean> {
-  const asked = await log.interrupts(runId);
+async function wasAsked(runIndex: RunIndex, runId: RunId, name: string): Promise<boolean> {
+  const asked = await runIndex.interrupts(runId);
   return asked.some((one) => one.interruptId === name || one.nodeId === name);
 }
 

@@ -2,6 +2,7 @@
 import { inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
@@ -13,6 +14,7 @@ import type { InboxFeed } from './inbox-feed.ts';
 
 export interface InboxSurface {
   readonly log: EventLog;
+  readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
   readonly streams: EventStreams;
   readonly feed: InboxFeed;
@@ -47,9 +49,9 @@ export function inboxRoutes(surface: InboxSurface): readonly Route[] {
 
 const wantsStream = ({ request }: Call): boolean => (request.headers.accept ?? '').includes('text/event-stream');
 
-async function page(call: Call, { log, cursors }: InboxSurface, source: EntrySource): Promise<string> {
+async function page(call: Call, { runIndex, cursors }: InboxSurface, source: EntrySource): Promise<string> {
   const { tenant } = call.caller;
-  const { interrupts, nextCursor } = await log.pending({
+  const { interrupts, nextCursor } = await runIndex.pending({
     tenant,
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
     cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),

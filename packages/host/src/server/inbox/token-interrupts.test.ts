@@ -190,14 +190,11 @@ test('no token is in a snapshot, an event, a list, a bundle or a report', async 
 test('a stranger with made-up tokens has nothing written down, and is held up after too many', async () => {
   const store = inMemoryStore();
   const claims: string[] = [];
-  const claimIdempotency: Store['records']['claimIdempotency'] = (claim) => {
-    claims.push(claim.endpoint);
-    return store.records.claimIdempotency(claim);
+  const claim: Store['idempotency']['claim'] = (asked) => {
+    claims.push(asked.endpoint);
+    return store.idempotency.claim(asked);
   };
-  const records = new Proxy(store.records, {
-    get: (target, name) => (name === 'claimIdempotency' ? claimIdempotency : Reflect.get(target, name).bind(target)),
-  });
-  const counted = { log: store.log, queue: store.queue, records, close: () => store.close() };
+  const counted = { ...store, idempotency: { ...store.idempotency, claim } };
   const { host, mint, answer } = await waiting(approval, { store: counted, limits: { maxFailedAuthPerMinute: 3 } });
   const { token } = await mint();
   const guess = (i: number) =>

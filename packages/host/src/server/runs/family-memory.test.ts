@@ -236,7 +236,7 @@ test('what runs side by side write is in the order of their rows, whenever it is
     .map(({ payload }) => (JSON.parse(payload) as JsonObject).content);
   expect(written).toHaveLength(6);
   await host.restart();
-  await host.store.log.rebuild();
+  await host.store.runIndex.rebuild();
   await host.answer(runId, 'gate');
   await host.ended(runId);
   expect((await recalled(host, runId, 'b'))[0]).toEqual(written);
@@ -257,7 +257,7 @@ test('a run goes on with what it saw when it began, and with what it wrote, what
   // As of a row of the run: what a copy of it that goes on from there has to see.
   const asked = (await host.rows(runId)).find(({ type }) => type === 'interrupt.requested')?.seq as number;
   const query = { tenant: 'local', memoryRef: 'host:scribe', now: Date.now(), limit: 10 };
-  const asOf = await host.store.records.remembered({ ...query, sight: { runId, beforeSeq: asked } });
+  const asOf = await host.store.memories.list({ ...query, asOf: { runId, beforeSeq: asked } });
   expect(asOf.map(({ content }) => content)).toEqual(['mine']);
 });
 

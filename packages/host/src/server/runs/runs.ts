@@ -23,7 +23,7 @@ import { agentRun } from '../../agents/agent-run.ts';
 import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
 import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunRecord } from '../../log/ports/run-index.ts';
+import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
 import { utf8Size } from '../../utf8.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
@@ -39,6 +39,7 @@ import { hasOpenChildren, withFamily } from './run-family.ts';
 export interface RunPorts {
   readonly engine: Engine;
   readonly log: EventLog;
+  readonly runIndex: RunIndex;
   /** The name of this host, for clients that meet a run of another request. */
   readonly hostId: string;
   readonly egress: Egress;
@@ -297,9 +298,9 @@ async function get(call: Call, { engine, log }: RunPorts): Promise<string | unde
 /** For this client alone, and only after asking whether it is still so. */
 const REVALIDATE = 'private, no-cache';
 
-async function list(call: Call, { log, cursors }: RunPorts): Promise<string> {
+async function list(call: Call, { runIndex, cursors }: RunPorts): Promise<string> {
   const { tenant } = call.caller;
-  const page = await log.list({
+  const page = await runIndex.list({
     tenant,
     status: statusParam(queryParam(call, 'status')),
     workflowId: queryParam(call, 'workflowId'),

@@ -22,9 +22,9 @@ interface Asked {
 
 /** A client that asked for a run's stream, and the response that is written to it. */
 async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
-  const { log, records } = inMemoryStore();
+  const { log, checkpoints } = inMemoryStore();
   const timers = new ManualTimers();
-  const snapshots = new SnapshotFeed(log, createLoadView({ log, records }));
+  const snapshots = new SnapshotFeed(log, createLoadView({ log, checkpoints }));
   const clock = { at: 1_000_000 };
   const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
   const feed = new LiveFeed(log, { pace });

@@ -148,7 +148,7 @@ export class Pump {
           after: this.#position,
           limit: Math.min(Math.max(policy.window - this.#lanes.size, LOOKED_AT.least), LOOKED_AT.most),
           maxBytes: PAGE_BYTES,
-          only: { tenant, types },
+          filter: { tenant, types },
         });
         if (page.position !== this.#position) this.#isBehind = true;
         this.#position = page.position;

@@ -79,15 +79,15 @@ export class Webhooks {
     this.#ports = ports;
     this.#keys = ports.deriveKeys('webhook-secret');
     this.#callbackKeys = ports.deriveKeys('callback-secret');
-    const { records } = ports.store;
-    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => records.saveSubscriptionState(id, state) });
+    const { subscriptions } = ports.store;
+    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state) });
   }
 
   /** Goes on with the telling where it stopped. */
   async open(): Promise<void> {
-    const { records, log } = this.#ports.store;
+    const { subscriptions, log } = this.#ports.store;
     this.#unfollow = log.follow((commit) => this.#heard(commit));
-    const kept = [...(await records.subscriptions(WEBHOOK)), ...(await records.subscriptions(CALLBACKS))];
+    const kept = [...(await subscriptions.list(WEBHOOK)), ...(await subscriptions.list(CALLBACKS))];
     for (const record of kept) {
       if (record.kind === CALLBACKS) this.#callbacks.set(record.tenant, Promise.resolve());
       this.#start(record);
@@ -124,7 +124,7 @@ export class Webhooks {
     const { store, now } = this.#ports;
     const position = await store.log.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
-    await store.records.putSubscription(record);
+    await store.subscriptions.put(record);
     this.#start(record);
     return registered(id, secret);
   }
@@ -137,7 +137,7 @@ export class Webhooks {
   /** What is on its way at this moment may still arrive. */
   async remove(tenant: string, id: string): Promise<void> {
     const isWebhook = this.#ofTenant(tenant).some(({ record }) => record.id === id);
-    if (!isWebhook || !(await this.#ports.store.records.dropSubscription(tenant, id))) throw unknown(id);
+    if (!isWebhook || !(await this.#ports.store.subscriptions.drop(tenant, id))) throw unknown(id);
     const entry = this.#entries.get(id);
     this.#entries.delete(id);
     await entry?.pump.close();
@@ -156,9 +156,9 @@ export class Webhooks {
   }
 
   async #openCallbacks(tenant: string): Promise<void> {
-    const { log, records } = this.#ports.store;
+    const { log, subscriptions } = this.#ports.store;
     const record = callbacksRecord(tenant, await log.end());
-    await records.putSubscription(record);
+    await subscriptions.put(record);
     this.#start(record);
   }
 

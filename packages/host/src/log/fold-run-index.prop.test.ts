@@ -2,8 +2,8 @@
 import { foldRun, type JsonObject, newRunView, type RunId, typedEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { foldRunIndex, type IndexedRun, newRunIndex } from './fold-run-index.ts';
 import { context, runA } from './ports/samples.kit.ts';
-import { foldRunIndex, newRunIndex, type RunIndex } from './run-index.ts';
 
 interface Event {
   readonly type: string;
@@ -81,7 +81,7 @@ describe('the run index', () => {
       fc.property(fc.array(batches, { maxLength: 40 }), endings, (plan, ending) => {
         const first: Event = { type: 'run.started', payload: { workflowId: 'wf', tags: ['a'] } };
         const view = newRunView(runA);
-        let index: RunIndex = newRunIndex(runA, { tenant: 't', contextId: context, originRunId: runA as RunId }, 0);
+        let index: IndexedRun = newRunIndex(runA, { tenant: 't', contextId: context, originRunId: runA as RunId }, 0);
         let seq = 0;
         for (const batch of [[first], ...history(plan), [{ type: ending, payload: {} }]]) {
           for (const event of batch) {

@@ -2,7 +2,7 @@
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import type { ImportRun } from './ports/event-log.ts';
-import type { Settlement } from './ports/idempotency.ts';
+import type { IdempotencyWrite } from './ports/idempotency.ts';
 import type { PackRecord } from './ports/packs.ts';
 import type { SubscriptionRecord } from './ports/subscriptions.ts';
 
@@ -13,7 +13,7 @@ export const storeClosed = (): RetryableError =>
   });
 
 /** Somebody carried out the same request first, or has it in hand now because whoever had it let its time pass. */
-export const notToSettle = ({ record, owner }: Settlement): RetryableError =>
+export const idempotencyRefused = ({ record, owner }: IdempotencyWrite): RetryableError =>
   owner === null
     ? new RetryableError('conflict', {
         message: `${record.endpoint} was already carried out for this idempotency key.`,
@@ -43,33 +43,33 @@ export const contextTaken = ({ runId, contextId }: ImportRun): TerminalError =>
   });
 
 /** The rows of an import are not those whose hash was promised. */
-export const wrongEnd = (run: ImportRun, found: { readonly seq: number; readonly hash: string }): TerminalError =>
+export const importMismatch = (run: ImportRun, found: { readonly seq: number; readonly hash: string }): TerminalError =>
   new TerminalError('bundle_invalid', {
     message: `The rows of run ${run.runId} lead to event ${found.seq} with hash ${found.hash}, not to event ${run.seq} with hash ${run.hash}.`,
     hint: 'Export the run again; nothing was imported.',
   });
 
-export const subscriptionTaken = ({ id }: SubscriptionRecord): TerminalError =>
+export const subscriptionExists = ({ id }: SubscriptionRecord): TerminalError =>
   new TerminalError('conflict', { message: `There is a subscription ${id} already.`, hint: 'Use another id.' });
 
 /** Seconds after which it is worth trying again to start a run in a scope that is taken. */
 const SCOPE_RETRY_S = 1;
 
-export const alreadyActive = (activeRunId: string, scopeId: string): RetryableError =>
+export const runAlreadyActive = (activeRunId: string, scopeId: string): RetryableError =>
   new RetryableError('run_already_active', {
     message: `Run ${activeRunId} works on scope ${quoted(scopeId)} and has not ended.`,
     hint: 'Follow or cancel that run, or try again once it has ended.',
     details: { activeRunId, retryAfter: SCOPE_RETRY_S },
   });
 
-export const versionTaken = (record: WorkflowRecord, hash: string): TerminalError =>
+export const workflowVersionExists = (record: WorkflowRecord, hash: string): TerminalError =>
   new TerminalError('conflict', {
     message: `Workflow ${record.workflowId} has a version ${record.version} with another definition (${hash}).`,
     hint: 'Register the changed definition under a new version.',
     details: { registered: hash, offered: record.hash },
   });
 
-export const packVersionTaken = (record: PackRecord, hash: string): TerminalError =>
+export const packVersionExists = (record: PackRecord, hash: string): TerminalError =>
   new TerminalError('conflict', {
     message: `The pack ${record.name} has a version ${record.version} with other content (${hash}).`,
     hint: 'Give the changed pack a new version.',
@@ -81,10 +81,10 @@ export function parseListCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
   const place = /^[1-9][0-9]{0,15}$/.test(cursor) ? Number(cursor) : Number.NaN;
   if (Number.isSafeInteger(place)) return place;
-  throw badCursor(cursor);
+  throw invalidCursor(cursor);
 }
 
-export const badCursor = (cursor: string): TerminalError =>
+export const invalidCursor = (cursor: string): TerminalError =>
   new TerminalError('validation_error', {
     message: `The list cursor ${JSON.stringify(cursor.slice(0, 40))} is not one that a page gave.`,
     hint: 'Pass the nextCursor of the page before, or leave it out.',

@@ -6,7 +6,7 @@ import type { NewRow, Row } from './ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
 
 /** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
-export interface RunIndex {
+export interface IndexedRun {
   readonly record: RunRecord;
   /** Interrupts that still wait, in the order they were asked. */
   readonly open: ReadonlyMap<string, InterruptRecord>;
@@ -34,7 +34,7 @@ export const endsRun = (type: string): boolean =>
 const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
 
 /** The index of a run before its first row. */
-export function newRunIndex(runId: RunId, run: Identity, createdAt: number): RunIndex {
+export function newRunIndex(runId: RunId, run: Identity, createdAt: number): IndexedRun {
   const record: RunRecord = {
     runId,
     tenant: run.tenant,
@@ -58,7 +58,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Run
 }
 
 /** The index after the row at `seq`. Payloads are parsed only for the few types that the index shows. */
-export function foldRunIndex(index: RunIndex, row: IndexedRow, seq: number): RunIndex {
+export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
   switch (row.type) {
     case 'run.started':
       return index.record.status === 'pending' ? changed(index, started(JSON.parse(row.payload) as JsonObject)) : index;
@@ -89,7 +89,7 @@ export function foldRunIndex(index: RunIndex, row: IndexedRow, seq: number): Run
 }
 
 /** A run's index with its whole inbox, closed interrupts too. */
-export interface FullIndex extends RunIndex {
+export interface FullIndex extends IndexedRun {
   readonly interrupts: ReadonlyMap<string, InterruptRecord>;
 }
 
@@ -104,7 +104,7 @@ export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
     importedAt: importedAt ?? undefined,
   };
   const interrupts = new Map<string, InterruptRecord>();
-  let index: RunIndex | undefined;
+  let index: IndexedRun | undefined;
   for (const row of rows) {
     const before = index ?? newRunIndex(runId, identity, row.at);
     index = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined }, row.seq);
@@ -124,14 +124,14 @@ const sameFields = <Record extends object>(a: Record, b: Record | undefined): bo
   (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
 
 /** Adds what one row opened, changed or closed. */
-export function noteInterrupts(changes: Map<string, InterruptRecord>, before: RunIndex, after: RunIndex): void {
+export function noteInterrupts(changes: Map<string, InterruptRecord>, before: IndexedRun, after: IndexedRun): void {
   if (before.open === after.open) return;
   for (const [id, record] of before.open)
     if (!after.open.has(id)) changes.set(id, { ...record, open: false, votes: noVotes });
   for (const [id, record] of after.open) if (before.open.get(id) !== record) changes.set(id, record);
 }
 
-function changed(index: RunIndex, fields: Partial<RunRecord>): RunIndex {
+function changed(index: IndexedRun, fields: Partial<RunRecord>): IndexedRun {
   return { record: { ...index.record, ...fields }, open: index.open };
 }
 
@@ -147,7 +147,7 @@ function started(payload: JsonObject): Partial<RunRecord> {
   };
 }
 
-function asked(index: RunIndex, row: IndexedRow, seq: number): RunIndex {
+function asked(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
   const payload = JSON.parse(row.payload) as JsonObject;
   const interruptId = textOr(payload.interruptId) ?? textOr(payload.key);
   const kind = textOr(payload.kind);
@@ -167,7 +167,7 @@ function asked(index: RunIndex, row: IndexedRow, seq: number): RunIndex {
   return settled({ record: index.record, open });
 }
 
-function answered(index: RunIndex, row: IndexedRow): RunIndex {
+function answered(index: IndexedRun, row: IndexedRow): IndexedRun {
   const interruptId = textOr((JSON.parse(row.payload) as JsonObject).interruptId);
   if (interruptId === null || !index.open.has(interruptId)) return index;
   const open = new Map(index.open);
@@ -176,7 +176,7 @@ function answered(index: RunIndex, row: IndexedRow): RunIndex {
 }
 
 /** A vote that settles its gate comes after the gate closed, and is not kept. */
-function voted(index: RunIndex, row: IndexedRow): RunIndex {
+function voted(index: IndexedRun, row: IndexedRow): IndexedRun {
   const payload = JSON.parse(row.payload) as JsonObject;
   const principal = textOr(payload.decidedBy);
   const asked = index.open.get(textOr(payload.interruptId) ?? '');
@@ -185,7 +185,7 @@ function voted(index: RunIndex, row: IndexedRow): RunIndex {
   return { record: index.record, open: new Map(index.open).set(asked.interruptId, { ...asked, votes }) };
 }
 
-function ended(index: RunIndex, row: IndexedRow): RunIndex {
+function ended(index: IndexedRun, row: IndexedRow): IndexedRun {
   const error = objectOr((JSON.parse(row.payload) as JsonObject).error);
   const fields: Partial<RunRecord> = {
     status: endStatus[row.type]!,
@@ -198,7 +198,7 @@ function ended(index: RunIndex, row: IndexedRow): RunIndex {
 }
 
 /** What a node still asked is closed with it. */
-function nodeEnded(index: RunIndex, nodeId: string | undefined): RunIndex {
+function nodeEnded(index: IndexedRun, nodeId: string | undefined): IndexedRun {
   const waiting = [...index.open].filter(([, one]) => one.nodeId !== nodeId);
   const open = waiting.length === index.open.size ? index.open : new Map(waiting);
   return settled({ record: index.record, open });
@@ -208,7 +208,7 @@ function nodeEnded(index: RunIndex, nodeId: string | undefined): RunIndex {
  * The status that the open questions give, and the node that waits longest as the current one. A run that runs shows no
  * node: that would be a write for every step. A pause or a cancellation outlasts what is asked or answered meanwhile.
  */
-function settled(index: RunIndex): RunIndex {
+function settled(index: IndexedRun): IndexedRun {
   const { status } = index.record;
   if (status === 'paused' || status === 'cancelling' || status === 'pending') return index;
   const oldest = index.open.values().next().value;

@@ -1,46 +1,50 @@
-/** The runs this process writes, as the database has them: a bounded cache that the folder lock makes authoritative. */
+/** Heads of the runs this process writes: a bounded cache that the folder lock makes authoritative. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import type { RunSlot } from '../admit.ts';
-import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
-import { INTERRUPT_COLUMNS, interruptOf, RUN_COLUMNS, recordOf } from './columns.ts';
+import type { FullHead } from '../admit.ts';
+import type { InterruptRecord } from '../ports/run-index.ts';
+import {
+  INTERRUPT_COLUMNS,
+  type InterruptColumns,
+  interruptOf,
+  RUN_COLUMNS,
+  type RunColumns,
+  recordOf,
+} from './columns.ts';
+import { type Query, query, required } from './query.ts';
 
 /** How many runs are kept; one that is not here costs three reads. */
 const CAPACITY = 10_000;
 
-export interface Entry {
+export interface CachedHead {
   readonly key: number;
-  slot: RunSlot;
+  head: FullHead;
 }
 
-export class Slots {
+export class HeadCache {
   /** Used since the last change of generations, and before it: a read of a young one changes nothing. */
-  #young = new Map<RunId, Entry>();
-  #old = new Map<RunId, Entry>();
-  readonly #run: StatementSync;
-  readonly #last: StatementSync;
-  readonly #open: StatementSync;
+  #young = new Map<RunId, CachedHead>();
+  #old = new Map<RunId, CachedHead>();
+  readonly #run: Query<[fence: number, owner: string | null, wakeAt: number | null, ...RunColumns]>;
+  readonly #last: Query<[seq: number, hash: string, at: number]>;
+  readonly #open: Query<InterruptColumns>;
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
   /** Entries whose record or lease the table does not have yet, with what it has. */
-  readonly #unsaved = new Map<Entry, RunSlot>();
+  readonly #unsaved = new Map<CachedHead, FullHead>();
 
   constructor(db: DatabaseSync) {
-    this.#run = db.prepare(
-      `SELECT ${RUN_COLUMNS}, runs.fence, runs.owner, runs.wake_at FROM runs
-       WHERE runs.id = ?`,
-    );
-    this.#last = db.prepare('SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
-    this.#open = db.prepare(`SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`);
+    this.#run = query(db, `SELECT runs.fence, runs.owner, runs.wake_at, ${RUN_COLUMNS} FROM runs WHERE runs.id = ?`);
+    this.#last = query(db, 'SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+    this.#open = query(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`);
     this.#saveRun = db.prepare(
       `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
          error_message = ?, ended_at = ?, fence = ?, owner = ?, wake_at = ? WHERE key = ?`,
     );
     this.#saveLease = db.prepare('UPDATE runs SET fence = ?, owner = ?, wake_at = ? WHERE key = ?');
-    for (const statement of [this.#run, this.#last, this.#open]) statement.setReturnArrays(true);
   }
 
-  get(runId: RunId): Entry | null {
+  get(runId: RunId): CachedHead | null {
     const young = this.#young.get(runId);
     if (young !== undefined) return young;
     const old = this.#old.get(runId);
@@ -53,7 +57,7 @@ export class Slots {
     return loaded;
   }
 
-  keep(runId: RunId, entry: Entry): void {
+  keep(runId: RunId, entry: CachedHead): void {
     this.#young.set(runId, entry);
     if (this.#young.size < CAPACITY / 2) return;
     // What a transaction has touched is young or becomes old here: it is never lost before it is saved.
@@ -62,16 +66,16 @@ export class Slots {
   }
 
   /** Takes over a run's new state; `save` writes what the table shows of it. */
-  set(entry: Entry, slot: RunSlot): void {
-    const stored = this.#unsaved.get(entry) ?? entry.slot;
-    entry.slot = slot;
-    if (slot.record !== stored.record || !sameLease(slot, stored)) this.#unsaved.set(entry, stored);
+  set(entry: CachedHead, head: FullHead): void {
+    const stored = this.#unsaved.get(entry) ?? entry.head;
+    entry.head = head;
+    if (head.record !== stored.record || !sameLease(head, stored)) this.#unsaved.set(entry, stored);
   }
 
   /** Writes each changed run once, however many appends of the transaction changed it. */
   save(): void {
-    for (const [{ key, slot }, stored] of this.#unsaved) {
-      const { record: run, fence, owner, wakeAt } = slot;
+    for (const [{ key, head }, stored] of this.#unsaved) {
+      const { record: run, fence, owner, wakeAt } = head;
       if (run === stored.record) {
         this.#saveLease.run(fence, owner, wakeAt, key);
         continue;
@@ -97,21 +101,21 @@ export class Slots {
     this.#old.clear();
   }
 
-  #load(runId: RunId): Entry | null {
-    const columns = this.#run.get(runId) as unknown as readonly unknown[] | undefined;
-    if (columns === undefined) return null;
-    const key = columns[0] as number;
-    const record: RunRecord = recordOf(columns);
-    const [fence, owner, wakeAt] = columns.slice(-3) as [number, string | null, number | null];
-    const [seq, hash, at] = this.#last.get(key) as unknown as [number, string, number];
+  #load(runId: RunId): CachedHead | null {
+    const found = this.#run.get(runId);
+    if (found === undefined) return null;
+    const [fence, owner, wakeAt, ...run] = found;
+    const [key] = run;
+    const record = recordOf(run);
+    const [seq, hash, at] = required(this.#last.get(key), 'run-has-rows');
     const open = new Map<string, InterruptRecord>();
-    for (const one of this.#open.all(key) as unknown as readonly (readonly unknown[])[]) {
-      const interrupt = interruptOf(runId, one);
+    for (const columns of this.#open.all(key)) {
+      const interrupt = interruptOf(runId, columns);
       open.set(interrupt.interruptId, interrupt);
     }
-    return { key, slot: { record, open, seq, hash, at, fence, owner, wakeAt } };
+    return { key, head: { record, open, seq, hash, at, fence, owner, wakeAt } };
   }
 }
 
-const sameLease = (a: RunSlot, b: RunSlot): boolean =>
+const sameLease = (a: FullHead, b: FullHead): boolean =>
   a.fence === b.fence && a.owner === b.owner && a.wakeAt === b.wakeAt;

@@ -3,10 +3,10 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import { DROPPED, KEPT } from '../remembered-changes.ts';
+import { DROPPED, KEPT } from '../memory-changes.ts';
 import { folders, open } from '../sqlite/folders.kit.ts';
 import type { Append } from './event-log.ts';
-import type { RememberedQuery } from './memories.ts';
+import type { MemoryRecordQuery } from './memories.ts';
 import type { NewRow } from './rows.ts';
 import type { Store } from './store.ts';
 
@@ -36,7 +36,7 @@ const question = fc.record({
   now: fc.constantFrom(1_000, 5_000),
   limit: fc.constantFrom(1, 2, 100),
   tag: fc.option(fc.constantFrom('x', 'z'), { nil: undefined }),
-  sight: fc.option(
+  asOf: fc.option(
     fc.record({
       runId: fc.constantFrom(...runs, 'run_no').map((run) => run as RunId),
       beforeSeq: fc.nat(8),
@@ -101,11 +101,11 @@ test('two stores that were told the same know the same', async () => {
     const named = (name: string) => `${name}_${count}`;
     for (const store of [plain, sqlite]) await write(store, changes, named);
     for (const { id: asked, text, tag, limit, ...of } of questions) {
-      const sight = of.sight === undefined ? undefined : { ...of.sight, runId: named(of.sight.runId) as RunId };
-      const seen = { ...of, tenant: named(of.tenant), sight };
+      const asOf = of.asOf === undefined ? undefined : { ...of.asOf, runId: named(of.asOf.runId) as RunId };
+      const seen = { ...of, tenant: named(of.tenant), asOf };
       const query = { ...seen, tag, limit };
-      const answers = ({ records }: Store) =>
-        Promise.all([records.remembered(query), records.rememberedEntry(seen, asked), found(records, query, text)]);
+      const answers = ({ memories }: Store) =>
+        Promise.all([memories.list(query), memories.get(seen, asked), found(memories, query, text)]);
       expect(await answers(sqlite)).toEqual(await answers(plain));
     }
   });
@@ -118,5 +118,5 @@ test('two stores that were told the same know the same', async () => {
 });
 
 /** Which are found is the same; in which order near matches come is each store's own. */
-const found = async (records: Store['records'], query: RememberedQuery, text: string) =>
-  (await records.searchRemembered({ ...query, limit: 100 }, text)).map((entry) => entry.id).sort();
+const found = async (memories: Store['memories'], query: MemoryRecordQuery, text: string) =>
+  (await memories.search({ ...query, limit: 100 }, text)).map((entry) => entry.id).sort();

@@ -17,7 +17,7 @@ interface Change {
 }
 
 /** What a row does to a memory. The first row that keeps an id counts, and the first that drops it: a repeated one changes nothing. */
-export type RememberedChange =
+export type MemoryChange =
   | (Change & {
       readonly kind: 'kept';
       readonly at: number;
@@ -27,22 +27,22 @@ export type RememberedChange =
     })
   | (Change & { readonly kind: 'dropped' });
 
-const nothing: readonly RememberedChange[] = [];
+const nothing: readonly MemoryChange[] = [];
 
 /** What rows do to memories; almost all do nothing. */
-export function rememberedChanges(rows: readonly Row[]): readonly RememberedChange[] {
-  let changes: RememberedChange[] | null = null;
+export function memoryChanges(rows: readonly Row[]): readonly MemoryChange[] {
+  let changes: MemoryChange[] | null = null;
   for (const row of rows) {
-    if (!isOfMemory(row)) continue;
+    if (!isMemoryRow(row)) continue;
     changes ??= [];
     changes.push(changeOf(row));
   }
   return changes ?? nothing;
 }
 
-export const isOfMemory = ({ type }: Pick<Row, 'type'>): boolean => type === KEPT || type === DROPPED;
+export const isMemoryRow = ({ type }: Pick<Row, 'type'>): boolean => type === KEPT || type === DROPPED;
 
-function changeOf(row: Row): RememberedChange {
+function changeOf(row: Row): MemoryChange {
   const payload = JSON.parse(row.payload) as JsonObject;
   const { cursor, runId, seq, at } = row;
   const change = {

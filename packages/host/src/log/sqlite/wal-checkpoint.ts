@@ -3,8 +3,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { RetryableError } from '@cairn/protocol';
 import type { ListenerFault } from '../feed/followers.ts';
-import type { CheckpointReply, CheckpointRequest } from './checkpoint-worker.ts';
 import type { GroupCommit } from './group-commit.ts';
+import type { CheckpointReply, CheckpointRequest } from './wal-checkpoint-worker.ts';
 
 /** 64 MiB of pages of 4 KiB. */
 const LIMIT_FRAMES = 16_384;
@@ -104,5 +104,5 @@ export class Checkpointer {
 /** The thread runs the source file in development and the built one when published. */
 function startWorker(file: string): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./checkpoint-worker.${extension}`, import.meta.url), { workerData: file });
+  return new Worker(new URL(`./wal-checkpoint-worker.${extension}`, import.meta.url), { workerData: file });
 }

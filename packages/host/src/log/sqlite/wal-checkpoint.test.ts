@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Checkpointer } from './checkpoint.ts';
 import { folders } from './folders.kit.ts';
 import { openDatabase } from './open.ts';
+import { Checkpointer } from './wal-checkpoint.ts';
 
 const { fresh } = folders();
 

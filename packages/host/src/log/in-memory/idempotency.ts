@@ -1,0 +1,37 @@
+/** Idempotency records in memory. An append saves them too, so the table belongs to the store. */
+import { type IdempotencyRecords, mayClaim, maySave, pendingRecord } from '../ports/idempotency.ts';
+import { idempotencyId, type Tables } from './tables.ts';
+
+export function inMemoryIdempotency(tables: Tables): IdempotencyRecords {
+  const { idempotency } = tables;
+  return {
+    async get(key) {
+      tables.assertOpen();
+      return idempotency.get(idempotencyId(key)) ?? null;
+    },
+    async claim(claim) {
+      tables.assertOpen();
+      const existing = idempotency.get(idempotencyId(claim));
+      if (existing !== undefined && !mayClaim(existing, claim)) return existing;
+      idempotency.set(idempotencyId(claim), pendingRecord(claim));
+      return null;
+    },
+    async save({ record, owner }) {
+      tables.assertOpen();
+      const id = idempotencyId(record);
+      if (maySave(idempotency.get(id) ?? null, owner)) idempotency.set(id, record);
+    },
+    async drop(claim) {
+      tables.assertOpen();
+      const id = idempotencyId(claim);
+      const existing = idempotency.get(id);
+      if (existing?.state === 'pending' && existing.owner === claim.owner) idempotency.delete(id);
+    },
+    async expire(before) {
+      tables.assertOpen();
+      const old = [...idempotency].filter(([, record]) => record.at < before);
+      for (const [id] of old) idempotency.delete(id);
+      return old.length;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** Reads the rows of all runs by cursor, all of them or those of one tenant and some types. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ContextId, RunId } from '@cairn/protocol';
+import type { Changes, ChangesRange, RowFilter } from '../ports/event-log.ts';
+import type { Row } from '../ports/rows.ts';
+import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
+import { type Query, query } from './query.ts';
+
+/** Rows fetched by one call into SQLite: many for the cost of a call, few enough that large rows do no harm. */
+const FETCH = 100;
+
+export class ChangesReader {
+  readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
+  readonly #filtered: Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
+  readonly #end: Query<[cursor: number]>;
+
+  constructor(db: DatabaseSync) {
+    this.#all = query(
+      db,
+      `SELECT run_id, context, imported_at, ${EVENT_COLUMNS} FROM events
+       JOIN (SELECT key, id AS run_id, context, imported_at FROM runs) AS whose ON whose.key = events.run
+       WHERE cursor > ? ORDER BY cursor LIMIT ?`,
+    );
+    // CROSS JOIN keeps the order: a range of the log, never all rows that a tenant ever wrote.
+    this.#filtered = query(
+      db,
+      `SELECT run_id, context, ${EVENT_COLUMNS} FROM events
+       CROSS JOIN (SELECT key, id AS run_id, context, tenant, imported_at FROM runs) AS whose ON whose.key = events.run
+       WHERE cursor > ? AND cursor <= ? AND type IN (SELECT value FROM json_each(?)) AND audience = 0
+         AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
+    );
+    this.#end = query(db, 'SELECT coalesce(max(cursor), 0) FROM events');
+  }
+
+  /** The cursor of the last row, whether or not this process wrote it. */
+  end(): number {
+    return this.#end.get()?.[0] ?? 0;
+  }
+
+  read(range: ChangesRange): Changes {
+    if (range.filter !== undefined) return this.#readFiltered(range, range.filter);
+    const { after, limit, maxBytes = Number.POSITIVE_INFINITY } = range;
+    const rows: Row[] = [];
+    let position = Number(after);
+    let bytes = 0;
+    for (let seen = 0; seen < limit && bytes < maxBytes; ) {
+      const wanted = Math.min(FETCH, limit - seen);
+      const found = this.#all.all(position, wanted);
+      for (const [runId, contextId, importedAt, ...columns] of found) {
+        const row = rowOf(runId, contextId, columns);
+        position = row.cursor;
+        bytes += row.payload.length + (row.task?.length ?? 0);
+        if (importedAt === null) rows.push(row);
+        if (bytes >= maxBytes) break;
+      }
+      seen += found.length;
+      if (found.length < wanted) break;
+    }
+    return { rows, position: String(position) };
+  }
+
+  /** Positions are cursors; the part that is scanned is counted in cursors, which may have gaps. */
+  #readFiltered(range: ChangesRange, { tenant, types }: RowFilter): Changes {
+    const { limit, maxBytes = Number.POSITIVE_INFINITY } = range;
+    const after = Number(range.after);
+    // Never beyond the last row: after a failed transaction its cursors are given out again.
+    const through = Math.min(after + limit, this.end());
+    const rows: Row[] = [];
+    let bytes = 0;
+    for (const [runId, contextId, ...columns] of this.#filtered.iterate(
+      after,
+      through,
+      JSON.stringify(types),
+      tenant,
+    )) {
+      const row = rowOf(runId, contextId, columns);
+      rows.push(row);
+      bytes += row.payload.length + (row.task?.length ?? 0);
+      if (bytes >= maxBytes) return { rows, position: String(row.cursor) };
+    }
+    return { rows, position: String(Math.max(after, through)) };
+  }
+}

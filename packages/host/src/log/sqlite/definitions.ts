@@ -1,0 +1,73 @@
+/** Definitions and workflow names in SQLite. */
+import { workflowVersionExists } from '../errors.ts';
+import type { Definitions, WorkflowRecord } from '../ports/definitions.ts';
+import type { Connection } from './connection.ts';
+import { query } from './query.ts';
+
+type WorkflowColumns = [tenant: string, workflowId: string, version: string, hash: string, registeredAt: number];
+
+const COLUMNS = 'tenant, id, version, hash, registered_at';
+
+/** Workflow names whose newest version is cached. */
+const CACHED_NAMES = 1_000;
+
+export function sqliteDefinitions({ db, writer, read }: Connection): Definitions {
+  const put = db.prepare('INSERT INTO definitions VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const get = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
+  const putWorkflow = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
+  const version = query<WorkflowColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`,
+  );
+  const newest = query<WorkflowColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`,
+  );
+  const all = query<WorkflowColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM workflows WHERE place IN
+       (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
+  );
+  /** The newest version of a name, which every start of a run asks for. Only this process writes them. */
+  const cache = new Map<string, WorkflowRecord | null>();
+  const newestOf = (tenant: string, id: string): WorkflowRecord | null => {
+    const name = JSON.stringify([tenant, id]);
+    const known = cache.get(name);
+    if (known !== undefined) return known;
+    if (cache.size === CACHED_NAMES) cache.clear();
+    const found = recordOf(newest.get(tenant, id));
+    cache.set(name, found);
+    return found;
+  };
+  return {
+    put: (hash, body) => writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(hash, body) }),
+    get: async (hash) => read(() => get.get(hash)?.[0] ?? null),
+    putWorkflow: (workflow) =>
+      writer.submit({
+        rows: 1,
+        bytes: 0,
+        prepare: () => {
+          const known = recordOf(version.get(workflow.tenant, workflow.workflowId, workflow.version));
+          if (known !== null && known.hash !== workflow.hash) throw workflowVersionExists(workflow, known.hash);
+        },
+        apply: () => {
+          cache.clear();
+          putWorkflow.run(workflow.tenant, workflow.workflowId, workflow.version, workflow.hash, workflow.registeredAt);
+        },
+      }),
+    workflow: async (tenant, id, named) =>
+      read(() => (named === undefined ? newestOf(tenant, id) : recordOf(version.get(tenant, id, named)))),
+    workflows: async (tenant) => read(() => all.all(tenant).map(workflowOf)),
+  };
+}
+
+const recordOf = (columns: WorkflowColumns | undefined): WorkflowRecord | null =>
+  columns === undefined ? null : workflowOf(columns);
+
+const workflowOf = ([tenant, workflowId, version, hash, registeredAt]: WorkflowColumns): WorkflowRecord => ({
+  tenant,
+  workflowId,
+  version,
+  hash,
+  registeredAt,
+});

@@ -1,0 +1,26 @@
+/** The run index in SQLite. */
+import type { RunId } from '@cairn/protocol';
+import type { InterruptRecord, RunIndex } from '../ports/run-index.ts';
+import { INTERRUPT_COLUMNS, type InterruptColumns, interruptOf } from './columns.ts';
+import type { Connection } from './connection.ts';
+import type { HeadCache } from './head-cache.ts';
+import { pendingInterrupts } from './pending-interrupts.ts';
+import { query } from './query.ts';
+import { rebuild } from './rebuild.ts';
+import { RunList } from './run-list.ts';
+
+export function sqliteRunIndex({ db, writer, read, heads }: Connection & { readonly heads: HeadCache }): RunIndex {
+  const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`);
+  const runs = new RunList(db);
+  const pending = pendingInterrupts(db);
+  const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
+    const entry = heads.get(runId);
+    return entry === null ? [] : inbox.all(entry.key).map((columns) => interruptOf(runId, columns));
+  };
+  return {
+    list: async (page) => read(() => runs.page(page)),
+    interrupts: async (runId) => read(() => interruptsOf(runId)),
+    pending: async (page) => read(() => pending(page)),
+    rebuild: async () => rebuild(db, writer, heads),
+  };
+}
