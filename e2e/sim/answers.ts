@@ -1,5 +1,5 @@
 /** What a human might answer: values that fit a question, values that do not, each with a mark to find it again by. */
-import type { InterruptView, Json, JsonObject } from '@cairn/protocol';
+import { type InterruptView, isJsonObject, type Json } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
 export interface DrawnAnswer {
@@ -11,23 +11,27 @@ export interface DrawnAnswer {
 export function rightAnswer(interrupt: InterruptView, mark: string, random: Random): DrawnAnswer {
   switch (interrupt.kind) {
     case 'approval': {
-      const { actions } = interrupt.data as unknown as { readonly actions: readonly string[] };
+      const { actions } = interrupt.data;
       const refined = { action: 'refine', refineFeedback: { scope: 'whole', text: mark } };
       return marked(
         random.pick<Json>([
           { action: 'accept', feedback: mark },
           { action: 'accept', feedback: mark },
           { action: 'reject', feedback: mark },
-          actions.includes('refine') ? refined : { action: 'accept', feedback: mark },
+          Array.isArray(actions) && actions.includes('refine') ? refined : { action: 'accept', feedback: mark },
         ]),
       );
     }
     case 'clarification': {
-      const [{ id }] = interrupt.data.questions as unknown as [{ readonly id: string }];
+      const { questions } = interrupt.data;
+      const [first] = Array.isArray(questions) ? questions : [];
+      const id = isJsonObject(first) ? String(first.id) : '';
       return marked(random.pick<Json>([{ answers: { [id]: mark } }, { answers: [{ id, answer: mark }] }]));
     }
     case 'external-event':
-      return marked({ eventPayload: { ...(interrupt.data.correlation as JsonObject), note: mark } });
+      return marked({
+        eventPayload: { ...(isJsonObject(interrupt.data.correlation) ? interrupt.data.correlation : {}), note: mark },
+      });
     default:
       return interrupt.data.customKind === 'cairn.step.interrupted' ? verdict(mark, random) : marked({ note: mark });
   }

@@ -132,12 +132,14 @@ export class Auditor {
   }
 }
 
-const plain = (view: RunView): unknown => JSON.parse(JSON.stringify(view));
+const copyOf = (view: RunView): RunView => JSON.parse(JSON.stringify(view));
+
+const plain = (view: RunView): unknown => copyOf(view);
 
 function foldInTwo(run: RunAudit, cut: number): unknown {
   let view = newRunView(run.runId);
   for (const row of run.rows) {
-    if (row.seq === cut) view = JSON.parse(JSON.stringify(view)) as RunView;
+    if (row.seq === cut) view = copyOf(view);
     foldRun(view, foldEventOf(row));
   }
   return plain(view);

@@ -47,7 +47,7 @@ class RunChains {
 export class ChainWatch {
   readonly #world: ChainWorld;
   readonly #runs = new Map<RunId, RunChains>();
-  readonly #ends = new Map<RunId, string>();
+  readonly #ends = new Map<string, string>();
   /** Runs of which their parent was told that they never began. */
   readonly #refused = new Set<RunId>();
   readonly #begun = new Set<RunId>();
@@ -99,7 +99,7 @@ export class ChainWatch {
 
   #chain(row: Row): void {
     const { runId, seq, cause } = row;
-    const said = JSON.parse(row.payload) as ChainPayload;
+    const said: ChainPayload = JSON.parse(row.payload);
     const { phase, workerId, childRunId = null } = said;
     const chains = this.#of(runId);
     const where = { runId, seq, phase, workerId, childRunId, cause };
@@ -111,7 +111,7 @@ export class ChainWatch {
       }
       if (chains.held !== null) complain('a held decision is not carried out', where);
     } else {
-      const before = chains.links.get(cause as number);
+      const before = chains.links.get(Number(cause));
       const isRight = before?.workerId === workerId && causes[phase]?.includes(before.phase) === true;
       if (!isRight) complain('each step of a chain is caused by the one before it', { ...where, before });
       else if (before.followed) complain('a step of a chain is followed once', { ...where, before });
@@ -130,7 +130,7 @@ export class ChainWatch {
     const { complain } = this.#world;
     if (phase === 'dispatch.failed') return;
     if (childRunId === undefined || !this.#begun.has(childRunId)) complain('who is sent out has begun', where);
-    const ended = this.#ends.get(childRunId as RunId);
+    const ended = this.#ends.get(childRunId ?? '');
     if (phase.startsWith('child.') && ended !== `run.${phase.slice('child.'.length)}`) {
       complain('a chain tells the end of a child as it was', { ...where, ended });
     }
@@ -141,15 +141,15 @@ export class ChainWatch {
 
   /** Of nodes that dispatch, a child is asked for by the row that says so in the chain. */
   #requested({ runId, seq, cause, payload }: Row): void {
-    const { childRunId, attempt, callId } = JSON.parse(payload) as Record<string, unknown>;
+    const { childRunId, attempt, callId }: Record<string, unknown> = JSON.parse(payload);
     if (childRunId === undefined || attempt !== 1 || !String(callId).includes('/')) return;
-    const before = this.#of(runId).links.get(cause as number);
+    const before = this.#of(runId).links.get(Number(cause));
     if (before?.phase === 'dispatch.began') return;
     this.#world.complain('no worker is asked for before its dispatch began', { runId, seq, childRunId });
   }
 
   #returned({ runId, seq, payload }: Row): void {
-    const { childRunId, error } = JSON.parse(payload) as { childRunId?: RunId; error?: unknown };
+    const { childRunId, error }: { childRunId?: RunId; error?: unknown } = JSON.parse(payload);
     if (childRunId === undefined || error === undefined) return;
     this.#refused.add(childRunId);
     if (this.#begun.has(childRunId)) {

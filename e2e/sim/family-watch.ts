@@ -12,8 +12,8 @@ interface Member {
 }
 
 type Payload = {
-  readonly parentRunId?: string;
-  readonly childRunId?: string;
+  readonly parentRunId?: RunId;
+  readonly childRunId?: RunId;
   readonly outcome?: { readonly status?: string };
   readonly error?: unknown;
   readonly reason?: string;
@@ -53,8 +53,8 @@ export class FamilyWatch {
     else if (isTerminalType(type)) {
       const member = this.#members.get(runId);
       if (member !== undefined) member.ended = type;
-      const { parentRunId, reason } = JSON.parse(row.payload) as Payload;
-      if (type === 'run.cancelled' && parentRunId !== undefined) this.#cancelled(row, parentRunId as RunId, reason);
+      const { parentRunId, reason }: Payload = JSON.parse(row.payload);
+      if (type === 'run.cancelled' && parentRunId !== undefined) this.#cancelled(row, parentRunId, reason);
     }
   }
 
@@ -70,8 +70,8 @@ export class FamilyWatch {
   }
 
   #started({ runId, payload }: Row): void {
-    const { parentRunId } = JSON.parse(payload) as Payload;
-    const parent = (parentRunId ?? null) as RunId | null;
+    const { parentRunId }: Payload = JSON.parse(payload);
+    const parent = parentRunId ?? null;
     this.#members.set(runId, { parent, ended: null });
     if (parent === null) return;
     this.#world.count('child started');
@@ -81,20 +81,20 @@ export class FamilyWatch {
   }
 
   #said({ runId, seq, type, payload, nodeId }: Row): void {
-    const { childRunId, outcome, error } = JSON.parse(payload) as Payload;
+    const { childRunId, outcome, error }: Payload = JSON.parse(payload);
     if (childRunId === undefined) return;
     const where = { runId, seq, childRunId };
     if (type === 'cairn.step.requested') {
       this.#asked.set(childRunId, runId);
       const place = `${runId} ${nodeId}`;
-      this.#byNode.set(place, [...(this.#byNode.get(place) ?? []), childRunId as RunId]);
+      this.#byNode.set(place, [...(this.#byNode.get(place) ?? []), childRunId]);
       return;
     }
     if (error !== undefined) return;
     this.#world.count('child told of');
     if (this.#told.has(childRunId)) this.#world.complain('the end of a child is told once', where);
     this.#told.add(childRunId);
-    const ended = this.#members.get(childRunId as RunId)?.ended ?? null;
+    const ended = this.#members.get(childRunId)?.ended ?? null;
     if (ended !== `run.${outcome?.status}`) {
       this.#world.complain('what a parent is told of the end of a child is true', { ...where, ended, outcome });
     }
@@ -111,7 +111,7 @@ export class FamilyWatch {
   }
 
   #completed({ runId, seq, payload }: Row): void {
-    const { outputs } = JSON.parse(payload) as { outputs?: { childRunId?: string } };
+    const { outputs }: { outputs?: { childRunId?: string } } = JSON.parse(payload);
     const childRunId = outputs?.childRunId;
     if (childRunId === undefined || this.#told.has(childRunId)) return;
     this.#world.complain('a node completes only when it knows how its child ended', { runId, seq, childRunId });

@@ -58,7 +58,7 @@ function readArguments() {
     });
     return values;
   } catch (error) {
-    return usage((error as Error).message);
+    return usage(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -67,9 +67,10 @@ function range(seed: string | undefined, seeds: string | undefined): readonly [n
     const one = wholeNumber(seed ?? '1', '--seed');
     return [one, one];
   }
-  const ends = seeds.split('..');
-  if (ends.length !== 2 || seed !== undefined) usage('Give either --seed S or --seeds A..B.');
-  return [wholeNumber(ends[0]!, '--seeds'), wholeNumber(ends[1]!, '--seeds')];
+  const [from, to, ...more] = seeds.split('..');
+  if (from === undefined || to === undefined || more.length > 0 || seed !== undefined)
+    return usage('Give either --seed S or --seeds A..B.');
+  return [wholeNumber(from, '--seeds'), wholeNumber(to, '--seeds')];
 }
 
 async function main(): Promise<void> {

@@ -46,14 +46,13 @@ export class PauseWatch {
     switch (type) {
       case 'cairn.pause.requested':
         if (this.#state === 'asked to pause') count('draining pause hurried');
-        this.#policy = (JSON.parse(payload) as { drainPolicy: string }).drainPolicy;
+        this.#policy = policyIn(payload);
         this.#state = 'asked to pause';
         if (isStepping) count(this.#policy === 'immediate' ? 'pause cut a step short' : 'pause waits for a step');
         break;
       case 'run.paused': {
-        const { drainPolicy } = JSON.parse(payload) as { drainPolicy?: string };
         if (this.#state !== 'asked to pause') complain('a run pauses when it is asked to', where);
-        if (drainPolicy !== this.#policy) complain('a pause keeps its policy', { ...where, asked: this.#policy });
+        if (policyIn(payload) !== this.#policy) complain('a pause keeps its policy', { ...where, asked: this.#policy });
         this.#state = 'paused';
         count('run paused');
         break;
@@ -72,3 +71,5 @@ export class PauseWatch {
     }
   }
 }
+
+const policyIn = (payload: string): string => String(JSON.parse(payload).drainPolicy);

@@ -57,7 +57,7 @@ export class Promises {
   onRow(row: Row): void {
     const { complain } = this.#world;
     if (row.type === 'run.started') {
-      const { tags } = JSON.parse(row.payload) as { tags?: readonly string[] };
+      const { tags }: { tags?: readonly string[] } = JSON.parse(row.payload);
       // Runs that other runs start have no key.
       if (tags !== undefined) this.#oneRunForKey(tags[0] ?? '', row.runId);
     }
@@ -148,9 +148,9 @@ export class Promises {
     if (isCairnError(error, 'conflict')) this.#refusedByState('resume refused', error.details);
   }
 
-  #refusedByState(name: Interesting, details: unknown): void {
+  #refusedByState(name: Interesting, details: Readonly<Record<string, unknown>> | undefined): void {
     this.#world.count(name);
-    if (typeof (details as { runStatus?: unknown } | undefined)?.runStatus === 'string') return;
+    if (typeof details?.runStatus === 'string') return;
     this.#world.complain('a refusal for the state of a run says its status', { name, details });
   }
 

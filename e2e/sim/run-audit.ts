@@ -1,6 +1,16 @@
 /** One run as the log has it: every committed row is checked against the promises as it arrives, once. */
 import { hash as digest } from 'node:crypto';
-import { foldEventOf, foldRun, isTerminalType, type Json, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import {
+  foldEventOf,
+  foldRun,
+  isJsonObject,
+  isTerminalType,
+  type Json,
+  type JsonObject,
+  newRunView,
+  type RunId,
+  type RunView,
+} from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -58,16 +68,17 @@ export class RunAudit {
   take(row: Row): void {
     this.#checkPlace(row);
     this.#checkChain(row);
-    const payload = JSON.parse(row.payload) as Json;
+    const event = foldEventOf(row);
+    const payload: Payload = event.payload;
     const open = Object.keys(this.view.interrupts).length;
     if (row.type === 'cairn.cancel.requested') this.#countCancel();
     this.#pauses.take(row, this.#isStepping());
-    foldRun(this.view, foldEventOf(row));
+    foldRun(this.view, event);
     this.rows.push(row);
-    this.#checkCalls(row, payload as Payload);
-    this.#checkInterrupts(row, payload as Payload);
-    this.#noteOverdue(row, payload as Payload);
-    this.#countEvent(row, payload as Payload);
+    this.#checkCalls(row, payload);
+    this.#checkInterrupts(row, payload);
+    this.#noteOverdue(row, payload);
+    this.#countEvent(row, payload);
     if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
     if (isTerminalType(row.type)) this.ended = row.type;
   }
@@ -153,10 +164,10 @@ export class RunAudit {
   #checkInterrupts(row: Row, payload: Payload): void {
     const interruptId = String(payload.interruptId);
     if (row.type === 'interrupt.requested') {
-      const data = payload.data as { customKind?: string; payload?: { callId?: string } } | undefined;
-      if (data?.customKind === 'cairn.step.interrupted') {
+      const data = objectOr(payload.data);
+      if (data.customKind === 'cairn.step.interrupted') {
         this.#count('interrupted write left to a human');
-        this.#questions.set(interruptId, String(data.payload?.callId));
+        this.#questions.set(interruptId, String(objectOr(data.payload).callId));
       }
     } else if (row.type === 'interrupt.resolved') {
       if (this.#resolved.has(interruptId)) {
@@ -165,7 +176,7 @@ export class RunAudit {
       this.#resolved.add(interruptId);
       if (payload.reason === 'timeout') this.#count('interrupt expired');
       const call = this.calls.get(this.#questions.get(interruptId) ?? '');
-      if (call !== undefined && (payload.resumeValue as { action?: string } | undefined)?.action === 'retry') {
+      if (call !== undefined && objectOr(payload.resumeValue).action === 'retry') {
         this.#count('human let a write run again');
         call.settled += 1;
       }
@@ -206,6 +217,8 @@ export class RunAudit {
     }
   }
 }
+
+const objectOr = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 const nodeEnds = new Set(['node.completed', 'node.failed', 'node.retried', 'node.cancelled', 'node.skipped']);
 

@@ -35,10 +35,10 @@ export class Schedule {
   /** Takes any one out: the order in which things were asked for means nothing, except that notices stay in order. */
   take(kind: PendingKind, random: Random): Pending | null {
     const list = this.#pending[kind];
-    if (list.length === 0) return null;
-    const chosen = list[random.below(list.length)]!;
+    const chosen = list.length === 0 ? undefined : list[random.below(list.length)];
+    if (chosen === undefined) return null;
     const place = kind === 'notice' ? list.findIndex(({ life }) => life === chosen.life) : list.indexOf(chosen);
-    return list.splice(place, 1)[0]!;
+    return list.splice(place, 1)[0] ?? null;
   }
 
   /** The oldest of all, for a world in which nothing overtakes. */

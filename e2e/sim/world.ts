@@ -140,9 +140,10 @@ class World {
       const below = Array.from({ length: WORKFLOWS - 1 - i }, (_, k) => `wf-${i + 1 + k}`);
       const definition = drawWorkflow(random, `wf-${i}`, below);
       this.#trace.write(`workflow ${JSON.stringify(definition)}`);
-      await this.#nodes[0]!.life!.engine.register(TENANT, definition).catch((error: unknown) =>
-        this.#complaints.complain('a legal workflow registers', { definition, error }),
-      );
+      const life = this.#nodes[0]?.life;
+      await life?.engine
+        .register(TENANT, definition)
+        .catch((error: unknown) => this.#complaints.complain('a legal workflow registers', { definition, error }));
     }
     await settle();
   }
@@ -151,7 +152,7 @@ class World {
     if (this.#misfortune.strike()) return;
     const random = this.#random;
     const profile = this.#profile;
-    const due = this.#nodes.filter((node) => (node.life?.clock.due().length ?? 0) > 0);
+    const due = this.#lives().filter(({ clock }) => clock.due().length > 0);
     const choice = random.weighted({
       write: Math.min(this.#schedule.count('write'), 3) * 2,
       reply: Math.min(this.#schedule.count('reply'), 2) * 2,
@@ -163,7 +164,7 @@ class World {
     });
     switch (choice) {
       case 'timer':
-        this.#fire(random.pick(due).life!);
+        this.#fire(random.pick(due));
         return;
       case 'time':
         this.#advance();
@@ -174,7 +175,8 @@ class World {
       case null:
         return;
       default: {
-        const pending = this.#schedule.take(choice, random)!;
+        const pending = this.#schedule.take(choice, random);
+        if (pending === null) return;
         this.#trace.write(`${pending.life} ${pending.label}`);
         pending.happen();
       }
@@ -191,7 +193,7 @@ class World {
     const random = this.#random;
     const next = this.#nextWake();
     const how = random.weighted({ next: next === null ? 0 : 7, little: 2, far: 1 });
-    if (how === 'next') this.#moveTo(next!);
+    if (how === 'next' && next !== null) this.#moveTo(next);
     else this.#moveTo(this.#time + (how === 'little' ? random.between(1, 50) : random.between(500, LEASE_MS * 2)));
   }
 
@@ -212,7 +214,11 @@ class World {
   }
 
   #serving(): readonly Life[] {
-    return this.#nodes.filter((node) => node.serving).map((node) => node.life!);
+    return this.#nodes.flatMap(({ serving, life }) => (serving && life !== null ? [life] : []));
+  }
+
+  #lives(): readonly Life[] {
+    return this.#nodes.flatMap(({ life }) => (life === null ? [] : [life]));
   }
 
   /** The world becomes kind: nothing fails, questions are answered, time passes. Now every run must end by itself. */
@@ -267,9 +273,13 @@ class World {
       return true;
     }
     for (const node of this.#nodes) if (node.life === null) node.boot();
-    const due = this.#nodes.find((node) => (node.life?.clock.due().length ?? 0) > 0);
-    due?.life?.clock.fire(due.life.clock.due()[0]!);
-    return due !== undefined;
+    for (const { clock } of this.#lives()) {
+      const [wake] = clock.due();
+      if (wake === undefined) continue;
+      clock.fire(wake);
+      return true;
+    }
+    return false;
   }
 
   #kindRound(): void {
@@ -303,7 +313,7 @@ class World {
     const until = this.#time + ms;
     while (this.#time < until) {
       this.#moveTo(Math.max(this.#nextWake() ?? until, this.#time + 1));
-      for (const { life } of this.#nodes) for (const wake of life?.clock.due() ?? []) life!.clock.fire(wake);
+      for (const { clock } of this.#lives()) for (const wake of clock.due()) clock.fire(wake);
       await settle();
     }
   }
