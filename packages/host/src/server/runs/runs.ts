@@ -1,16 +1,8 @@
-/** Runs: create, read, list. */
+/** The routes of runs: create one, read one, list them. */
 import {
-  type ContextId,
-  type CreateRun,
   createRun,
-  invariant,
-  isCairnError,
-  isTerminalStatus,
   type JsonObject,
-  parseShape,
   quoted,
-  RetryableError,
-  type RunOptions,
   type RunStatus,
   runCreated,
   runList,
@@ -19,36 +11,19 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { agentRun } from '../../agents/agent-run.ts';
-import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
-import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
-import { inboundTrace } from '../../telemetry/trace-context.ts';
-import { utf8Size } from '../../utf8.ts';
-import { checkedUrl } from '../egress/checked-url.ts';
-import type { Egress } from '../egress/egress.ts';
 import { etagMatches } from '../http/etag.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
-import { committed } from '../idempotency/recorded-commands.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import { type CreateRunPorts, createRunFrom } from './create-run.ts';
 import { hasOpenChildren, withFamily } from './run-family.ts';
 
-export interface RunPorts {
-  readonly engine: Engine;
+export interface RunPorts extends CreateRunPorts {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
-  /** The name of this host, for clients that meet a run of another request. */
-  readonly hostId: string;
-  readonly egress: Egress;
-  readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
   readonly cursors: PageCursors;
-  /** What a run may ask for of models. */
-  readonly models: ModelAccess;
-  /** Whether this host runs agents. */
-  readonly runsAgents: boolean;
 }
 
 export function runRoutes(ports: RunPorts): readonly Route[] {
@@ -58,7 +33,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       path: '/v1/runs',
       scope: 'runs:create',
       commitsOutcome: true,
-      handle: (call) => create(call, ports),
+      handle: (call) => createRunFrom(call, ports),
       doc: {
         id: 'createRun',
         summary: 'Start a run of a workflow',
@@ -117,156 +92,6 @@ const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).optional(),
   cursor: z.string().optional(),
 });
-
-async function create(call: Call, ports: RunPorts): Promise<string> {
-  const { engine } = ports;
-  const body = parseShape(createRun, call.request.body, 'The run');
-  refuseUnkept(body, ports);
-  refuseTestWishes(call);
-  checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, ports.models);
-  const { tenant, principal, toolScopes } = call.caller;
-  const inputs = (body.inputs ?? {}) as JsonObject;
-  const whatRuns = whatRunsOf(body, inputs);
-  const request = {
-    tenant,
-    principal,
-    toolScopes,
-    ...whatRuns,
-    inputs,
-    options: runOptions(body),
-    contextId: body.configurable?.['cairn.contextId'] as ContextId | undefined,
-    trace: inboundTrace(call.request.headers),
-    scopeId: body.scopeId,
-    isAloneInScope: isDedupEnforced(call, body),
-    callbackUrl: await callbackUrlOf(call, body, ports),
-  };
-  return committed<RunStarted>(call, {
-    status: 201,
-    body: (started) => createdBody(started, whatRuns.workflowId),
-    command: (idempotency) => withHost(engine.start({ ...request, idempotency }), ports),
-  });
-}
-
-async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: RunPorts) {
-  if (callbackUrl === undefined) return undefined;
-  await checkedUrl(egress, callbackUrl, 'callbackUrl');
-  await webhooks.expectCallbacks(call.caller.tenant);
-  return callbackUrl;
-}
-
-function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
-  const asked = call.request.headers['x-dedup'];
-  if (asked === undefined) return false;
-  const refuse = (message: string, hint: string) =>
-    new TerminalError('validation_error', { message, hint, details: { parameter: 'X-Dedup' } });
-  if (asked !== 'enforce')
-    throw refuse(`X-Dedup may be "enforce", not ${quoted(String(asked), 60)}.`, 'Or leave it out.');
-  if (scopeId === undefined) throw refuse('X-Dedup needs a scopeId in the body.', 'Name what the run works on.');
-  return true;
-}
-
-/** Only the HTTP surface knows by which name this host is known. */
-async function withHost<Started>(starting: Promise<Started>, { hostId }: RunPorts): Promise<Started> {
-  try {
-    return await starting;
-  } catch (error) {
-    if (!isCairnError(error, 'run_already_active')) throw error;
-    throw new RetryableError('run_already_active', {
-      message: error.message,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      details: { ...error.details, activeHost: hostId },
-      cause: error,
-    });
-  }
-}
-
-/** Fields whose promise this host cannot keep are refused, never ignored. */
-function refuseUnkept(body: CreateRun, { runsAgents }: RunPorts): void {
-  if (body.mode !== undefined || body.evalSuiteRef !== undefined) {
-    throw new TerminalError('capability_not_provided', {
-      message: 'This host does not run evaluations.',
-      details: { requiredCapability: 'eval' },
-    });
-  }
-  for (const [field, requiredCapability] of Object.entries(gatedFields)) {
-    if (!Object.hasOwn(body, field) || (field === 'agentId' && runsAgents)) continue;
-    throw new TerminalError('capability_required', {
-      message: `This host does not offer what ${field} asks for.`,
-      hint: `Leave ${field} out.`,
-      details: { requiredCapability, field },
-    });
-  }
-}
-
-const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
-
-/** A workflow by its name, or the one that an agent alone stands for. */
-function whatRunsOf(
-  { workflowId, agentId }: CreateRun,
-  inputs: JsonObject,
-): Pick<StartRun, 'workflowId' | 'definition'> {
-  if (agentId === undefined) {
-    invariant(workflowId !== undefined, 'workflow-id-given');
-    return { workflowId };
-  }
-  if (workflowId !== undefined) {
-    throw new TerminalError('validation_error', {
-      message: `The run names the workflow ${quoted(workflowId, 140)} and the agent ${quoted(agentId, 260)}; it can be of one only.`,
-      hint: 'Leave agentId out: the nodes of a workflow name their agents themselves.',
-      details: { field: 'agentId' },
-    });
-  }
-  const definition = agentRun(agentId, inputs);
-  return { workflowId: definition.id, definition };
-}
-
-/** What the protocol keeps for keys of tests, and this host has for nobody. */
-function refuseTestWishes({ request }: Call): void {
-  if (request.headers['x-force-engine-version'] !== undefined) {
-    throw new TerminalError('force_engine_version_forbidden', {
-      message: 'This key may not choose the version of the engine.',
-      hint: 'Leave X-Force-Engine-Version out.',
-    });
-  }
-}
-
-/** What of a closed body the options of the run are; absent ones stay absent. */
-function runOptions(body: CreateRun): RunOptions {
-  const { configurable, tags, metadata } = body;
-  checkMetadata(metadata);
-  return {
-    ...(configurable === undefined ? {} : { configurable }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-}
-
-/** Facts to keep with a run are read with every snapshot of it. */
-const MAX_METADATA_BYTES = 8_192;
-
-function checkMetadata(metadata: CreateRun['metadata']): void {
-  if (metadata === undefined) return;
-  const bytes = utf8Size(JSON.stringify(metadata));
-  if (bytes <= MAX_METADATA_BYTES) return;
-  throw new TerminalError('validation_error', {
-    message: `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA_BYTES} are kept with a run.`,
-    hint: 'Keep the facts elsewhere and a reference to them here.',
-    details: { field: 'metadata', maxBytes: MAX_METADATA_BYTES },
-  });
-}
-
-/** The wire has no terminal status here: a run that is over by the time of the answer was running when it was created. */
-function createdBody({ runId, contextId, status }: RunStarted, workflowId: string): string {
-  const path = `/v1/runs/${runId}`;
-  return JSON.stringify({
-    runId,
-    status: isTerminalStatus(status) ? 'running' : status,
-    workflowId,
-    contextId,
-    eventsUrl: `${path}/events`,
-    statusUrl: path,
-  });
-}
 
 /** Bump when a snapshot of the same events may read differently. */
 const SNAPSHOT_VERSION = 3;

@@ -1,0 +1,188 @@
+/** Starts a run from a request: reads and checks what is asked for, and refuses what this host cannot do. */
+import {
+  type ContextId,
+  type CreateRun,
+  createRun,
+  invariant,
+  isCairnError,
+  isTerminalStatus,
+  type JsonObject,
+  parseShape,
+  quoted,
+  RetryableError,
+  type RunOptions,
+  TerminalError,
+} from '@cairn/protocol';
+import { agentRun } from '../../agents/agent-run.ts';
+import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
+import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
+import { inboundTrace } from '../../telemetry/trace-context.ts';
+import { utf8Size } from '../../utf8.ts';
+import { checkedUrl } from '../egress/checked-url.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { Call } from '../http/routes.ts';
+import { committed } from '../idempotency/recorded-commands.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+
+export interface CreateRunPorts {
+  readonly engine: Engine;
+  /** The name of this host, for clients that meet a run of another request. */
+  readonly hostId: string;
+  readonly egress: Egress;
+  readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
+  /** The models that a run may ask for. */
+  readonly models: ModelAccess;
+  /** Whether this host runs agents. */
+  readonly runsAgents: boolean;
+}
+
+/** `POST /v1/runs`. */
+export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<string> {
+  const { engine } = ports;
+  const body = parseShape(createRun, call.request.body, 'The run');
+  refuseUnkept(body, ports);
+  refuseTestWishes(call);
+  checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, ports.models);
+  const { tenant, principal, toolScopes } = call.caller;
+  const inputs = (body.inputs ?? {}) as JsonObject;
+  const whatRuns = whatRunsOf(body, inputs);
+  const request = {
+    tenant,
+    principal,
+    toolScopes,
+    ...whatRuns,
+    inputs,
+    options: runOptions(body),
+    contextId: body.configurable?.['cairn.contextId'] as ContextId | undefined,
+    trace: inboundTrace(call.request.headers),
+    scopeId: body.scopeId,
+    isAloneInScope: isDedupEnforced(call, body),
+    callbackUrl: await callbackUrlOf(call, body, ports),
+  };
+  return committed<RunStarted>(call, {
+    status: 201,
+    body: (started) => createdBody(started, whatRuns.workflowId),
+    command: (idempotency) => withHost(engine.start({ ...request, idempotency }), ports),
+  });
+}
+
+async function callbackUrlOf(call: Call, { callbackUrl }: CreateRun, { egress, webhooks }: CreateRunPorts) {
+  if (callbackUrl === undefined) return undefined;
+  await checkedUrl(egress, callbackUrl, 'callbackUrl');
+  await webhooks.expectCallbacks(call.caller.tenant);
+  return callbackUrl;
+}
+
+function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
+  const asked = call.request.headers['x-dedup'];
+  if (asked === undefined) return false;
+  const refuse = (message: string, hint: string) =>
+    new TerminalError('validation_error', { message, hint, details: { parameter: 'X-Dedup' } });
+  if (asked !== 'enforce')
+    throw refuse(`X-Dedup may be "enforce", not ${quoted(String(asked), 60)}.`, 'Or leave it out.');
+  if (scopeId === undefined) throw refuse('X-Dedup needs a scopeId in the body.', 'Name what the run works on.');
+  return true;
+}
+
+/** Only the HTTP surface knows by which name this host is known. */
+async function withHost<Started>(starting: Promise<Started>, { hostId }: CreateRunPorts): Promise<Started> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (!isCairnError(error, 'run_already_active')) throw error;
+    throw new RetryableError('run_already_active', {
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      details: { ...error.details, activeHost: hostId },
+      cause: error,
+    });
+  }
+}
+
+/** Fields whose promise this host cannot keep are refused, never ignored. */
+function refuseUnkept(body: CreateRun, { runsAgents }: CreateRunPorts): void {
+  if (body.mode !== undefined || body.evalSuiteRef !== undefined) {
+    throw new TerminalError('capability_not_provided', {
+      message: 'This host does not run evaluations.',
+      details: { requiredCapability: 'eval' },
+    });
+  }
+  for (const [field, requiredCapability] of Object.entries(gatedFields)) {
+    if (!Object.hasOwn(body, field) || (field === 'agentId' && runsAgents)) continue;
+    throw new TerminalError('capability_required', {
+      message: `This host does not offer what ${field} asks for.`,
+      hint: `Leave ${field} out.`,
+      details: { requiredCapability, field },
+    });
+  }
+}
+
+const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
+
+/** A workflow by its name, or the one that an agent alone stands for. */
+function whatRunsOf(
+  { workflowId, agentId }: CreateRun,
+  inputs: JsonObject,
+): Pick<StartRun, 'workflowId' | 'definition'> {
+  if (agentId === undefined) {
+    invariant(workflowId !== undefined, 'workflow-id-given');
+    return { workflowId };
+  }
+  if (workflowId !== undefined) {
+    throw new TerminalError('validation_error', {
+      message: `The run names the workflow ${quoted(workflowId, 140)} and the agent ${quoted(agentId, 260)}; it can be of one only.`,
+      hint: 'Leave agentId out: the nodes of a workflow name their agents themselves.',
+      details: { field: 'agentId' },
+    });
+  }
+  const definition = agentRun(agentId, inputs);
+  return { workflowId: definition.id, definition };
+}
+
+/** What the protocol keeps for keys of tests, and this host has for nobody. */
+function refuseTestWishes({ request }: Call): void {
+  if (request.headers['x-force-engine-version'] !== undefined) {
+    throw new TerminalError('force_engine_version_forbidden', {
+      message: 'This key may not choose the version of the engine.',
+      hint: 'Leave X-Force-Engine-Version out.',
+    });
+  }
+}
+
+/** What of a closed body the options of the run are; absent ones stay absent. */
+function runOptions(body: CreateRun): RunOptions {
+  const { configurable, tags, metadata } = body;
+  checkMetadata(metadata);
+  return {
+    ...(configurable === undefined ? {} : { configurable }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+/** Facts to keep with a run are read with every snapshot of it. */
+const MAX_METADATA_BYTES = 8_192;
+
+function checkMetadata(metadata: CreateRun['metadata']): void {
+  if (metadata === undefined) return;
+  const bytes = utf8Size(JSON.stringify(metadata));
+  if (bytes <= MAX_METADATA_BYTES) return;
+  throw new TerminalError('validation_error', {
+    message: `metadata has ${bytes} bytes as JSON; at most ${MAX_METADATA_BYTES} are kept with a run.`,
+    hint: 'Keep the facts elsewhere and a reference to them here.',
+    details: { field: 'metadata', maxBytes: MAX_METADATA_BYTES },
+  });
+}
+
+/** The wire has no terminal status here: a run that is over by the time of the answer was running when it was created. */
+function createdBody({ runId, contextId, status }: RunStarted, workflowId: string): string {
+  const path = `/v1/runs/${runId}`;
+  return JSON.stringify({
+    runId,
+    status: isTerminalStatus(status) ? 'running' : status,
+    workflowId,
+    contextId,
+    eventsUrl: `${path}/events`,
+    statusUrl: path,
+  });
+}
