@@ -1,6 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { keys, noop, type Served, served } from '../server/served.kit.ts';
+import { noop } from '../server/sample-workflows.kit.ts';
+import { keys, type Served, served } from '../server/served.kit.ts';
 
 const seams = '/v1/host/sample/test';
 

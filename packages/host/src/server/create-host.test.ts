@@ -9,7 +9,7 @@ import type { Notice, Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { createHost, type Host, type HostOptions } from './create-host.ts';
-import { approval, chain, noop } from './served.kit.ts';
+import { approval, chain, noop } from './sample-workflows.kit.ts';
 
 const key = 'a-key-for-these-tests';
 const quiet = { report: () => undefined };

@@ -1,7 +1,5 @@
 /** A real server on a free loopback port over the memory store, with time in the test's hands; not shipped. */
 import { hash, randomUUIDv7 } from 'node:crypto';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createAgentSource } from '../agents/agent-source.ts';
@@ -23,6 +21,7 @@ import { startTelemetry } from '../telemetry/telemetry.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
 import { createGate } from './access/gate.ts';
 import type { AccessLimits } from './access/limits.ts';
+import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
@@ -33,6 +32,7 @@ import { createEgress } from './egress/egress.ts';
 import { noExtension } from './host-extension.ts';
 import { createServer, type Server } from './http/http.ts';
 import type { Route } from './http/routes.ts';
+import { ManualTimers } from './manual-timers.kit.ts';
 import { hostSecret } from './secrets/host-secret.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
@@ -65,22 +65,6 @@ export const openTool = sampleTool('acme:look', []);
 export const ownTool = sampleTool('acme.t:look', []);
 export const scopedTool = sampleTool('acme:refund', ['tool:refunds']);
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: JsonObject;
-}
-
-export interface Ask {
-  readonly key?: string | null;
-  readonly body?: Json;
-  /** Sent as it is, instead of `body`. */
-  readonly raw?: string | Uint8Array<ArrayBuffer>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
 export interface Served {
   readonly url: string;
   readonly port: number;
@@ -90,6 +74,7 @@ export interface Served {
   readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
   readonly reports: Notice[];
+  /** With the key of alice, unless another is given. */
   ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
 }
@@ -250,104 +235,6 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     timers,
     reports,
     stop: stopOnce,
-    ask: (method, path, ask) => askUrl(`${url}${path}`, method, ask),
+    ask: (method, path, { key = keys.alice, ...ask } = {}) => askUrl(`${url}${path}`, method, { ...ask, key }),
   };
 }
-
-async function askUrl(url: string, method: string, ask: Ask = {}): Promise<Reply> {
-  const { key = keys.alice } = ask;
-  const content = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-      ...ask.headers,
-    },
-    ...(content === undefined ? {} : { body: content }),
-    ...(ask.signal === undefined ? {} : { signal: ask.signal }),
-  });
-  const text = await response.text();
-  const isJson = text !== '' && (response.headers.get('content-type')?.startsWith('application/json') ?? false);
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? (JSON.parse(text) as JsonObject) : {},
-  };
-}
-
-/** A request with headers that `fetch` would not send as they are. */
-export function rawGet(port: number, path: string, headers: Record<string, string>): Promise<RawReply> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-    });
-    request.on('error', reject);
-    request.end();
-  });
-}
-
-export interface RawReply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-/** Spans that pass when the test says so. */
-export class ManualTimers implements Timers {
-  readonly #waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
-
-  after(ms: number, wake: () => void): () => void {
-    const entry = { ms, wake };
-    this.#waiting.add(entry);
-    return () => void this.#waiting.delete(entry);
-  }
-
-  get size(): number {
-    return this.#waiting.size;
-  }
-
-  /** How many wait for this span. */
-  waiting(ms: number): number {
-    return [...this.#waiting].filter((entry) => entry.ms === ms).length;
-  }
-
-  /** Wakes all who wait for this span now. */
-  pass(ms: number): void {
-    for (const entry of [...this.#waiting]) {
-      if (entry.ms === ms && this.#waiting.delete(entry)) entry.wake();
-    }
-  }
-}
-
-/** A definition with these nodes, one after the other. */
-export function chain(id: string, ...nodes: readonly { readonly typeId: string; readonly config?: JsonObject }[]) {
-  const definition: WorkflowDefinition = {
-    id,
-    name: id,
-    version: '1',
-    nodes: nodes.map(({ typeId, config = {} }, i) => ({
-      id: `n${i}`,
-      typeId,
-      name: `n${i}`,
-      position: { x: i, y: 0 },
-      config,
-      inputs: {},
-    })),
-    edges: nodes.slice(1).map((_, i) => ({ id: `e${i}`, sourceNodeId: `n${i}`, targetNodeId: `n${i + 1}` })),
-    triggers: [],
-    variables: [],
-    metadata: {},
-    settings: {},
-  };
-  return definition;
-}
-
-export const noop = chain('noop', { typeId: 'core.noop' });
-export const approval = chain('approval', { typeId: 'core.approvalGate', config: { title: 'Go on?' } });

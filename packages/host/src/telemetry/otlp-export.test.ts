@@ -6,7 +6,7 @@ import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { ConfigInput } from '../server/config/config.ts';
 import { createHost, type Host } from '../server/create-host.ts';
-import { chain } from '../server/served.kit.ts';
+import { chain } from '../server/sample-workflows.kit.ts';
 import { loaded } from './otlp.ts';
 import { otlpReceiver } from './otlp-receiver.kit.ts';
 

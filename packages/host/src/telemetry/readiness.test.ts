@@ -1,6 +1,6 @@
 import { RetryableError } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
-import { ManualTimers } from '../server/served.kit.ts';
+import { ManualTimers } from '../server/manual-timers.kit.ts';
 import { createReadiness } from './readiness.ts';
 
 const full = new RetryableError('store_full', { message: 'No space is left.', hint: 'Free space.' });

@@ -3,7 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { faultyStore } from '../../test/kit/faulty-store.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
-import { chain, keys, keyWith, rawGet, served } from '../server/served.kit.ts';
+import { rawGet } from '../server/ask.kit.ts';
+import { chain } from '../server/sample-workflows.kit.ts';
+import { keys, keyWith, served } from '../server/served.kit.ts';
 import { parseTraceparent } from './trace-context.ts';
 
 const noop = chain('noop', { typeId: 'core.identity' });

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Notice } from '../engine/ports.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
-import { ManualTimers } from '../server/served.kit.ts';
+import { ManualTimers } from '../server/manual-timers.kit.ts';
 import { Meter } from './meter.ts';
 import { Outage } from './outage.ts';
 import { eventsOf, nodeStarted, type Said, START_AT, started } from './run-history.kit.ts';

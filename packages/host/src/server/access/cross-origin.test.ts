@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { approval, keys, rawGet, type Served, served } from '../served.kit.ts';
+import { rawGet } from '../ask.kit.ts';
+import { approval } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const APP = 'https://app.example.org';
 

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { expect, onTestFinished, test } from 'vitest';
 import { jwtSchema } from '../config/access.ts';
-import { noop, type Served, served } from '../served.kit.ts';
+import { noop } from '../sample-workflows.kit.ts';
+import { type Served, served } from '../served.kit.ts';
 
 const AT = 1_800_000_000;
 

@@ -1,7 +1,8 @@
 import { TerminalError } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../http/raw-http.kit.ts';
-import { approval, keys, keyWith, noop, type Served, served } from '../served.kit.ts';
+import { approval, noop } from '../sample-workflows.kit.ts';
+import { keys, keyWith, type Served, served } from '../served.kit.ts';
 
 /** Asks as often as told; gives the statuses. */
 async function statuses(host: Served, times: number, key: string, path = '/v1/runs'): Promise<readonly number[]> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { approval, keys, served } from '../served.kit.ts';
+import { approval } from '../sample-workflows.kit.ts';
+import { keys, served } from '../served.kit.ts';
 import { KEEPALIVE_MS } from '../streams/event-streams.ts';
 import type { Caller } from './auth.ts';
 import { SESSION_LIFE_MS, Sessions } from './sessions.ts';

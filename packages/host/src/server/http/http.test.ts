@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { RetryableError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { keys, rawGet, served } from '../served.kit.ts';
+import { rawGet } from '../ask.kit.ts';
+import { keys, served } from '../served.kit.ts';
 
 test.each(['Basic abc', 'Bearer', 'Bearer ', 'bearer  two words', `Bearer\t${keys.alice}`])(
   'does not take the header %j for a key',

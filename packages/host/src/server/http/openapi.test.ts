@@ -4,7 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { noop, type Served, served } from '../served.kit.ts';
+import { noop } from '../sample-workflows.kit.ts';
+import { type Served, served } from '../served.kit.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './routes.ts';
 

@@ -2,7 +2,8 @@
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
-import { approval, chain, keys, nobodyListens, noop, openTool, type Served } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keys, nobodyListens, openTool, type Served } from '../served.kit.ts';
 
 /** What a request names. All of it belongs to tenant `t`. */
 export interface Names {

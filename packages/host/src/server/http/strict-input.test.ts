@@ -1,7 +1,8 @@
 /** What is refused before a handler sees it, byte by byte. */
 import { errorEnvelope } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import { keys, noop, type Served, served } from '../served.kit.ts';
+import { noop } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 import { RawConnection } from './raw-http.kit.ts';
 
 const auth = `Authorization: Bearer ${keys.alice}\r\n`;

@@ -5,7 +5,7 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { ManualTimers } from '../served.kit.ts';
+import { ManualTimers } from '../manual-timers.kit.ts';
 import { InboxFeed } from './inbox-feed.ts';
 
 /** Places as they are. */

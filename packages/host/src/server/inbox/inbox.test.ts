@@ -5,7 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { asked, context, creation, row, started } from '../../log/ports/samples.kit.ts';
-import { approval, chain, keys, type Served, served } from '../served.kit.ts';
+import { approval, chain } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const PATH = '/v1/host/cairn/inbox';
 

@@ -1,6 +1,7 @@
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { approval, chain, keys, noop, type Served, served } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const clarification = chain('asks', {
   typeId: 'core.clarificationGate',

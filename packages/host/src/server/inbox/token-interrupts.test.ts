@@ -2,7 +2,8 @@ import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { approval, chain, keys, type Served, type ServedOptions, served } from '../served.kit.ts';
+import { approval, chain } from '../sample-workflows.kit.ts';
+import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
 
 const accept = { resumeValue: { action: 'accept' } };
 

@@ -9,7 +9,8 @@ import {
 } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
-import { chain, keys, type Served, type ServedOptions, served } from '../served.kit.ts';
+import { chain } from '../sample-workflows.kit.ts';
+import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
 
 const gate = (config: JsonObject = {}) =>
   chain('talk', { typeId: 'core.conversationGate', config: { prompt: 'Well?', ...config } });

@@ -2,7 +2,8 @@ import { debugBundle, type JsonObject, type RunId, type RunSnapshot } from '@cai
 import { expect, onTestFinished, test } from 'vitest';
 import type { Engine } from '../../engine/engine.ts';
 import { RawConnection } from '../http/raw-http.kit.ts';
-import { approval, chain, keys, type Served, served } from '../served.kit.ts';
+import { approval, chain } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 import { MAX_BUNDLE_BYTES } from './debug-bundle.ts';
 
 async function started(host: Served, inputs: JsonObject = {}): Promise<RunId> {

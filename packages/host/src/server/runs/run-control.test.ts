@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type JsonObject, runPaused, runResumed, runsCancelled } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../../log/sqlite/open.ts';
-import { approval, chain, keys, noop, type Served, served } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const slow = chain('slow', { typeId: 'core.delay', config: { delayMs: 3_600_000 } }, { typeId: 'core.noop' });
 

@@ -1,7 +1,8 @@
 import { type JsonObject, runCreated } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { approval, chain, keys, noop, type Served, served } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 async function withWorkflows(): Promise<Served> {
   const host = await served();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ManualTimers } from '../served.kit.ts';
+import { ManualTimers } from '../manual-timers.kit.ts';
 import { Batches } from './batches.ts';
 
 function batches(accepts = true) {

@@ -6,7 +6,7 @@ import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
-import { ManualTimers } from '../served.kit.ts';
+import { ManualTimers } from '../manual-timers.kit.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 

@@ -6,7 +6,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, resolved, row, runA } from '../../log/ports/samples.kit.ts';
-import { approval, keys, type Served, served } from '../served.kit.ts';
+import { approval } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const path = `/v1/runs/${runA}/events`;
 

@@ -1,6 +1,6 @@
 /** Live events are held back while the event loop has no time left, and only then. */
 import { expect, test } from 'vitest';
-import { ManualTimers } from '../served.kit.ts';
+import { ManualTimers } from '../manual-timers.kit.ts';
 import { BUSY, HOLD_MS, SPAN_MS, streamPace } from './stream-pace.ts';
 
 /** A loop that worked and waited as long as it is told. */

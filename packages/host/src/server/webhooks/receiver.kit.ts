@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import { createHost, type Host } from '../create-host.ts';
-import { approval, chain, noop } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
 
 export interface Received {
   readonly path: string;
