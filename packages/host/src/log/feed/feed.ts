@@ -8,7 +8,7 @@ import { everything, type Lens } from './lens.ts';
 import { isUrgent, type Pace } from './pace.ts';
 import type { Range } from './range.ts';
 import { Ring, type RingLimits } from './ring.ts';
-import { IN_LOG, RowSource } from './row-source.ts';
+import { NOWHERE, RowSource, type RowStore } from './row-source.ts';
 import type { Sink, Subscription } from './sink.ts';
 import { Subscriber } from './subscriber.ts';
 
@@ -40,8 +40,7 @@ export interface FeedOptions extends Partial<FeedLimits> {
 type RowSubscriber = Subscriber<RowSource>;
 
 /** A context that somebody follows. */
-interface Followed {
-  readonly ring: Ring;
+interface Followed extends RowStore {
   readonly subscribers: Set<RowSubscriber>;
 }
 
@@ -87,10 +86,14 @@ export class LiveFeed {
       // Only into a new ring: its next commit is the one that follows the beginning.
       const runId = 'runId' in range ? range.runId : null;
       const beginning = known === undefined ? this.#beginnings.take(runId, contextId) : null;
-      const place = beginning === null ? IN_LOG : ring.end;
+      const place = beginning === null ? NOWHERE : ring.end;
       if (beginning !== null) ring.push(beginning);
-      const from = { log: this.#log, ring, page: this.#limits.page };
-      const source = new RowSource(from, { range, lens: range.lens ?? everything, place, isOver: endedAt !== null });
+      const source = new RowSource(followed, {
+        range,
+        lens: range.lens ?? everything,
+        place,
+        isOver: endedAt !== null,
+      });
       this.#enter(contextId, followed, subscriber);
       subscriber.begin(source);
       if (beginning === null || beginning.some(isWaitedFor) || !this.#holds(followed)) subscriber.pump();
@@ -106,7 +109,8 @@ export class LiveFeed {
   }
 
   #follow(contextId: ContextId): Followed {
-    const followed: Followed = { ring: new Ring(this.#limits.ring), subscribers: new Set() };
+    const { ring, page } = this.#limits;
+    const followed: Followed = { log: this.#log, page, ring: new Ring(ring), subscribers: new Set() };
     this.#contexts.set(contextId, followed);
     return followed;
   }
@@ -153,7 +157,8 @@ export class LiveFeed {
       let needed = ring.end;
       for (const subscriber of subscribers) {
         subscriber.pump();
-        needed = Math.min(needed, subscriber.source?.needs ?? needed);
+        const needs = subscriber.source?.needs ?? NOWHERE;
+        if (needs !== NOWHERE && needs < needed) needed = needs;
       }
       ring.trim(needed);
     }

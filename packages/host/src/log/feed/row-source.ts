@@ -12,14 +12,14 @@ import type { Source } from './subscriber.ts';
 export interface RowSourceOptions {
   readonly range: Range;
   readonly lens: Lens;
-  /** Where in the ring the range begins; -1 when the log has to be read first. */
+  /** Where in the ring the range begins; `NOWHERE` when the log has to be read first. */
   readonly place: number;
   /** The run has ended, so that the end of the log is the end of the range. */
   readonly isOver: boolean;
 }
 
-/** The place while the log is read: before every place of a ring. */
-export const IN_LOG = -1;
+/** No place of a ring: before all of them, so that the log is read first. */
+export const NOWHERE = -1;
 
 /** What the rows of one context are read from. */
 export interface RowStore {
@@ -40,7 +40,7 @@ export class RowSource implements Source, Wanted {
   /** The next place in the ring. */
   #place: number;
   /** Where in the ring to go on after the page that is being read. */
-  #joinAt = Number.POSITIVE_INFINITY;
+  #joinAt = NOWHERE;
   #isOver: boolean;
   #isClosed = false;
 
@@ -59,10 +59,10 @@ export class RowSource implements Source, Wanted {
     return this.#place < this.#from.ring.start;
   }
 
-  /** The first place of the ring that is still needed here; infinity when the log is read before it. */
+  /** The first place of the ring that is still needed here; `NOWHERE` when the log is read before it. */
   get needs(): number {
-    if (this.#isClosed) return Number.POSITIVE_INFINITY;
-    return this.#place === IN_LOG ? this.#joinAt : this.#place;
+    if (this.#isClosed) return NOWHERE;
+    return this.#place === NOWHERE ? this.#joinAt : this.#place;
   }
 
   /** Nothing more is wanted. */
@@ -82,7 +82,7 @@ export class RowSource implements Source, Wanted {
   async page(): Promise<Chunk | null> {
     // Commits from here on are in the ring; earlier ones are in the log.
     const place = this.#from.ring.end;
-    this.#place = IN_LOG;
+    this.#place = NOWHERE;
     this.#joinAt = place;
     try {
       const { events: limit, size: maxBytes } = this.#from.page;
@@ -98,7 +98,7 @@ export class RowSource implements Source, Wanted {
       if (!isFull) this.#place = place;
       return this.#shown(rows, this.#isOver && !isFull);
     } finally {
-      this.#joinAt = Number.POSITIVE_INFINITY;
+      this.#joinAt = NOWHERE;
     }
   }
 
