@@ -70,9 +70,7 @@ export class StepLedger {
     const { random, count } = this.#world;
     for (let i = random.below(4); i > 0; i -= 1) {
       count('call emitted');
-      context.emit([
-        { type: 'cairn.tool.progress', audience: 'client', payload: { callId: context.callId, progress: 0.5 } },
-      ]);
+      context.emit([{ type: 'cairn.tool.progress', payload: { callId: context.callId, progress: 0.5 } }]);
     }
   }
 

@@ -69,7 +69,13 @@ export type {
   UnknownEvent,
 } from './event.ts';
 export { audienceOf } from './events/audiences.ts';
-export { type TaskStatus, taskStatuses } from './events/cairn.ts';
+export {
+  finishReasons,
+  type ModelErrorClass,
+  modelErrorClasses,
+  type TaskStatus,
+  taskStatuses,
+} from './events/cairn.ts';
 export {
   type EventType,
   eventPayloads,

@@ -1,5 +1,5 @@
 /** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
-import type { AgentRef, Audience, ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { AgentRef, ContextId, EventType, Json, JsonObject, PayloadOf, RunId } from '@cairn/protocol';
 import type { OperatorEvent } from './operator-events.ts';
 
 export interface Clock {
@@ -48,10 +48,11 @@ export interface Step {
 }
 
 /** A row that a call writes while it is under way. */
-export interface Emission {
-  readonly type: string;
-  readonly audience: Audience;
-  readonly payload: JsonObject;
+export type Emission = { [Type in EventType]: EmissionOf<Type> }[EventType];
+
+export interface EmissionOf<Type extends EventType> {
+  readonly type: Type;
+  readonly payload: PayloadOf<Type>;
 }
 
 /** What the call of a driven node gets beside a step's context. */

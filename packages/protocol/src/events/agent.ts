@@ -76,6 +76,8 @@ export const agentPayloads = {
     confidence: share.optional(),
     causationHostId,
     reasoning: z.string().optional(),
+    /** What was stated as a confidence and is none. */
+    invalidConfidence: json.optional(),
   }),
   'agent.verified': z.strictObject({
     agentId,

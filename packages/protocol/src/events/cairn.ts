@@ -25,6 +25,9 @@ const call = { nodeId: text, callId: text, attempt: ordinal };
 /** How many holders in a row were lost while the call was under way. */
 export const recoveries = count.optional();
 
+/** Why a model stopped. */
+export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other'] as const;
+
 /** What a model answered, whole (open): a later version may keep more of it. */
 const turn = z.looseObject({
   text: z.string(),
@@ -38,7 +41,7 @@ const turn = z.looseObject({
       meta: jsonObject.optional(),
     }),
   ),
-  finish: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other']),
+  finish: z.enum(finishReasons),
   usage: z.looseObject({
     inputTokens: count,
     outputTokens: count,

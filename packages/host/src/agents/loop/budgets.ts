@@ -1,12 +1,11 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
-import { type Json, type JsonObject, TerminalError, type WorkflowNode } from '@cairn/protocol';
+import { type Json, type JsonObject, row, TerminalError, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { Budget } from '../../engine/family/account.ts';
 import { spentBy } from '../../engine/family/budget.ts';
 import { wholeNumber } from '../../engine/nodes/config-fields.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import { clientRow } from './rows.ts';
 import type { LoopState } from './state/loop-state.ts';
 
 /** Turns of the model that a node gets when it says nothing. */
@@ -94,7 +93,7 @@ export function toolBreach(context: NodeContext, loop: LoopState, calls: number)
 }
 
 export const breachRow = (nodeId: string, { kind, limit, observed }: Breach): Draft =>
-  clientRow('cap.breached', nodeId, { kind, limit, observed, nodeId });
+  row('cap.breached', { kind, limit, observed, nodeId }, { nodeId });
 
 export const breachError = (nodeId: string, { kind, limit, whose }: Breach): RunError => ({
   code: kind === 'loop-iterations' ? 'loop_limit_exceeded' : 'budget_exhausted',

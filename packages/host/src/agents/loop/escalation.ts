@@ -1,10 +1,10 @@
 /** When a decision is held for a human: the threshold, the rule that set it, and the rows by which somebody is asked. */
-import type { Json, JsonObject, ThresholdRule } from '@cairn/protocol';
+import { type JsonObject, row, type ThresholdRule } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { type AgentDecision, clientRow, validConfidence } from './rows.ts';
+import { type AgentDecision, validConfidence } from './rows.ts';
 import { configurableOf } from './settings.ts';
 import { verdictSchema } from './verdict.ts';
 
@@ -46,11 +46,11 @@ export function escalation(
   if (observed === undefined || observed >= threshold) return { action: 'none' };
   const nodeId = context.node.id;
   if (options.lowConfidence === 'suppress') {
-    const payload = { kind: 'confidence-escalation-suppressed', limit: threshold, observed, nodeId };
-    return { action: 'suppressed', drafts: [clientRow('cap.breached', nodeId, payload)] };
+    const payload = { kind: 'confidence-escalation-suppressed', limit: threshold, observed, nodeId } as const;
+    return { action: 'suppressed', drafts: [row('cap.breached', payload, { nodeId })] };
   }
   const { agentId, decision, returnSchema } = stated;
-  const data = { agentId, threshold, observed, decision: decision as Json };
+  const data = { agentId, threshold, observed, decision };
   const drafts = askDrafts(context.state, {
     nodeId,
     kind: 'low-confidence',

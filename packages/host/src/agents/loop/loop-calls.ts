@@ -12,6 +12,7 @@ import {
   readHandoff,
   type StatedDecision,
 } from './loop-tools.ts';
+import type { FailedTool } from './rows.ts';
 import { taskProblems } from './task.ts';
 import { malformed, type Refused, refusal } from './tool-calls.ts';
 
@@ -52,7 +53,7 @@ function readCall(context: NodeContext, agent: Agent, call: ModelToolCall, isDec
 
 const NOT_OFFERED = 'not offered';
 
-function whyNot(toolId: string, { agentId, allowlist }: Agent, why: string): Refused['end'] {
+function whyNot(toolId: string, { agentId, allowlist }: Agent, why: string): FailedTool {
   if (why !== NOT_OFFERED) return refusal('tool_invalid_arguments', `The arguments of ${toolId} are wrong: ${why}.`);
   const rule =
     allowlist === undefined

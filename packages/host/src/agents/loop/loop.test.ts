@@ -176,14 +176,14 @@ describe('tool calls', () => {
   });
 
   test('an error is a result that the model sees', () => {
-    const error = { code: 'tool_failed', message: 'No.', retryable: false };
+    const error = { code: 'tool_failed', message: 'No.', retryable: false } as const;
     const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', { kind: 'failed', error });
     expect(run.last('agent.toolReturned')).toMatchObject({ status: 'error', error });
     expect(run.request.messages.at(-1)).toMatchObject({ isError: true, output: { error } });
   });
 
   test('a rate limit is told as one, without a duration', () => {
-    const error = { code: 'rate_limited', message: 'Slow down.', retryable: true };
+    const error = { code: 'rate_limited', message: 'Slow down.', retryable: true } as const;
     const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', { kind: 'failed', error });
     const returned = run.last('agent.toolReturned');
     expect(returned).toMatchObject({ status: 'rate_limited', error: { details: { scope: 'tool' } } });

@@ -1,5 +1,5 @@
 /** An agent that does what its configuration says, for tests of what agents look like from outside; its rows are those of the loop. */
-import type { AgentRef, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
+import type { AgentRef, ErrorCode, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../../engine/core/state.ts';
 import { defineNodeType, type NodeContext, type NodeType } from '../../engine/workflow/node-type.ts';
@@ -19,6 +19,8 @@ import {
 import { principalOf, verbosityOf } from './settings.ts';
 
 const json = z.custom<Json>(() => true);
+/** A fixture says what is to be seen; whether that is an object is not checked. */
+const handedContext = z.custom<JsonObject>(() => true);
 const agentId = z.string().min(3).max(256);
 
 const toolCall = z
@@ -56,7 +58,7 @@ const mockConfig = z.strictObject({
     .optional(),
   mockToolCalls: z.array(toolCall).optional(),
   mockHandoff: z
-    .strictObject({ toAgentId: agentId, reason: z.string().optional(), context: json.optional() })
+    .strictObject({ toAgentId: agentId, reason: z.string().optional(), context: handedContext.optional() })
     .optional(),
   mockDecision: z.strictObject({ decision: json, confidence, reasoning: z.string().optional() }).optional(),
   mockConfidence: confidence,
@@ -158,7 +160,7 @@ function toolRows(
 function endOf({ result, error }: NonNullable<MockConfig['mockToolCalls']>[number]): ToolEnd {
   if (error === undefined) return { value: result ?? null };
   const { error: code, message, details } = error;
-  const shown: JsonObject = { code, message, ...(details === undefined ? {} : { details }) };
+  const shown = { code: code as ErrorCode, message, ...(details === undefined ? {} : { details }) };
   return { error: shown, status: 'error' };
 }
 

@@ -1,5 +1,5 @@
 /** The calls of the model: how a turn is asked for, with what, how its answer is recorded, and when it is tried again. */
-import { isoTime, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { isoTime, type Json, type PayloadOf, row, TerminalError } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall, RunError } from '../../engine/core/state.ts';
 import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
 import { toolSurface } from '../allowlist.ts';
@@ -10,7 +10,6 @@ import { type Agent, agentOf } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
-import { clientRow, operatorRow } from './rows.ts';
 import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import { type Invocation, type LoopState, openInvocation, type TurnCall } from './state/loop-state.ts';
@@ -54,13 +53,13 @@ export function askModel(
 ): Asked {
   const callId = `${callPrefix(context)}m${context.inner.turns}`;
   const { note, repairs } = say;
-  const payload: JsonObject = {
+  const payload: PayloadOf<'cairn.model.requested'> = {
     ...requestPayload(context, invocation, { callId, attempt: 1 }),
     ...(note === undefined ? {} : { note }),
     ...(repairs === true ? { repairs } : {}),
   };
   return {
-    drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
+    drafts: [row('cairn.model.requested', payload, { nodeId: context.node.id })],
     effects: [{ kind: 'step', callId }],
   };
 }
@@ -70,7 +69,7 @@ function requestPayload(
   context: Context,
   { agentId, provider, model }: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
   { callId, attempt }: { readonly callId: string; readonly attempt: number },
-): JsonObject {
+): PayloadOf<'cairn.model.requested'> {
   const { temperature, maxTokens } = selectionOf(context, { modelClass: '' });
   const options = {
     ...(temperature === undefined ? {} : { temperature }),
@@ -84,25 +83,25 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
   const invocation = openInvocation(context.inner);
   const nodeId = context.node.id;
   return [
-    operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'interrupted' }),
-    operatorRow('cairn.model.requested', nodeId, requestPayload(context, invocation, { callId, attempt: attempt + 1 })),
+    row('cairn.model.abandoned', { nodeId, callId, attempt, reason: 'interrupted' }, { nodeId }),
+    row('cairn.model.requested', requestPayload(context, invocation, { callId, attempt: attempt + 1 }), { nodeId }),
   ];
 }
 
 /** What a person has to know of a turn under which one holder after the other was lost. */
-export function aboutModel({ inner }: DrivenContext<LoopState>): JsonObject {
+export function aboutModel({ inner }: DrivenContext<LoopState>) {
   const { agentId, provider, model } = openInvocation(inner);
   return { agentId, model: `${provider}/${model}` };
 }
 
 /** What a turn is performed with. */
-export function modelInput(context: Context, options: LoopOptions): JsonObject {
+export function modelInput(context: Context, options: LoopOptions): ModelRequest {
   const invocation = openInvocation(context.inner);
   const agent = agentOf(context, invocation.agentId);
   const { provider, model, messages, turns, startedSeq } = invocation;
   const { system, text } = openingWords(context, agent, invocation, options);
   const mock = mockOf(context);
-  const request: ModelRequest = {
+  return {
     agentId: agent.agentId,
     selection: { ...selectionOf(context, agent), provider, model },
     system,
@@ -116,7 +115,6 @@ export function modelInput(context: Context, options: LoopOptions): JsonObject {
     turnIndex: turns - 1,
     ...(mock === undefined ? {} : { mock }),
   };
-  return request as unknown as JsonObject;
 }
 
 /** The tools an agent may use here, and those that the loop answers itself. */
@@ -131,17 +129,12 @@ export function toolsShown(context: Context, agent: Agent, options: LoopOptions)
 export function modelReturned(context: Context, { callId, attempt }: OpenCall, result: CallResult): Draft {
   const outcome = 'outcome' in result ? recordable(result.outcome) : { error: thrown(result) };
   const nodeId = context.node.id;
-  return operatorRow('cairn.model.returned', nodeId, {
-    nodeId,
-    callId,
-    attempt,
-    ...(outcome as unknown as JsonObject),
-  });
+  return row('cairn.model.returned', { nodeId, callId, attempt, ...outcome }, { nodeId });
 }
 
-/** A turn that no row can hold was none. */
+/** A turn that no row can hold was none. What the performer gives is a `ModelOutcome`. */
 function recordable(outcome: Json): ModelOutcome {
-  if (!exceeds(outcome, MAX_ROW_BYTES)) return outcome as unknown as ModelOutcome;
+  if (!exceeds(outcome, MAX_ROW_BYTES)) return outcome as ModelOutcome;
   const message = `The model's turn has more than ${MAX_ROW_BYTES} bytes of JSON, which is more than an event can hold.`;
   return { error: { class: 'bad_stream', code: 'event_too_large', message, retryable: false } };
 }
@@ -176,21 +169,20 @@ export function waitToRetry(context: Context, call: TurnCall, failure: ModelFail
   const isSeen = stream.deltas > 0 || stream.chunks > 0;
   const timerId = `model:${callId}.${failures}`;
   const fireAt = isoTime(context.now + waitMs);
+  const notice: PayloadOf<'cairn.error'> = {
+    code: failure.code,
+    message: failure.message,
+    retryable: true,
+    scope: 'llm',
+    refId: callId,
+    attempt,
+    retryAfterMs: waitMs,
+    details: { class: failure.class },
+  };
   return [
-    ...(isSeen
-      ? [operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: failure.class })]
-      : []),
-    clientRow('cairn.error', nodeId, {
-      code: failure.code,
-      message: failure.message,
-      retryable: true,
-      scope: 'llm',
-      refId: callId,
-      attempt,
-      retryAfterMs: waitMs,
-      details: { class: failure.class },
-    }),
-    operatorRow('cairn.timer.set', nodeId, { timerId, purpose: 'delay', nodeId, fireAt }),
+    ...(isSeen ? [row('cairn.model.abandoned', { nodeId, callId, attempt, reason: failure.class }, { nodeId })] : []),
+    row('cairn.error', notice, { nodeId }),
+    row('cairn.timer.set', { timerId, purpose: 'delay', nodeId, fireAt }, { nodeId }),
   ];
 }
 
@@ -198,7 +190,7 @@ export function waitToRetry(context: Context, call: TurnCall, failure: ModelFail
 export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
-    drafts: [operatorRow('cairn.model.requested', context.node.id, payload)],
+    drafts: [row('cairn.model.requested', payload, { nodeId: context.node.id })],
     effects: [{ kind: 'step', callId }],
   };
 }

@@ -1,6 +1,7 @@
 /** What an agent node does next, out of what its rows have told so far: one decision at a time. */
 
-import type { RunError } from '../../engine/core/state.ts';
+import { type PayloadOf, row } from '@cairn/protocol';
+import type { Draft, RunError } from '../../engine/core/state.ts';
 import { passedOn } from '../../engine/nodes/values.ts';
 import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
@@ -20,7 +21,6 @@ import {
   waitToRetry,
 } from './model-calls.ts';
 import { promptRows } from './prompt.ts';
-import { clientRow } from './rows.ts';
 import { groupOf } from './settings.ts';
 import { type LoopState, openCalls, type TurnCall } from './state/loop-state.ts';
 import { taskProblems } from './task.ts';
@@ -81,9 +81,9 @@ function begin(context: Context, options: LoopOptions): NodeAction {
   return { kind: 'wait', drafts: [...first, ...drafts], effects };
 }
 
-function startedRow(context: Context, agent: Agent, { provider, model }: Model, options: LoopOptions) {
+function startedRow(context: Context, agent: Agent, { provider, model }: Model, options: LoopOptions): Draft {
   const { definition } = context.compiled;
-  return clientRow('agent.invocation.started', context.node.id, {
+  const payload: PayloadOf<'agent.invocation.started'> = {
     invocationId: `${callPrefix(context)}${context.inner.invocations}`,
     agentId: agent.agentId,
     source: definition.metadata.source === 'run-api' ? 'run-api' : 'workflow-node',
@@ -94,7 +94,8 @@ function startedRow(context: Context, agent: Agent, { provider, model }: Model, 
     toolSurfaceCount: toolsShown(context, agent, options).length,
     memoryBound: agent.isMemoryBound,
     group: groupOf(context),
-  });
+  };
+  return row('agent.invocation.started', payload, { nodeId: context.node.id });
 }
 
 /** Nothing while the call is open; after a failure another attempt, at once or later, or the end. */

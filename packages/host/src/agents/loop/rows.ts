@@ -1,25 +1,17 @@
 /** The rows by which agents act, in both spellings of their fields: one maker for each, shared by the loop and the mock agent. */
-import type { AgentRef, Json, JsonObject } from '@cairn/protocol';
-import type { Draft } from '../../engine/core/state.ts';
+import {
+  type AgentRef,
+  type DraftOf,
+  type Json,
+  type JsonObject,
+  type PayloadOf,
+  type RunId,
+  row,
+} from '@cairn/protocol';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
 import { utf8Prefix } from '../../utf8.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
-
-export const clientRow = (type: string, nodeId: string, payload: JsonObject, cause?: number): Draft => ({
-  type,
-  nodeId,
-  ...(cause === undefined ? {} : { cause }),
-  audience: 'client',
-  payload,
-});
-
-export const operatorRow = (type: string, nodeId: string, payload: JsonObject): Draft => ({
-  type,
-  nodeId,
-  audience: 'operator',
-  payload,
-});
 
 /** What is counted as a token where nobody can say exactly. */
 const BYTES_PER_TOKEN = 4;
@@ -30,22 +22,21 @@ export function reasonedRow(
   agentId: string,
   reasoning: string,
   { verbosity, tokenLimit }: { readonly verbosity: ReasoningVerbosity; readonly tokenLimit: number },
-): Draft {
+): DraftOf<'agent.reasoned'> {
   const text = verbosity === 'full' ? reasoning : utf8Prefix(reasoning, tokenLimit * BYTES_PER_TOKEN);
-  return clientRow('agent.reasoned', nodeId, { agentId, reasoning: text, verbosity });
+  return row('agent.reasoned', { agentId, reasoning: text, verbosity }, { nodeId });
 }
 
 export const deltaRow = (
   nodeId: string,
   agentId: string,
   delta: { readonly text: string; readonly sequence: number; readonly verbosity: ReasoningVerbosity },
-): Draft =>
-  clientRow('agent.reasoning.delta', nodeId, {
-    agentId,
-    delta: delta.text,
-    sequence: delta.sequence,
-    verbosity: delta.verbosity,
-  });
+): DraftOf<'agent.reasoning.delta'> =>
+  row(
+    'agent.reasoning.delta',
+    { agentId, delta: delta.text, sequence: delta.sequence, verbosity: delta.verbosity },
+    { nodeId },
+  );
 
 export interface CalledTool {
   readonly agentId: string;
@@ -58,10 +49,10 @@ export interface CalledTool {
   readonly rule?: string;
 }
 
-export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256): Draft {
+export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256): DraftOf<'agent.toolCalled'> {
   const { agentId, toolId, callId, input, principal, safety, rule } = call;
   const argsHash = sha256(canonicalText(input), 'hex');
-  return clientRow('agent.toolCalled', nodeId, {
+  const payload: PayloadOf<'agent.toolCalled'> = {
     agentId,
     toolName: toolId,
     toolId,
@@ -74,7 +65,8 @@ export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256):
     transport: 'native',
     safety,
     ...(rule === undefined ? {} : { rule }),
-  });
+  };
+  return row('agent.toolCalled', payload, { nodeId });
 }
 
 export interface ReturnedTool {
@@ -89,13 +81,18 @@ export interface ReturnedTool {
   readonly isUntrusted?: boolean;
 }
 
-export type ToolEnd =
-  | { readonly value: Json }
-  | { readonly error: JsonObject; readonly status: 'error' | 'forbidden' | 'rate_limited' };
+type ToolReturned = PayloadOf<'agent.toolReturned'>;
 
-export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd): Draft {
+export type ToolEnd = { readonly value: Json } | FailedTool;
+
+export interface FailedTool {
+  readonly error: NonNullable<ToolReturned['error']>;
+  readonly status: 'error' | 'forbidden' | 'rate_limited';
+}
+
+export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd): DraftOf<'agent.toolReturned'> {
   const { agentId, toolId, callId, attempt, durationMs } = call;
-  const payload: JsonObject = {
+  const payload: ToolReturned = {
     agentId,
     toolName: toolId,
     toolId,
@@ -103,11 +100,11 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
     attempt,
     ...('error' in end
       ? { error: end.error, status: end.status }
-      : { outcome: end.value, result: end.value, status: 'ok' }),
+      : { outcome: end.value, result: end.value, status: 'ok' as const }),
     ...(durationMs === undefined ? {} : { durationMs }),
-    ...(call.isUntrusted === true ? { contentTrust: 'untrusted' } : {}),
+    ...(call.isUntrusted === true ? { contentTrust: 'untrusted' as const } : {}),
   };
-  return clientRow('agent.toolReturned', nodeId, payload, call.calledSeq);
+  return row('agent.toolReturned', payload, { nodeId, cause: call.calledSeq });
 }
 
 export interface AgentDecision {
@@ -118,15 +115,20 @@ export interface AgentDecision {
 }
 
 /** A confidence that is no share between 0 and 1 is no signal; it is kept under another name, for whoever looks for the fault. */
-export function decidedRow(nodeId: string, agentId: string, { decision, confidence, reasoning }: AgentDecision): Draft {
+export function decidedRow(
+  nodeId: string,
+  agentId: string,
+  { decision, confidence, reasoning }: AgentDecision,
+): DraftOf<'agent.decided'> {
   const stated = validConfidence(confidence);
-  return clientRow('agent.decided', nodeId, {
+  const payload: PayloadOf<'agent.decided'> = {
     agentId,
     decision,
     ...(stated === undefined ? {} : { confidence: stated }),
     ...(stated === undefined && confidence !== undefined ? { invalidConfidence: confidence } : {}),
     ...(reasoning === undefined ? {} : { reasoning }),
-  });
+  };
+  return row('agent.decided', payload, { nodeId });
 }
 
 export const validConfidence = (confidence: Json | undefined): number | undefined =>
@@ -136,20 +138,24 @@ export interface Handoff {
   readonly from: AgentRef;
   readonly to: AgentRef;
   readonly reason?: string | undefined;
-  readonly context: Json | undefined;
+  readonly context: JsonObject | undefined;
 }
 
-export const handoffRow = (nodeId: string, { from, to, reason, context }: Handoff): Draft =>
-  clientRow('agent.handoff', nodeId, {
-    fromAgentId: from.agentId,
-    toAgentId: to.agentId,
-    from: from as JsonObject,
-    to: to as JsonObject,
-    ...(reason === undefined ? {} : { reason }),
-    ...(context === undefined ? {} : { context }),
-  });
+export const handoffRow = (nodeId: string, { from, to, reason, context }: Handoff): DraftOf<'agent.handoff'> =>
+  row(
+    'agent.handoff',
+    {
+      fromAgentId: from.agentId,
+      toAgentId: to.agentId,
+      from,
+      to,
+      ...(reason === undefined ? {} : { reason }),
+      ...(context === undefined ? {} : { context }),
+    },
+    { nodeId },
+  );
 
-export type InvocationOutcome = 'completed' | 'handed-off' | 'escalated' | 'refused' | 'failed';
+export type InvocationOutcome = PayloadOf<'agent.invocation.completed'>['outcome'];
 
 export interface InvocationEnd {
   readonly invocationId: string;
@@ -160,19 +166,23 @@ export interface InvocationEnd {
   readonly confidence?: number | undefined;
 }
 
-export const invocationCompletedRow = (nodeId: string, end: InvocationEnd): Draft =>
-  clientRow('agent.invocation.completed', nodeId, {
-    invocationId: end.invocationId,
-    agentId: end.agentId,
-    outcome: end.outcome,
-    ...(end.schemaValidated === undefined ? {} : { schemaValidated: end.schemaValidated }),
-    ...(end.confidence === undefined ? {} : { confidence: end.confidence }),
-  });
+export const invocationCompletedRow = (nodeId: string, end: InvocationEnd): DraftOf<'agent.invocation.completed'> =>
+  row(
+    'agent.invocation.completed',
+    {
+      invocationId: end.invocationId,
+      agentId: end.agentId,
+      outcome: end.outcome,
+      ...(end.schemaValidated === undefined ? {} : { schemaValidated: end.schemaValidated }),
+      ...(end.confidence === undefined ? {} : { confidence: end.confidence }),
+    },
+    { nodeId },
+  );
 
 /** Exactly one for a call of a provider that gave something. */
-export function usageRow(nodeId: string, { provider, model, usage, costUsd }: Turn): Draft {
+export function usageRow(nodeId: string, { provider, model, usage, costUsd }: Turn): DraftOf<'provider.usage'> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  return clientRow('provider.usage', nodeId, {
+  const payload: PayloadOf<'provider.usage'> = {
     provider,
     model,
     inputTokens,
@@ -182,30 +192,21 @@ export function usageRow(nodeId: string, { provider, model, usage, costUsd }: Tu
     ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
     nodeId,
-  });
+  };
+  return row('provider.usage', payload, { nodeId });
 }
 
-const finishNames: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
-
 /** Closes the block of text that was streamed; what was left of it comes with it. */
-export function lastChunkRow(nodeId: string, runId: string, channel: string, turn: Turn): Draft {
+export function lastChunkRow(nodeId: string, runId: RunId, channel: string, turn: Turn): DraftOf<'output.chunk'> {
+  const { finish, model, provider } = turn;
   const { inputTokens, outputTokens } = turn.usage;
   const usage = {
     promptTokens: inputTokens,
     completionTokens: outputTokens,
     totalTokens: inputTokens + outputTokens,
   };
-  return clientRow('output.chunk', nodeId, {
-    nodeId,
-    runId,
-    chunk: turn.tail,
-    isLast: true,
-    channel,
-    meta: {
-      ...(finishNames.includes(turn.finish) ? { finishReason: turn.finish } : {}),
-      model: turn.model,
-      provider: turn.provider,
-      usage,
-    },
-  });
+  // The wire has no name for the other two.
+  const finishReason = finish === 'error' || finish === 'other' ? {} : { finishReason: finish };
+  const meta = { ...finishReason, model, provider, usage };
+  return row('output.chunk', { nodeId, runId, chunk: turn.tail, isLast: true, channel, meta }, { nodeId });
 }

@@ -1,8 +1,8 @@
 /** What an agent node leaves open when it is ended from outside, closed: nobody has to guess what became of it. */
-
+import { row } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext } from '../../engine/workflow/node-type.ts';
-import { invocationCompletedRow, operatorRow, toolReturnedRow } from './rows.ts';
+import { invocationCompletedRow, toolReturnedRow } from './rows.ts';
 import { type Invocation, type LoopState, openCalls } from './state/loop-state.ts';
 
 /** Needs nothing but what the rows have told: also a run in which something broke can be ended. */
@@ -19,7 +19,7 @@ export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopS
 function abandonedTurn(nodeId: string, { stage }: Invocation): Draft[] {
   if (stage.kind !== 'model' || stage.call.progress.kind !== 'open') return [];
   const { callId, attempt } = stage.call;
-  return [operatorRow('cairn.model.abandoned', nodeId, { nodeId, callId, attempt, reason: 'stopped' })];
+  return [row('cairn.model.abandoned', { nodeId, callId, attempt, reason: 'stopped' }, { nodeId })];
 }
 
 const unknownEnd = {

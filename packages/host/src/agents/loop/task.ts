@@ -13,7 +13,7 @@ export function nodeTask(inputs: JsonObject, config: JsonObject): string {
 }
 
 /** What is handed on: the words, and the data that goes with them. */
-export const handedText = (message: string, task: JsonObject | undefined): string =>
+export const handedText = (message: string, task: Json | undefined): string =>
   task === undefined ? message : `${message}\n\n${JSON.stringify(task)}`;
 
 export const inWords = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));

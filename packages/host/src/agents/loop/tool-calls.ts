@@ -1,5 +1,5 @@
 /** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
-import { invariant, type Json, type JsonObject, quoted } from '@cairn/protocol';
+import { type ErrorCode, invariant, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
@@ -10,7 +10,7 @@ import type { Agent } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
-import { operatorRow, type ToolEnd, toolCalledRow, toolReturnedRow } from './rows.ts';
+import { type FailedTool, toolCalledRow, toolReturnedRow } from './rows.ts';
 import { principalOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
 import { QUESTION_ID } from './state/evolve-tool-calls.ts';
@@ -23,7 +23,7 @@ export interface Refused {
   readonly index: number;
   readonly toolId: string;
   readonly input: Json;
-  readonly end: Extract<ToolEnd, { error: JsonObject }>;
+  readonly end: FailedTool;
 }
 
 /** A call of a model that is made. */
@@ -35,7 +35,7 @@ export interface Allowed {
   readonly rule: string;
 }
 
-export const refusal = (code: string, message: string): Refused['end'] => ({
+export const refusal = (code: ErrorCode, message: string): FailedTool => ({
   error: { code, message, retryable: false },
   status: 'error',
 });
@@ -120,24 +120,17 @@ function callOf({ inner }: Context, callId: string): ToolCall {
 }
 
 /** What a tool is performed with. */
-export function toolInput(context: Context, { callId }: OpenCall): JsonObject {
+export function toolInput(context: Context, { callId }: OpenCall): ToolCallInput {
   const { stage, agentId } = openInvocation(context.inner);
   const { toolId, index, records } = callOf(context, callId);
   const asked = 'turn' in stage ? stage.turn.toolCalls[index] : undefined;
-  const input: ToolCallInput = {
-    toolId,
-    input: asked?.input ?? null,
-    agentId,
-    records,
-    principal: principalOf(context),
-  };
-  return input as unknown as JsonObject;
+  return { toolId, input: asked?.input ?? null, agentId, records, principal: principalOf(context) };
 }
 
 /** What a person has to know of a call that was interrupted and may have written something. */
 export function aboutTool(context: Context, call: OpenCall): JsonObject {
   const { toolId, input, agentId } = toolInput(context, call);
-  return { tool: toolId as string, agentId: agentId as string, inputs: input ?? null };
+  return { tool: toolId, agentId, inputs: input };
 }
 
 /** The row that records what came of a call: its end, or that it waits for somebody. */
@@ -149,23 +142,22 @@ export function toolReturned(context: Context, open: OpenCall, result: CallResul
   const outcome = outcomeOf(result);
   if (outcome.kind === 'suspended') {
     const { ordinal, question } = outcome;
-    const suspended = { ordinal, question } as unknown as JsonObject;
-    return operatorRow('cairn.step.returned', nodeId, { nodeId, callId, attempt, suspended });
+    const suspended = { ordinal, question };
+    return row('cairn.step.returned', { nodeId, callId, attempt, suspended }, { nodeId });
   }
   const isUntrusted = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.untrusted ?? true;
   const durationMs = Math.max(0, Math.round(context.now - requestedAt));
   const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, isUntrusted };
   if (outcome.kind === 'result') return toolReturnedRow(nodeId, returned, { value: outcome.value });
-  const isLimited = outcome.error.code === 'rate_limited';
-  const error = outcome.error as unknown as JsonObject;
-  if (!isLimited) return toolReturnedRow(nodeId, returned, { error, status: 'error' });
+  const { error } = outcome;
+  if (error.code !== 'rate_limited') return toolReturnedRow(nodeId, returned, { error, status: 'error' });
   const limited = { ...error, details: { scope: 'tool', toolName: toolId } };
   return toolReturnedRow(nodeId, { ...returned, durationMs: undefined }, { error: limited, status: 'rate_limited' });
 }
 
 function outcomeOf(result: CallResult): ToolOutcome {
   if ('given' in result) return { kind: 'result', value: result.given };
-  if ('outcome' in result) return result.outcome as unknown as ToolOutcome;
+  if ('outcome' in result) return result.outcome as ToolOutcome;
   const { code, message, retryable = false } = result.error;
   return { kind: 'failed', error: { code, message, retryable } };
 }
@@ -176,7 +168,7 @@ export function callAgain(
   { callId, attempt, safety }: Pick<OpenCall, 'callId' | 'attempt' | 'safety'>,
 ): Draft {
   const payload = { nodeId, callId, step: TOOL_PERFORMER, attempt: attempt + 1, safety };
-  return operatorRow('cairn.step.requested', nodeId, payload);
+  return row('cairn.step.requested', payload, { nodeId });
 }
 
 /** What the open calls of a turn lead to: functions entered again with an answer, or the next question; null while all of them run or wait. */

@@ -41,7 +41,7 @@ function turnRows({ context, invocation, options }: LoopStep, turn: Turn): Draft
   const nodeId = context.node.id;
   const verbosity = verbosityOf(context, options);
   const { stream, agentId } = invocation;
-  const rows = [usageRow(nodeId, turn)];
+  const rows: Draft[] = [usageRow(nodeId, turn)];
   // Whoever waits for an agent's reasons hears once that it gave none.
   if (verbosity !== 'off' && (turn.reasoning !== '' || stream.deltas > 0 || invocation.turns === 1)) {
     rows.push(reasonedRow(nodeId, agentId, turn.reasoning, { verbosity, tokenLimit: options.reasoningTokenLimit }));

@@ -1,6 +1,6 @@
 /** Runs over a real store that write into its memories, for tests; not shipped. */
 import { hash } from 'node:crypto';
-import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
+import { audienceOf, type ContextId, type JsonObject, type RunId } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -58,8 +58,7 @@ export class MemoryRuns {
       callId: `n#0.0/t${turn}.${number}`,
       requestedSeq: head.seq + 1,
       record: async (rows) => {
-        const written = rows.map(({ type, audience, payload }) => ({ ...this.#row(type, payload), audience }));
-        await this.store.log.append({ runId, rows: written });
+        await this.store.log.append({ runId, rows: rows.map(({ type, payload }) => this.#row(type, payload)) });
       },
     };
   }
@@ -70,6 +69,6 @@ export class MemoryRuns {
   }
 
   #row(type: string, payload: JsonObject) {
-    return { at: this.now, type, audience: 'client' as const, payload: JSON.stringify(payload), task: null };
+    return { at: this.now, type, audience: audienceOf(type), payload: JSON.stringify(payload), task: null };
   }
 }

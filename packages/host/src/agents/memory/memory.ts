@@ -2,8 +2,8 @@
  * The memory of agents as the protocol has it: list, get, put and delete, with search beside them. What is written goes
  * into the log of the run that writes it, and is there when its row is; so a call that is made again writes nothing twice.
  */
-import { isoTime, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { Emission, Sha256 } from '../../engine/ports.ts';
+import { isoTime, quoted, TerminalError } from '@cairn/protocol';
+import type { Sha256 } from '../../engine/ports.ts';
 import type { Memories, MemoryRecord, MemoryRecordQuery } from '../../log/ports/memories.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { HostToolContext } from '../tools/tool.ts';
@@ -98,8 +98,8 @@ export class Memory {
     const what = { memoryRef, memoryId };
     const kept = { ...what, content: contentOf(entry), tags, ...expiryOf(entry, now()), turn: turnOf(call) };
     await call.record([
-      row('cairn.memory.kept', 'operator', kept),
-      row('memory.written', 'client', { ...what, nodeId, agentId, tags }),
+      { type: 'cairn.memory.kept', payload: kept },
+      { type: 'memory.written', payload: { ...what, nodeId, agentId, tags } },
     ]);
     return (await this.#kept(call, memoryRef, memoryId)) as MemoryEntry;
   }
@@ -107,7 +107,8 @@ export class Memory {
   /** Whether the run saw such an entry, which it does no more from its next turn on. */
   async delete(call: MemoryCall, memoryRef: string, id: string): Promise<boolean> {
     if ((await this.get(call, memoryRef, id)) === null) return false;
-    await call.record([row('cairn.memory.dropped', 'operator', { memoryRef, memoryId: id, turn: turnOf(call) })]);
+    const payload = { memoryRef, memoryId: id, turn: turnOf(call) };
+    await call.record([{ type: 'cairn.memory.dropped', payload }]);
     return true;
   }
 
@@ -142,12 +143,6 @@ const isRef = (memoryRef: string): boolean =>
   memoryRef.length <= MAX_REF_LENGTH &&
   memoryRef.isWellFormed() &&
   !/\p{Cc}/u.test(memoryRef);
-
-const row = (type: string, audience: Emission['audience'], payload: JsonObject): Emission => ({
-  type,
-  audience,
-  payload,
-});
 
 function contentOf({ content }: NewMemoryEntry): string {
   const text = content.toWellFormed();

@@ -1,5 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import type { Emission } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { type DeltaOptions, DeltaWriter } from './delta-writer.ts';
@@ -55,7 +56,6 @@ test('writes each piece as a row of its kind, reasoning numbered from 0', async 
   expect(await deltas.close()).toBe('');
   expect(log.rows[1]).toEqual({
     type: 'output.chunk',
-    audience: 'client',
     payload: { nodeId: 'n', runId: 'run_1', chunk: 'Hel', isLast: false, channel: 'n#0.0/m0' },
   });
   expect(log.thoughts).toEqual([
@@ -72,7 +72,7 @@ test('a later attempt is a block of its own', () => {
   const deltas = writer(log, {}, 2);
   deltas.add('text', 'again');
   deltas.flush();
-  expect(log.rows[0]?.payload.channel).toBe('n#0.0/m0~2');
+  expect(payloadsOf(log.rows, 'output.chunk')[0]?.channel).toBe('n#0.0/m0~2');
 });
 
 test('what comes while there is no room is merged, kept in order, and written when there is', async () => {

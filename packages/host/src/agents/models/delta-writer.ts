@@ -1,5 +1,4 @@
 /** Writes what a model says as rows while it says it: in order, redacted, and never faster than the log takes them. */
-import type { JsonObject } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from './turn.ts';
 
@@ -107,13 +106,11 @@ export class DeltaWriter {
   #chunk(chunk: string): Emission {
     this.chunks++;
     const { nodeId, runId } = this.#context;
-    const payload: JsonObject = { nodeId, runId, chunk, isLast: false, channel: this.#channel };
-    return { type: 'output.chunk', audience: 'client', payload };
+    return { type: 'output.chunk', payload: { nodeId, runId, chunk, isLast: false, channel: this.#channel } };
   }
 
   #delta(delta: string): Emission {
     const { agentId, verbosity } = this.#options;
-    const payload: JsonObject = { agentId, delta, sequence: this.#reasonings++, verbosity };
-    return { type: 'agent.reasoning.delta', audience: 'client', payload };
+    return { type: 'agent.reasoning.delta', payload: { agentId, delta, sequence: this.#reasonings++, verbosity } };
   }
 }

@@ -1,6 +1,6 @@
 /** Why a call of a model failed, told in classes that decide what happens next. */
-import { type ErrorCode, quoted } from '@cairn/protocol';
-import type { ModelErrorClass, ModelFailure } from './turn.ts';
+import { type ErrorCode, type ModelErrorClass, quoted } from '@cairn/protocol';
+import type { ModelFailure } from './turn.ts';
 
 export interface ModelErrorOptions {
   /** A sentence; without its full stop when `said` follows. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
+import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import type { CallContext, Emission } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -207,7 +208,6 @@ test('a model that lacks what is needed is not called, and the log says so', asy
   expect(rows).toEqual([
     {
       type: 'model.capability.insufficient',
-      audience: 'client',
       payload: {
         nodeId: 'n',
         provider: 'local',
@@ -348,24 +348,32 @@ test('a secret that a model says in pieces is in neither rows nor turn', async (
   const stream = saying(...pieces.map((text): ModelPart => ({ type: 'text-delta', text })), finish);
   const turn = await turnOf(ports(model(stream), { redactor }));
   expect(turn.text).toBe('the key is [REDACTED:k], keep it');
-  expect(rows.map(({ payload }) => payload.chunk).join('') + turn.tail).toBe(turn.text);
+  expect(
+    payloadsOf(rows, 'output.chunk')
+      .map(({ chunk }) => chunk)
+      .join('') + turn.tail,
+  ).toBe(turn.text);
 });
 
 test('tokens of a mock come one by one, also where one could begin a secret, unless they are one together', async () => {
   const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
-  const book = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
-  const of = ports(model(saying()), { models: book, redactor });
+  const registry = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
+  const of = ports(model(saying()), { models: registry, redactor });
   const mock = (...tokens: string[]) => request({ mock: { id: 'stream-text', config: { tokens } } });
   const turn = await turnOf(of, mock('s', 'sk', '-01', 'end'));
-  expect([...rows.map(({ payload }) => payload.chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);
+  expect([...payloadsOf(rows, 'output.chunk').map(({ chunk }) => chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);
   rows = [];
   const secret = await turnOf(of, mock('is sk-01', '23456789', 'abcdef', '!'));
-  expect(rows.map(({ payload }) => payload.chunk).join('') + secret.tail).toBe('is [REDACTED:k]!');
+  expect(
+    payloadsOf(rows, 'output.chunk')
+      .map(({ chunk }) => chunk)
+      .join('') + secret.tail,
+  ).toBe('is [REDACTED:k]!');
 });
 
 test('a script is performed delta by delta, and its mistakes are told', async () => {
-  const book = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
-  const of = ports(model(saying()), { models: book });
+  const registry = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
+  const of = ports(model(saying()), { models: registry });
   const rehearsal: Json = { turns: [[{ think: 'hm so' }, { say: ['a', 'b', 'c'] }]] };
   const turn = await turnOf(of, request({ rehearsal }));
   expect(turn).toMatchObject({ provider: 'scripted', text: 'abc', chunks: 3, costUsd: 0 });

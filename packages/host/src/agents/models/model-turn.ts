@@ -1,5 +1,5 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
-import { type ErrorCode, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import { type ErrorCode, isCairnError, type Json, type ModelErrorClass } from '@cairn/protocol';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
 import { wellFormed } from '../../engine/values/canonical.ts';
 import { llmCacheKey } from './cache-key.ts';
@@ -11,7 +11,7 @@ import { failureOf, ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
 import type { WantedModel } from './model-registry.ts';
 import { estimatedTokens, messagesTokens } from './tokens.ts';
-import type { ModelErrorClass, ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
+import type { ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
 
 /** Where models are found; see `model-registry.ts`. */
 export interface ModelFinder {
@@ -35,8 +35,7 @@ export function createModelPerformer(ports: ModelPerformerPorts): Performer {
   return {
     typeId: 'cairn.model',
     async run(input, context) {
-      const outcome = await perform(input as unknown as ModelRequest, context, ports);
-      return outcome as unknown as Json;
+      return await perform(input as ModelRequest, context, ports);
     },
   };
 }
@@ -79,7 +78,7 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
     text: writer.said.text.toWellFormed(),
     reasoning: writer.said.reasoning.toWellFormed(),
     // What goes back to a model with the next turn has to be text that can be sent.
-    toolCalls: wellFormed(toolCalls as unknown as Json) as unknown as Turn['toolCalls'],
+    toolCalls: wellFormed(toolCalls),
     finish,
     usage,
     provider: model.provider,
@@ -103,8 +102,8 @@ function refuseIncapable(model: Model, request: ModelRequest, context: CallConte
   const missing = needed.filter((capability) => !model.capabilities.has(capability));
   if (missing.length === 0) return;
   const { provider, model: name } = model;
-  const payload: JsonObject = { nodeId: context.nodeId, provider, model: name, missingCapabilities: missing };
-  void context.emit([{ type: 'model.capability.insufficient', audience: 'client', payload }])?.catch(() => undefined);
+  const payload = { nodeId: context.nodeId, provider, model: name, missingCapabilities: missing };
+  void context.emit([{ type: 'model.capability.insufficient', payload }])?.catch(() => undefined);
   throw new ModelError('capability', {
     message: `${provider}/${name} lacks ${missing.join(' and ')}, which ${request.agentId} needs.`,
   });
@@ -161,10 +160,7 @@ function taskOf(messages: readonly ModelMessage[]): string {
 /** What changes the answer: neither who asks, nor with what credential, nor how the answer is delivered. */
 function semanticRequest({ provider, model, providerOptions }: Model, call: ModelCall) {
   const { system, messages, tools, temperature, maxTokens, responseSchema } = call;
-  const whole: readonly Json[] = [
-    ...(system === '' ? [] : [{ role: 'system', content: system }]),
-    ...(messages as unknown as readonly Json[]),
-  ];
+  const whole: readonly Json[] = [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages];
   return {
     provider,
     model,

@@ -1,5 +1,5 @@
 /** One turn of a model as the loop asks for it and as the log keeps it: plain JSON that no provider's interface shows through. */
-import type { ErrorCode, Json, JsonObject } from '@cairn/protocol';
+import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
 
 /** What was said before, in the order in which a model gets it. */
 export type ModelMessage =
@@ -20,20 +20,8 @@ export type ModelMessage =
       readonly isError: boolean;
     };
 
-export interface ModelToolCall {
-  /** The model's own id; unique within a turn only when the model keeps to that. */
-  readonly id: string;
-  /** The name the model was shown, or whatever it made up. */
-  readonly name: string;
-  readonly input: Json;
-  /** Why the arguments are none: not JSON, or no object. The input is then the text as it came. */
-  readonly invalid?: string;
-  /** What its provider wants back with the call, and nobody else understands. */
-  readonly meta?: JsonObject;
-}
-
 /** A tool as a model is shown it. */
-export interface ModelTool {
+export type ModelTool = {
   /** `<scope>:<tool>`; a script names tools by it. */
   readonly toolId: string;
   /** What the model calls it by: `[a-zA-Z0-9_-]`, unique among the tools of a request. */
@@ -41,10 +29,10 @@ export interface ModelTool {
   readonly description: string;
   /** JSON Schema of an object. */
   readonly inputSchema: JsonObject;
-}
+};
 
 /** Which model an agent, its node and its run ask for; what is left out is the configuration's to say. */
-export interface ModelSelection {
+export type ModelSelection = {
   /** A model of the provider, or `<provider>/<model>`. */
   readonly model?: string;
   readonly provider?: string;
@@ -54,7 +42,7 @@ export interface ModelSelection {
   readonly maxTokens?: number;
   /** The caller's own credential, by reference; never its value. */
   readonly credentialRef?: string;
-}
+};
 
 export type ReasoningVerbosity = 'summary' | 'full' | 'off';
 
@@ -62,7 +50,7 @@ export type ReasoningVerbosity = 'summary' | 'full' | 'off';
 export type AgentGroup = 'isolated' | 'shared' | `shared:${string}`;
 
 /** What the performer `cairn.model` is asked to do: the input of one call. */
-export interface ModelRequest {
+export type ModelRequest = {
   readonly agentId: string;
   readonly selection: ModelSelection;
   readonly system: string;
@@ -82,67 +70,23 @@ export interface ModelRequest {
   readonly turnIndex: number;
   /** `configurable.mockProvider`. */
   readonly mock?: { readonly id: string; readonly config?: JsonObject };
-}
+};
 
-export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other'] as const;
-export type FinishReason = (typeof finishReasons)[number];
+type Returned = PayloadOf<'cairn.model.returned'>;
 
-export interface ModelUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens?: number;
-  readonly cacheReadTokens?: number;
-  readonly cacheWriteTokens?: number;
-}
+/** What a model answered, whole, as its row keeps it. */
+export type Turn = NonNullable<Returned['turn']>;
 
-/** What a model answered, whole. */
-export interface Turn {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly toolCalls: readonly ModelToolCall[];
-  readonly finish: FinishReason;
-  readonly usage: ModelUsage;
-  readonly provider: string;
-  readonly model: string;
-  /** By the recipe `spec-rfc-0041`, over the request as it was sent. */
-  readonly cacheKey: string;
-  /** What the usage costs by the configured prices; left out when a price is not known. */
-  readonly costUsd?: number;
-  /** How many pieces of text were streamed, so that whoever closes the block knows whether one is open. */
-  readonly chunks: number;
-  /** The end of the text that was not streamed, mostly nothing: the chunk that closes the block carries it. */
-  readonly tail: string;
-  /** The version of the provider interface behind it. */
-  readonly specification: 'v4';
-}
+/**
+ * A call of a tool as the model wrote it. `id` is unique within a turn only when the model keeps to that; `name` is what it
+ * was shown or made up; `invalid` says why the arguments are none, and `input` is then the text as it came.
+ */
+export type ModelToolCall = Turn['toolCalls'][number];
+export type FinishReason = Turn['finish'];
+export type ModelUsage = Turn['usage'];
 
-/** Why a call of a model failed. Whether trying again may help is said by `retryable`. */
-export const modelErrorClasses = [
-  'rate_limited',
-  'overloaded',
-  'timeout',
-  'network',
-  'bad_stream',
-  'invalid_request',
-  'auth',
-  'content_filter',
-  'context_length',
-  'capability',
-  'not_configured',
-  'unknown',
-] as const;
-export type ModelErrorClass = (typeof modelErrorClasses)[number];
-
-/** A failed call as it is recorded. */
-export interface ModelFailure {
-  readonly class: ModelErrorClass;
-  /** A code of the closed list, for the node that fails by it. */
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryable: boolean;
-  /** What the provider asked for. */
-  readonly retryAfterMs?: number;
-}
+/** A failed call as its row keeps it. */
+export type ModelFailure = NonNullable<Returned['error']>;
 
 /** What the performer returns. A failure is a result as well, so that its class and what the provider asked for are kept. */
 export type ModelOutcome = { readonly turn: Turn } | { readonly error: ModelFailure };

@@ -1,7 +1,7 @@
 /** `core.orchestrator.supervisor`: an agent whose answer is a decision about the run, recorded for the dispatch node to carry out. */
-import { type Json, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { type OrchestratorDecision, orchestratorDecision, row, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
-import type { Draft, RunError } from '../../engine/core/state.ts';
+import type { RunError } from '../../engine/core/state.ts';
 import {
   type DrivenContext,
   defineNodeType,
@@ -14,7 +14,6 @@ import {
 import { agentFields } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
-import { clientRow } from '../loop/rows.ts';
 import { costProblems } from '../loop/run-costs.ts';
 import type { LoopState } from '../loop/state/loop-state.ts';
 import { hasScript, isScripted, scriptedDriver, scriptFields } from './scripted-supervisor.ts';
@@ -79,13 +78,14 @@ function refusal(context: DrivenContext): NodeAction | null {
   const limit = maxTurns(context);
   const turns = orchestration?.turns ?? 0;
   if (limit === null || turns < limit) return null;
-  const payload = { kind: 'loop-iterations', limit, observed: turns + 1, nodeId: node.id };
+  const nodeId = node.id;
+  const breach = row('cap.breached', { kind: 'loop-iterations', limit, observed: turns + 1, nodeId }, { nodeId });
   const error: RunError = {
     code: 'loop_limit_exceeded',
     message: `The supervisor has decided ${turns} times, and may not decide again.`,
     retryable: false,
   };
-  return { kind: 'fail', drafts: [clientRow('cap.breached', node.id, payload)], error };
+  return { kind: 'fail', drafts: [breach], error };
 }
 
 function maxTurns({ state }: DrivenContext): number | null {
@@ -102,9 +102,10 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
     const drafts = action.drafts ?? [];
     return { kind: 'fail', drafts, error: { code: 'validation_error', message, retryable: false } };
   }
-  const payload = { agentId: supervisorId(context.node), decision: parsed.data as unknown as Json };
-  const row: Draft = clientRow('runOrchestrator.decided', context.node.id, payload);
-  return { ...action, outputs: { decision: parsed.data as unknown as Json }, drafts: [...(action.drafts ?? []), row] };
+  const decision = parsed.data as OrchestratorDecision;
+  const payload = { agentId: supervisorId(context.node), decision };
+  const told = row('runOrchestrator.decided', payload, { nodeId: context.node.id });
+  return { ...action, outputs: { decision }, drafts: [...(action.drafts ?? []), told] };
 }
 
 /** As an agent node, but what it gives back is not its own choice. */

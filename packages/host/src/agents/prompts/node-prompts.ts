@@ -1,5 +1,5 @@
 /** The prompts an agent works with in a node: its own, or the templates that the node or its workflow refers to. */
-import type { JsonObject } from '@cairn/protocol';
+import { row } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
@@ -12,7 +12,7 @@ import {
   resolvePrompt,
 } from './prompt-chain.ts';
 import type { PromptRegistry } from './prompt-registry.ts';
-import { type PromptKind, promptKinds } from './prompt-template.ts';
+import type { PromptKind } from './prompt-template.ts';
 
 export interface PromptOptions {
   readonly prompts: PromptRegistry;
@@ -42,13 +42,14 @@ export interface NodePrompts {
 /** Throws for a template that is not there, or a slot that stays empty; that fails the node. */
 export function nodePrompts(context: NodeContext, own: OwnPrompt, options: PromptOptions): NodePrompts {
   const rows: Draft[] = [];
+  const where = { nodeId: context.node.id };
   const texts = (kind: PromptKind): string[] =>
     referredPrompts(context, kind).flatMap((sources) => {
       const slot = slotOf(context.node.id, kind, own, sources);
       // A kind that nobody speaks of is not resolved; the system prompt always is.
       if (kind !== 'system' && Object.keys(slot.sources).length === 0) return [];
       const { source, payload } = resolvePrompt(slot);
-      rows.push(row(context, 'agent.promptResolved', payload));
+      rows.push(row('agent.promptResolved', payload, where));
       if (source === null) return [];
       if (!('ref' in source)) return [source.text];
       const { text, payload: said } = composePrompt(
@@ -57,11 +58,15 @@ export function nodePrompts(context: NodeContext, own: OwnPrompt, options: Promp
         context,
         options.sha256,
       );
-      rows.push(row(context, 'prompt.composed', said));
+      rows.push(row('prompt.composed', said, where));
       return [text];
     });
-  const [system, user, examples, hints] = promptKinds.map(texts) as [string[], string[], string[], string[]];
-  return { system: [...system, ...hints].join('\n\n'), user: user[0] ?? null, examples, rows };
+  // Rows come in the order of `promptKinds`.
+  const system = texts('system');
+  const [user = null] = texts('user');
+  const examples = texts('few-shot');
+  const hints = texts('schema-hint');
+  return { system: [...system, ...hints].join('\n\n'), user, examples, rows };
 }
 
 function slotOf(
@@ -74,10 +79,3 @@ function slotOf(
   const sources = hasOwn ? { [layer]: { text, whose }, ...referred } : referred;
   return { nodeId, kind, ...(agentId === undefined ? {} : { agentId }), sources };
 }
-
-const row = ({ node }: NodeContext, type: string, payload: object): Draft => ({
-  type,
-  nodeId: node.id,
-  audience: 'client',
-  payload: payload as JsonObject,
-});

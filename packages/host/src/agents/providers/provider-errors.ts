@@ -1,7 +1,7 @@
 /** What providers and their packages throw, as errors of our classes: what they say is quoted and cut, what was sent to them is left out. */
 import { APICallError } from '@ai-sdk/provider';
+import type { ModelErrorClass } from '@cairn/protocol';
 import { ModelError } from '../models/model-error.ts';
-import type { ModelErrorClass } from '../models/turn.ts';
 
 /** `provider` is the name in the configuration. */
 export function providerError(error: unknown, provider: string): ModelError {

@@ -4,6 +4,7 @@ import type { Json } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { toolCaller } from './tool-caller.kit.ts';
@@ -70,7 +71,6 @@ test('a question without an answer ends the call at once; on the answer the func
   expect(caller.rows).toEqual([
     {
       type: 'cairn.step.returned',
-      audience: 'operator',
       payload: {
         nodeId: 'agent',
         callId: 'agent#0.0/t1.0.0',
@@ -237,7 +237,7 @@ test('progress of a part that is only gone through again is not told again', asy
   });
   caller.answer(await caller.call(tool), 'yes');
   await caller.call(tool);
-  const told = caller.rows.filter(({ type }) => type === 'cairn.tool.progress').map(({ payload }) => payload.message);
+  const told = payloadsOf(caller.rows, 'cairn.tool.progress').map(({ message }) => message);
   expect(told).toEqual(['begin', 'asking', 'going on']);
 });
 

@@ -1,6 +1,7 @@
 import { type Json, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { defineTool, type ToolOptions } from './define-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -253,7 +254,7 @@ test('progress is written a few times a second, never goes back, and the last wo
     progress(1, 'done');
   });
   await caller.call(tool);
-  const told = caller.rows.map(({ payload }) => [payload.progress, payload.message]);
+  const told = payloadsOf(caller.rows, 'cairn.tool.progress').map(({ progress, message }) => [progress, message]);
   expect(told).toEqual([
     [0, 'part 0'],
     [0.5, 'part 10000'],
@@ -263,7 +264,6 @@ test('progress is written a few times a second, never goes back, and the last wo
   ]);
   expect(caller.rows[0]).toEqual({
     type: 'cairn.tool.progress',
-    audience: 'client',
     payload: {
       callId: 'agent#0.0/t1.0',
       toolName: 'acme:do',

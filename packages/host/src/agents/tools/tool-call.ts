@@ -1,5 +1,4 @@
 /** The performer of tool calls: finds the tool, checks its arguments, and turns whatever its function does into what can be recorded. */
-import type { Json } from '@cairn/protocol';
 import type { CallContext, Performer } from '../../engine/ports.ts';
 import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome } from './tool.ts';
 import { ToolEntry, type ToolEntryPorts } from './tool-entry.ts';
@@ -14,7 +13,7 @@ export interface ToolPerformerPorts extends ToolEntryPorts {
 
 export const createToolPerformer = (ports: ToolPerformerPorts): Performer => ({
   typeId: TOOL_PERFORMER,
-  run: async (input, context) => (await perform(input as unknown as ToolCallInput, context, ports)) as unknown as Json,
+  run: async (input, context) => perform(input as ToolCallInput, context, ports),
 });
 
 function perform(

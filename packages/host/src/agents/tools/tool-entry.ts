@@ -164,7 +164,7 @@ export class ToolEntry implements HostToolContext {
   #writeProgress(progress: number, message: string | undefined): void {
     const words = message === undefined ? {} : { message: this.#clean(message).slice(0, MAX_PROGRESS_MESSAGE) };
     const payload = { callId: this.callId, toolName: this.#tool.id, agentId: this.agentId, progress, ...words };
-    this.#call.emit([{ type: 'cairn.tool.progress', audience: 'client', payload }])?.catch(() => undefined);
+    this.#call.emit([{ type: 'cairn.tool.progress', payload }])?.catch(() => undefined);
   }
 
   readonly ask = (question: AskQuestion): Promise<Json> => unwatched(this.#ask(() => asked(question)));
@@ -210,13 +210,8 @@ export class ToolEntry implements HostToolContext {
     if (this.#phase === 'over') return null;
     const { nodeId, attempt, callId: of } = this;
     const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name) };
-    const row: Emission = {
-      type: 'cairn.step.returned',
-      audience: 'operator',
-      payload: { ...payload, ...('error' in settled ? { error: { ...settled.error } } : settled) },
-    };
     try {
-      await this.record([row]);
+      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, ...settled } }]);
       return settled;
     } catch {
       return null;

@@ -1,5 +1,5 @@
 /** What a tool is: how the host holds it, what its function gets, what a suspended call remembers, and what comes of a call. */
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import type { ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 
 /** A tool as the host holds it, whoever wrote it. */
@@ -117,11 +117,11 @@ export type ToolQuestion =
     };
 
 /** Something that went wrong inside a call, as it is recorded. */
-export interface ToolError {
-  readonly code: string;
+export type ToolError = {
+  readonly code: ErrorCode;
   readonly message: string;
   readonly retryable: boolean;
-}
+};
 
 /** What a call knows of its earlier entries: the result of its ctx call of this ordinal (from 0). */
 export type ToolRecord = {
@@ -131,14 +131,14 @@ export type ToolRecord = {
 } & ({ readonly outcome: Json } | { readonly error: ToolError });
 
 /** What the performer `cairn.tool` is given. */
-export interface ToolCallInput {
+export type ToolCallInput = {
   readonly toolId: string;
   readonly input: Json;
   readonly agentId: string;
   readonly records: readonly ToolRecord[];
   /** Who started the run; null when nobody is known. */
   readonly principal: string | null;
-}
+};
 
 /** What the performer `cairn.tool` gives. It throws only what is a defect of the host. */
 export type ToolOutcome =

@@ -1,5 +1,5 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
-import { isCairnError, type JsonObject, type RunId } from '@cairn/protocol';
+import { type EventType, isCairnError, type JsonObject, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -114,8 +114,8 @@ export function emitted(
     propose(state) {
       const call = state.calls[callId];
       if (!isAwaited(state, call, attempt)) return [];
-      const { nodeId, requestedSeq } = call;
-      return rows.map(({ type, audience, payload }) => ({ type, nodeId, cause: requestedSeq, audience, payload }));
+      const where = { nodeId: call.nodeId, cause: call.requestedSeq };
+      return rows.map(({ type, payload }) => row<EventType>(type, payload, where));
     },
     recorded: () => settled(null),
     refused: settled,

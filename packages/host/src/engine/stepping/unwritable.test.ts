@@ -12,7 +12,6 @@ import { createEngine } from './runtime.ts';
 
 const progress = (message: string): Emission => ({
   type: 'cairn.tool.progress',
-  audience: 'client',
   payload: { callId: 'c', progress: 0.5, message },
 });
 

@@ -1,13 +1,13 @@
 /** How the rows of an agent node change what the loop knows of it. */
-import type { JsonObject, RawEvent } from '@cairn/protocol';
-import type { ModelFailure, ModelMessage, ModelToolCall, Turn } from '../../models/turn.ts';
+import type { EventOf, FoldEvent, PayloadOf } from '@cairn/protocol';
+import type { ModelMessage, ModelToolCall } from '../../models/turn.ts';
 import { modelName } from '../../tools/tool-registry.ts';
 import { handedText } from '../task.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './evolve-tool-calls.ts';
 import { callsOf, type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 
 /** Changes the state in place; deterministic, and its cost does not grow with what was said. */
-export function evolveLoop(loop: LoopState, event: RawEvent): void {
+export function evolveLoop(loop: LoopState, event: FoldEvent): void {
   const { invocation } = loop;
   if (invocation === null) {
     if (event.type === 'agent.invocation.started') loop.invocation = begun(loop, event);
@@ -37,52 +37,52 @@ export function evolveLoop(loop: LoopState, event: RawEvent): void {
   }
 }
 
-function evolveInvocation(loop: LoopState, invocation: Invocation, event: RawEvent): void {
-  const { payload } = event;
+/** Rows of other types, also of those this version does not know, say nothing about an invocation. */
+function evolveInvocation(loop: LoopState, invocation: Invocation, event: FoldEvent): void {
   switch (event.type) {
     case 'cairn.model.requested':
-      modelRequested(loop, invocation, payload);
+      modelRequested(loop, invocation, event.payload);
       break;
     case 'cairn.model.returned':
-      modelReturned(invocation, payload);
+      modelReturned(invocation, event.payload);
       break;
     case 'cairn.model.abandoned':
       invocation.stream = noStream();
       break;
     case 'cairn.timer.set':
-      timerSet(invocation, payload);
+      timerSet(invocation, event.payload.timerId);
       break;
     case 'cairn.timer.fired':
-      timerFired(invocation, payload);
+      timerFired(invocation, event.payload.timerId);
       break;
     case 'agent.toolReturned':
-      toolReturned(invocation, payload);
+      toolReturned(invocation, event.payload);
       break;
     case 'cairn.step.requested':
-      enteredAgain(invocation, payload);
+      enteredAgain(invocation, event.payload);
       break;
     case 'cairn.step.returned':
-      stepReturned(invocation, payload);
+      stepReturned(invocation, event.payload);
       break;
     case 'interrupt.requested':
-      asked(invocation, payload);
+      asked(invocation, event.payload);
       break;
     case 'interrupt.resolved':
-      answered(invocation, payload);
+      answered(invocation, event.payload);
       break;
   }
 }
 
-function begun(loop: LoopState, { seq, payload }: RawEvent): Invocation {
+function begun(loop: LoopState, { seq, payload }: EventOf<'agent.invocation.started'>): Invocation {
   const task = loop.handedOn?.message ?? null;
   loop.handedOn = null;
   loop.invocations += 1;
   return {
-    id: payload.invocationId as string,
-    agentId: payload.agentId as string,
+    id: payload.invocationId,
+    agentId: payload.agentId,
     startedSeq: seq,
-    provider: payload.resolvedProvider as string,
-    model: payload.resolvedModel as string,
+    provider: payload.resolvedProvider ?? '',
+    model: payload.resolvedModel ?? '',
     task,
     messages: [],
     characters: 0,
@@ -93,30 +93,27 @@ function begun(loop: LoopState, { seq, payload }: RawEvent): Invocation {
   };
 }
 
-function handedOn({ toAgentId, context }: JsonObject): LoopState['handedOn'] {
-  const { message, task } = context as JsonObject;
-  return {
-    agentId: toAgentId as string,
-    message: handedText(message as string, task as JsonObject | undefined),
-  };
+function handedOn({ toAgentId, context = {} }: PayloadOf<'agent.handoff'>): LoopState['handedOn'] {
+  const { message, task } = context;
+  return { agentId: toAgentId, message: handedText(typeof message === 'string' ? message : '', task) };
 }
 
-function chunk(stream: Stream, { isLast, channel }: JsonObject): void {
-  if (isLast === true) return;
+function chunk(stream: Stream, { isLast, channel }: PayloadOf<'output.chunk'>): void {
+  if (isLast) return;
   stream.chunks += 1;
-  stream.channel = (channel ?? null) as string | null;
+  stream.channel = channel ?? null;
 }
 
-function spend(loop: LoopState, { inputTokens, outputTokens, totalTokens, costEstimateUsd }: JsonObject): void {
-  loop.tokens += (totalTokens as number | undefined) ?? (inputTokens as number) + (outputTokens as number);
-  loop.costUsd += (costEstimateUsd as number | undefined) ?? 0;
+function spend(loop: LoopState, usage: PayloadOf<'provider.usage'>): void {
+  const { inputTokens, outputTokens, totalTokens = inputTokens + outputTokens, costEstimateUsd = 0 } = usage;
+  loop.tokens += totalTokens;
+  loop.costUsd += costEstimateUsd;
 }
 
 /** A first attempt begins a turn: what came of the calls of the turn before becomes part of what was said. */
-function modelRequested(loop: LoopState, invocation: Invocation, payload: JsonObject): void {
+function modelRequested(loop: LoopState, invocation: Invocation, payload: PayloadOf<'cairn.model.requested'>): void {
   const { stage } = invocation;
-  const callId = payload.callId as string;
-  const attempt = payload.attempt as number;
+  const { callId, attempt } = payload;
   invocation.stream = noStream();
   if (stage.kind === 'model' && stage.call.callId === callId) {
     stage.call.attempt = attempt;
@@ -128,15 +125,15 @@ function modelRequested(loop: LoopState, invocation: Invocation, payload: JsonOb
   closeTurn(invocation);
   invocation.stage = { kind: 'model', call: { callId, attempt, failures: 0, progress: { kind: 'open' } } };
   if (payload.repairs === true) invocation.repairs += 1;
-  if (typeof payload.note === 'string') say(invocation, { role: 'user', text: payload.note });
+  if (payload.note !== undefined) say(invocation, { role: 'user', text: payload.note });
 }
 
-function timerSet({ stage }: Invocation, { timerId }: JsonObject): void {
+function timerSet({ stage }: Invocation, timerId: string): void {
   if (stage.kind !== 'model' || stage.call.progress.kind !== 'failed') return;
-  stage.call.progress = { kind: 'waiting', timerId: timerId as string };
+  stage.call.progress = { kind: 'waiting', timerId };
 }
 
-function timerFired({ stage }: Invocation, { timerId }: JsonObject): void {
+function timerFired({ stage }: Invocation, timerId: string): void {
   if (stage.kind !== 'model') return;
   const { progress } = stage.call;
   if (progress.kind === 'waiting' && progress.timerId === timerId) stage.call.progress = { kind: 'due' };
@@ -163,22 +160,18 @@ function closeTurn(invocation: Invocation): void {
   }
 }
 
-function modelReturned(invocation: Invocation, { turn, error }: JsonObject): void {
+function modelReturned(invocation: Invocation, { turn, error }: PayloadOf<'cairn.model.returned'>): void {
   const { stage } = invocation;
   if (stage.kind !== 'model') return;
-  if (turn === undefined) {
-    stage.call.progress = { kind: 'failed', failure: error as unknown as ModelFailure };
+  if (turn !== undefined) {
+    const { text, reasoning } = turn;
+    invocation.stage = { kind: 'turn', turn };
+    const toolCalls = sayable(turn.toolCalls);
+    say(invocation, { role: 'assistant', text, ...(reasoning === '' ? {} : { reasoning }), toolCalls });
+  } else if (error !== undefined) {
+    stage.call.progress = { kind: 'failed', failure: error };
     stage.call.failures += 1;
-    return;
   }
-  const answer = turn as unknown as Turn;
-  invocation.stage = { kind: 'turn', turn: answer };
-  say(invocation, {
-    role: 'assistant',
-    text: answer.text,
-    ...(answer.reasoning === '' ? {} : { reasoning: answer.reasoning }),
-    toolCalls: sayable(answer.toolCalls),
-  });
 }
 
 /**

@@ -1,27 +1,29 @@
 /** What the rows of tool calls, and of questions, change in an invocation. */
-import type { Json, JsonObject, RawEvent } from '@cairn/protocol';
-import type { StepSafety } from '../../../engine/ports.ts';
+import { type EventOf, isJsonObject, type Json, type PayloadOf } from '@cairn/protocol';
 import { asUntrusted } from '../../models/untrusted.ts';
-import type { ToolQuestion, ToolRecord } from '../../tools/tool.ts';
+import type { ToolQuestion } from '../../tools/tool.ts';
 import { inWords } from '../task.ts';
 import { verdictOf } from '../verdict.ts';
 import { type AskedQuestion, callsOf, type Invocation, type LoopState, type ToolCall } from './loop-state.ts';
 
-/** A call is asked for. */
-export function toolCalled(loop: LoopState, invocation: Invocation, { seq, payload }: RawEvent): void {
+/** A call is asked for. What says nothing of its safety may have been a write. */
+export function toolCalled(
+  loop: LoopState,
+  invocation: Invocation,
+  { seq, payload }: EventOf<'agent.toolCalled'>,
+): void {
   const { stage } = invocation;
   if (stage.kind !== 'turn' && stage.kind !== 'tools') return;
-  const callId = payload.callId as string;
-  const safety = payload.safety as StepSafety;
+  const { callId, toolName, toolId = toolName, safety = 'write', attempt = 1 } = payload;
   loop.toolCalls += 1;
   if (safety === 'write') loop.writes += 1;
   const call: ToolCall = {
     callId,
     index: Number(callId.slice(callId.lastIndexOf('.') + 1)),
-    toolId: payload.toolId as string,
+    toolId,
     calledSeq: seq,
     safety,
-    attempt: payload.attempt as number,
+    attempt,
     records: [],
     progress: { kind: 'open' },
   };
@@ -29,75 +31,70 @@ export function toolCalled(loop: LoopState, invocation: Invocation, { seq, paylo
   else invocation.stage = { kind: 'tools', turn: stage.turn, calls: [call] };
 }
 
-const callOf = (invocation: Invocation, callId: Json | undefined): ToolCall | undefined =>
+const callOf = (invocation: Invocation, callId: string): ToolCall | undefined =>
   callsOf(invocation).find((call) => call.callId === callId);
 
-export function toolReturned(invocation: Invocation, payload: JsonObject): void {
+export function toolReturned(invocation: Invocation, payload: PayloadOf<'agent.toolReturned'>): void {
   const call = callOf(invocation, payload.callId);
   if (call === undefined) return;
   const { error, outcome, contentTrust } = payload;
-  const told = error === undefined ? (outcome ?? null) : { error };
+  const told: Json = error === undefined ? (outcome ?? null) : { error };
   const output = contentTrust === 'untrusted' ? asUntrusted(call.toolId, inWords(told)) : told;
   call.progress = { kind: 'done', output, isError: error !== undefined };
 }
 
-export function enteredAgain(invocation: Invocation, payload: JsonObject): void {
-  const call = callOf(invocation, payload.callId);
+export function enteredAgain(invocation: Invocation, { callId, attempt }: PayloadOf<'cairn.step.requested'>): void {
+  const call = callOf(invocation, callId);
   if (call === undefined) return;
-  call.attempt = payload.attempt as number;
+  call.attempt = attempt;
   call.progress = { kind: 'open' };
 }
 
-export function stepReturned(invocation: Invocation, payload: JsonObject): void {
-  if (payload.of !== undefined) {
-    const call = callOf(invocation, payload.of);
-    if (call !== undefined) record(call, payload);
-    return;
-  }
-  const call = callOf(invocation, payload.callId);
-  if (call === undefined || payload.suspended === undefined) return;
-  const { ordinal, question } = payload.suspended as unknown as AskedQuestion;
-  call.progress = { kind: 'asking', ordinal, question };
+export function stepReturned(invocation: Invocation, payload: PayloadOf<'cairn.step.returned'>): void {
+  const { of, callId, suspended } = payload;
+  const call = callOf(invocation, of ?? callId);
+  if (call === undefined) return;
+  if (of !== undefined) record(call, payload);
+  // Only the row that `toolReturned` of `../tool-calls.ts` drafts has this.
+  else if (suspended !== undefined) call.progress = { kind: 'asking', ...(suspended as AskedQuestion) };
 }
 
 /** The first result of an ordinal counts: the function was told it. */
-function record(call: ToolCall, { ordinal, name, outcome, error }: JsonObject): void {
+function record(call: ToolCall, payload: PayloadOf<'cairn.step.returned'>): void {
+  const { ordinal = 0, name = '', outcome = null, error } = payload;
   if (call.records.some((known) => known.ordinal === ordinal)) return;
-  const result = error === undefined ? { outcome: outcome ?? null } : { error };
-  call.records.push({ ordinal, kind: 'step', name, ...result } as unknown as ToolRecord);
+  const place = { ordinal, kind: 'step', name } as const;
+  if (error === undefined) call.records.push({ ...place, outcome });
+  else call.records.push({ ...place, error: { ...error, retryable: error.retryable ?? false } });
 }
 
 /** The questions of a node are asked one at a time, so that this is the next call that has one. */
-export function asked(invocation: Invocation, { interruptId, kind, data }: JsonObject): void {
+export function asked(invocation: Invocation, payload: PayloadOf<'interrupt.requested'>): void {
+  const { interruptId = '', kind, data } = payload;
   if (kind === 'low-confidence') {
-    hold(invocation, interruptId as string, data as JsonObject);
+    hold(invocation, interruptId, data.decision ?? null);
     return;
   }
   if (kind === 'custom') return;
   for (const call of callsOf(invocation)) {
     if (call.progress.kind !== 'asking') continue;
-    call.progress = { ...call.progress, kind: 'asked', interruptId: interruptId as string };
+    call.progress = { ...call.progress, kind: 'asked', interruptId };
     return;
   }
 }
 
-function hold(invocation: Invocation, interruptId: string, { decision }: JsonObject): void {
+function hold(invocation: Invocation, interruptId: string, decision: Json): void {
   const { stage } = invocation;
   if (stage.kind !== 'turn' && stage.kind !== 'tools') return;
-  invocation.stage = {
-    kind: 'held',
-    turn: stage.turn,
-    calls: callsOf(invocation),
-    interruptId,
-    decision: decision as Json,
-  };
+  const { turn } = stage;
+  invocation.stage = { kind: 'held', turn, calls: callsOf(invocation), interruptId, decision };
 }
 
-export function answered(invocation: Invocation, payload: JsonObject): void {
-  const { interruptId, resumeValue, reason } = payload;
+export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.resolved'>): void {
+  const { interruptId, resumeValue = null, reason } = payload;
   const { stage } = invocation;
   if (stage.kind === 'held' && stage.interruptId === interruptId) {
-    const verdict = verdictOf(stage.decision, (resumeValue ?? null) as Json, reason === 'timeout');
+    const verdict = verdictOf(stage.decision, resumeValue, reason === 'timeout');
     invocation.stage = { kind: 'judged', turn: stage.turn, calls: stage.calls, verdict };
     return;
   }
@@ -120,8 +117,8 @@ const nobody = { code: 'interrupt_timeout', message: 'Nobody answered in time.',
 export const QUESTION_ID = 'answer';
 
 /** What was answered, without the form in which the interrupt has it. */
-function answerTo(question: ToolQuestion, value: Json | undefined): Json {
-  const fields = (value ?? {}) as JsonObject;
-  if (question.kind === 'signIn') return fields.eventPayload ?? null;
-  return (fields.answers as JsonObject | undefined)?.[QUESTION_ID] ?? null;
+function answerTo(question: ToolQuestion, value: Json): Json {
+  if (!isJsonObject(value)) return null;
+  if (question.kind === 'signIn') return value.eventPayload ?? null;
+  return (isJsonObject(value.answers) ? value.answers[QUESTION_ID] : null) ?? null;
 }

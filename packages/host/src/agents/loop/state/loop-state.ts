@@ -127,11 +127,12 @@ export type CallProgress =
   /** `output` is what the model is told of it. */
   | { readonly kind: 'done'; readonly output: Json; readonly isError: boolean };
 
-export interface AskedQuestion {
+/** As the row keeps it. */
+export type AskedQuestion = {
   /** The number of the ctx call that asks. */
   readonly ordinal: number;
   readonly question: ToolQuestion;
-}
+};
 
 export const noStream = (): Stream => ({ deltas: 0, chunks: 0, channel: null });
 

@@ -1,9 +1,8 @@
 /** The mock providers of the protocol's test keys, each a small script: what a run may put in the place of a model. */
-import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { finishReasons, type JsonObject, modelErrorClasses, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Clock } from '../../../engine/ports.ts';
 import type { Model } from '../model-port.ts';
-import { finishReasons, modelErrorClasses } from '../turn.ts';
 import type { Action, Script } from './script.ts';
 import { type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
 

@@ -1,7 +1,7 @@
 /** The script of a scripted model: what it does, turn by turn. Small enough to write by hand, checked before it is used. */
 import type { Json, JsonObject } from '@cairn/protocol';
+import { finishReasons, modelErrorClasses } from '@cairn/protocol';
 import { z } from 'zod';
-import { finishReasons, modelErrorClasses } from '../turn.ts';
 import { unknownNames } from './template.ts';
 
 const MAX_DELTAS = 1_000_000;
