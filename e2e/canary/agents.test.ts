@@ -38,7 +38,13 @@ async function scene(isKnown: boolean): Promise<Scene> {
     const path = `/v1/runs/${runId}/events?streamMode=debug`;
     out.set(`stream ${runId}`, (await leaky.ask('GET', path, undefined, { accept: 'text/event-stream' })).text);
   }
-  for (const path of ['/v1/agents', '/v1/tools', '/v1/host/cairn/calibration', '/.well-known/openwop']) {
+  for (const path of [
+    '/v1/agents',
+    '/v1/tools',
+    '/v1/node-types',
+    '/v1/host/cairn/calibration',
+    '/.well-known/openwop',
+  ]) {
     out.set(path, (await leaky.ask('GET', path)).text);
   }
   for (const { name, bytes } of filesOf(folder)) out.set(`${name} of a live host`, bytes);

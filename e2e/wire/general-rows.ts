@@ -163,6 +163,18 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 200 },
   },
   {
+    at: '3.6',
+    says: 'node types need the scope to read what there is',
+    ask: { to: 'GET /v1/node-types', as: 'reader' },
+    answer: { status: 403, error: 'forbidden', details: { scopeRequired: 'manifest:read' } },
+  },
+  {
+    at: '3.6',
+    says: 'node types are listed by id, with the schema of their config',
+    ask: { to: 'GET /v1/node-types' },
+    answer: { status: 200, body: { nodeTypes: [{ typeId: 'cairn.agent', configSchema: { type: 'object' } }] } },
+  },
+  {
     at: '2.15, 11.3',
     says: 'a workflow is registered',
     ask: { to: 'POST /v1/workflows', body: definition('registered', 'core.noop') },

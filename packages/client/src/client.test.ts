@@ -73,6 +73,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.workflows.get('w');
   await client.workflows.get('w', { version: '1.0' });
   await client.workflows.list();
+  await client.workflows.nodeTypes();
   await client.events.all('run_a');
   await client.events.poll('run_a');
   await client.events.poll('run_a', { after: 4, waitSeconds: 9 });
@@ -112,6 +113,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'GET /v1/workflows/w',
     'GET /v1/workflows/w?version=1.0',
     'GET /v1/workflows',
+    'GET /v1/node-types',
     'GET /v1/runs/run_a/events',
     'GET /v1/runs/run_a/events/poll',
     'GET /v1/runs/run_a/events/poll?lastSequence=4&timeout=9',

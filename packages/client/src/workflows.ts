@@ -1,5 +1,5 @@
-/** Workflows: register, read, list. */
-import type { WorkflowDefinition, WorkflowRegistered } from '@cairn/protocol';
+/** Workflows: register, read, list, and what they are made of. */
+import type { NodeTypeDescriptor, NodeTypeList, WorkflowDefinition, WorkflowRegistered } from '@cairn/protocol';
 import { type CallOptions, type ChangeOptions, change, query, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';
 
@@ -18,6 +18,8 @@ export interface Workflows {
   get(workflowId: string, options?: CallOptions & { readonly version?: string }): Promise<WorkflowDefinition>;
   /** Each workflow with its newest version. */
   list(options?: CallOptions): Promise<WorkflowList>;
+  /** The node types that definitions may use, with the JSON Schema of the config of each. */
+  nodeTypes(options?: CallOptions): Promise<readonly NodeTypeDescriptor[]>;
 }
 
 export function workflowCalls(connection: Connection): Workflows {
@@ -26,5 +28,8 @@ export function workflowCalls(connection: Connection): Workflows {
     get: (workflowId, options) =>
       read(connection, `/v1/workflows/${segment(workflowId)}${query({ version: options?.version })}`, options),
     list: (options) => read(connection, '/v1/workflows', options),
+    async nodeTypes(options) {
+      return (await read<NodeTypeList>(connection, '/v1/node-types', options)).nodeTypes;
+    },
   };
 }

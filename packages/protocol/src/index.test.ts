@@ -94,6 +94,8 @@ const names = [
   'modelErrorClasses',
   'newRunView',
   'noWaits',
+  'nodeTypeDescriptor',
+  'nodeTypeList',
   'openInterrupt',
   'openInterrupts',
   'orchestratorDecision',

@@ -125,6 +125,12 @@ export {
 export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export {
+  type NodeTypeDescriptor,
+  type NodeTypeList,
+  nodeTypeDescriptor,
+  nodeTypeList,
+} from './node-types.ts';
+export {
   type InterruptCallback,
   type InterruptToken,
   interruptCallback,

@@ -11,6 +11,7 @@ import { errorEnvelope } from './error-envelope.ts';
 import { type EventType, eventPayloads } from './events/catalog.ts';
 import { inboxChange, inboxEntry, inboxPage } from './inbox.ts';
 import { interruptPayload } from './interrupts.ts';
+import { nodeTypeDescriptor, nodeTypeList } from './node-types.ts';
 import {
   interruptCallback,
   interruptResolved,
@@ -82,6 +83,8 @@ const shapes = {
   InterruptResolved: interruptResolved,
   InterruptToken: interruptToken,
   MintInterruptToken: mintInterruptToken,
+  NodeTypeDescriptor: nodeTypeDescriptor,
+  NodeTypeList: nodeTypeList,
   OpenInterrupt: openInterrupt,
   OpenInterrupts: openInterrupts,
   PackFileList: packFileList,

@@ -4,6 +4,7 @@ import type {
   DrainPolicy,
   Json,
   JsonObject,
+  NodeTypeDescriptor,
   RunId,
   RunOptions,
   RunSnapshot,
@@ -126,6 +127,8 @@ export interface Engine {
   /** Checks and stores a definition. The same version again is fine if it is the same; otherwise a `conflict`. */
   register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
+  /** The node types that definitions may use, by id. */
+  nodeTypes(): readonly NodeTypeDescriptor[];
   /** Take up runs that a crash or another node left behind, and from then on whatever falls due. */
   open(): Promise<void>;
   /** Stops taking work, aborts effects that are under way (they count as interrupted), waits for accepted appends. */

@@ -1,6 +1,7 @@
 /** The kinds of node this host can run: the core ones, those it was given, which may stand in for core ones, and one for each step. */
-import { TerminalError } from '@cairn/protocol';
+import { type NodeTypeDescriptor, TerminalError } from '@cairn/protocol';
 import type { Step } from '../ports.ts';
+import { configSchema } from '../workflow/node-config.ts';
 import type { NodeType, NodeTypeRegistry } from '../workflow/node-type.ts';
 import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
 import { conditional, loop } from './branch-nodes.ts';
@@ -50,3 +51,13 @@ export function createNodeTypeRegistry(
   }
   return nodeTypes;
 }
+
+/** What a client may know of them, by id. */
+export const describeNodeTypes = (nodeTypes: NodeTypeRegistry): readonly NodeTypeDescriptor[] =>
+  [...nodeTypes.values()]
+    .sort((a, b) => (a.typeId < b.typeId ? -1 : 1))
+    .map((type) => ({
+      typeId: type.typeId,
+      configSchema: configSchema(type),
+      ...(type.safety === undefined ? {} : { safety: type.safety }),
+    }));

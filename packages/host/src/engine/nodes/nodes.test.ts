@@ -1,7 +1,6 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { RunScript, scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
-import { createNodeTypeRegistry } from './node-types.ts';
+import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 
 const only = (type: string, config: JsonObject = {}, inputs: JsonObject = {}, more = {}) =>
   new RunScript(workflowOf({ a: { type, config } }, undefined, more), { inputs });
@@ -105,10 +104,4 @@ test('core.delay fails for a length that is none', () => {
 test('a loop over something that is no list fails', () => {
   const run = only('core.loop', { items: 'inputs.n' }, { n: 3 });
   expect(run.last('run.failed').error).toMatchObject({ code: 'expression_failed' });
-});
-
-test('two steps of one name are refused', () => {
-  const step = { typeId: 'local.step.x', safety: 'read' as const };
-  expect(() => createNodeTypeRegistry([step, step])).toThrow(/local.step.x/);
-  expect(scriptNodeTypes.has('core.noop')).toBe(true);
 });

@@ -17,10 +17,11 @@ import type {
 } from '../engine.ts';
 import { childPerformer } from '../family/child-performer.ts';
 import { unwantedBy } from '../family/child-runs.ts';
-import { createNodeTypeRegistry } from '../nodes/node-types.ts';
+import { createNodeTypeRegistry, describeNodeTypes } from '../nodes/node-types.ts';
 import type { Performer, Redactor } from '../ports.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
+import type { NodeTypeRegistry } from '../workflow/node-type.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
 import { answerCommand, type Command, cancelCommand, pauseCommand, resumeCommand } from './commands.ts';
@@ -44,6 +45,7 @@ class Runtime implements Engine {
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
+  readonly #nodeTypes: NodeTypeRegistry;
   readonly #workflows: WorkflowRegistry;
   readonly #loader: RunLoader;
   readonly #ports: MailboxPorts;
@@ -59,8 +61,8 @@ class Runtime implements Engine {
     this.#options = options;
     this.#redactor = redactor;
     const { steps, nodeTypes: others = [], agents = null } = options;
-    const nodeTypes = createNodeTypeRegistry(steps, others);
-    this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, sha256 });
+    this.#nodeTypes = createNodeTypeRegistry(steps, others);
+    this.#workflows = createWorkflowRegistry({ store, nodeTypes: this.#nodeTypes, clock, sha256 });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, pins);
     this.#creation = this.#creationPorts(pins);
@@ -224,6 +226,10 @@ class Runtime implements Engine {
 
   async workflow(tenant: string, workflowId: string, version?: string) {
     return (await this.#workflows.byName(tenant, workflowId, version)).definition;
+  }
+
+  nodeTypes() {
+    return describeNodeTypes(this.#nodeTypes);
   }
 
   /** Writes a command's fact: through the mailbox here, or past it when another node holds the run. */

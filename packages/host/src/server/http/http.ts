@@ -6,6 +6,7 @@ import type { Gate } from '../access/gate.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
+import { nodeTypeRoutes } from '../catalogue/node-types.ts';
 import { toolRoutes } from '../catalogue/tools.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
 import type { Egress } from '../egress/egress.ts';
@@ -152,6 +153,7 @@ const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): reado
   ...toolRoutes(tools),
   ...calibrationRoutes(new CalibrationReader(store.log)),
   ...workflowRoutes({ engine, definitions: store.definitions }),
+  ...nodeTypeRoutes(engine),
 ];
 
 const extensionRoutes = ({ engine, store, now, extension }: ServerPorts, bundles: BundlePorts): readonly Route[] =>

@@ -6,19 +6,22 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Components {
   /** The schema to write where the shape is used: a reference if the shape has a name. */
   schemaOf(shape: z.ZodType): JsonSchema;
+  /** Adds a JSON Schema under a name. */
+  add(name: string, schema: object): void;
   /** The named shapes met so far, by name. */
   schemas(): Readonly<Record<string, JsonSchema>>;
 }
 
 export function createComponents(): Components {
   const known = new Map<string, JsonSchema>();
+  const placed = ({ $schema: _, $defs = {}, ...schema }: { $schema?: string; $defs?: object }): JsonSchema => {
+    for (const [name, definition] of Object.entries($defs)) known.set(name, relocated(definition));
+    return relocated(schema);
+  };
   return {
-    schemaOf(shape) {
-      // As sent, before any default is filled in: that is what both ends of the wire see.
-      const { $schema: _, $defs, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
-      for (const [name, definition] of Object.entries($defs ?? {})) known.set(name, relocated(definition));
-      return relocated(schema);
-    },
+    // As sent, before any default is filled in: that is what both ends of the wire see.
+    schemaOf: (shape) => placed(z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })),
+    add: (name, schema) => void known.set(name, placed(schema)),
     schemas: () => Object.fromEntries([...known].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }

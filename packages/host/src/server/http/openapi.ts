@@ -16,6 +16,7 @@ export function openApiDocument({ version, routes }: ApiFacts): object {
   const envelope = components.schemaOf(errorEnvelope);
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
+    for (const [name, schema] of Object.entries(route.doc.schemas?.() ?? {})) components.add(name, schema);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, components, envelope) };
   }
   const tags = [...new Set(routes.map(({ path }) => tagOf(path)))];

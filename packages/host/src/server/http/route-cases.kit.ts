@@ -119,6 +119,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listAgents: { given: installedAgent, request: nothing, status: 200 },
   getAgent: { given: installedAgent, request: ({ other = '' }) => ({ path: { agentId: other } }), status: 200 },
   listTools: { request: nothing, status: 200 },
+  listNodeTypes: { request: nothing, status: 200 },
   getTool: { request: ({ other = openTool.id }) => ({ path: { toolId: other } }), status: 200 },
   installPack: { request: () => ({ body: packBody() }), status: 201 },
   listPacks: { given: installedPack, request: nothing, status: 200 },

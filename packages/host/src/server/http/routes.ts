@@ -43,6 +43,8 @@ export interface RouteDoc {
   readonly body?: z.ZodType;
   /** The successes by status. */
   readonly responses: Readonly<Record<number, AnswerDoc>>;
+  /** JSON Schemas that its answers hold: components of the API description, by name. Asked once. */
+  readonly schemas?: () => Readonly<Record<string, object>>;
   /** Refusals of its own, beside those that any route gives (`documentedErrors`). */
   readonly errors?: readonly ErrorCode[];
 }
