@@ -3,7 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
 import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
-import { createHost } from '../packages/host/src/server/create-host.ts';
+import { createHostOver } from '../packages/host/src/server/create-host.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
 import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
@@ -42,8 +42,7 @@ function hostCommands() {
   return {
     serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
       const store = await openMeasuredStore(folder);
-      const host = await createHost({
-        store,
+      const host = await createHostOver(store, {
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],

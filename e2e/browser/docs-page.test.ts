@@ -1,8 +1,9 @@
 /** The page at `/v1/docs` in a real browser, under its own policy: nothing from elsewhere, nothing refused. */
-import { createHost } from '@cairn/host';
+
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { launchBrowser, newContext } from './chromium.ts';
 
 let browser: Browser;
@@ -20,8 +21,7 @@ interface Opened {
 }
 
 async function open(hash = '', script?: string): Promise<Opened> {
-  const host = await createHost({
-    store: inMemoryStore(),
+  const host = await createHostOver(inMemoryStore(), {
     report: () => undefined,
     config: { port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] },
   });

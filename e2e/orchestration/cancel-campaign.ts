@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextId, RunId } from '@cairn/protocol';
-import { createHost, type Host } from '../../packages/host/src/index.ts';
+import type { Host } from '../../packages/host/src/index.ts';
 import { endsRun } from '../../packages/host/src/log/fold-run-index.ts';
 import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import type { Breach } from '../crash/breach.ts';
 import { type HeldStore, heldStore } from './held-store.ts';
@@ -54,13 +55,12 @@ export async function cancelCampaign(options: CancelCampaign): Promise<CancelRep
   const closing = new AbortController();
   const faults: string[] = [];
   const held = heldStore(await openSqliteStore({ folder, onFault: (error) => void faults.push(String(error)) }));
-  const host = await createHost({
+  const host = await createHostOver(held.store, {
     config: {
       port: 0,
       conformance: true,
       keys: [{ key: KEY, tenant: TENANT, scopes: ['runs:create', 'runs:cancel'] }],
     },
-    store: held.store,
     steps: treeSteps(closing.signal),
     workflows: treeWorkflows,
     report: ({ level, event, error }) => {

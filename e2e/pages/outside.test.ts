@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { audienceOf, eventTypes, MAX_PARTICIPANTS, MAX_TOKEN_SECONDS, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { createHost } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { TOKEN_LIFE_MS } from '../../packages/host/src/server/inbox/interrupt-tokens.ts';
 import { callbackPolicy } from '../../packages/host/src/server/webhooks/callbacks.ts';
 import { FAILED_AFTER, OPEN_MS, OPENS_AFTER } from '../../packages/host/src/server/webhooks/circuit.ts';
@@ -44,9 +44,8 @@ test.each([
   ['webhooks.md', 4],
 ])('every exchange of %s is answered as it says', async (name, count) => {
   const key = 'key-of-the-page-02';
-  await using host = await createHost({
+  await using host = await createHostOver(inMemoryStore(), {
     config: { port: 0, keys: [{ key, tenant: 't' }], egress: { allow: ['http://127.0.0.1:9'] } },
-    store: inMemoryStore(),
     workflows: [approval],
     report: () => undefined,
   });

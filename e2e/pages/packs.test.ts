@@ -4,8 +4,8 @@ import { packLimits } from '../../packages/host/src/agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../packages/host/src/agents/packs/signature.ts';
 import { integrityOf, makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
 import { MAX_PACKS } from '../../packages/host/src/agents/registry.ts';
-import { createHost } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
@@ -17,13 +17,12 @@ test('every exchange of the page is answered as it says, for the pack it shows',
   const signingKey = newSigningKey();
   const tarball = makeTarball(new Map([...files, ...signatureFiles(files, 'acme-2026', signingKey.privateKeyPem)]));
   const key = 'key-of-the-page-03';
-  await using host = await createHost({
+  await using host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
       keys: [{ key, tenant: 't' }],
       packs: { trust: [{ keyId: 'acme-2026', publicKey: signingKey.publicKey }] },
     },
-    store: inMemoryStore(),
     report: () => undefined,
   });
   const exchanges = exchangesOf(page);

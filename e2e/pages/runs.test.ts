@@ -1,8 +1,8 @@
 /** Sends the requests of `docs/reference/runs.md` to a host, in order, and holds the page to what it says is answered. */
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { createHost } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
 const slow: WorkflowDefinition = {
@@ -28,9 +28,8 @@ const slow: WorkflowDefinition = {
 
 test('every exchange of the page is answered as it says', async () => {
   const key = 'key-of-the-page-01';
-  await using host = await createHost({
+  await using host = await createHostOver(inMemoryStore(), {
     config: { port: 0, keys: [{ key, tenant: 't' }] },
-    store: inMemoryStore(),
     workflows: [slow],
     report: () => undefined,
   });

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
-import { createHost, defineWorkflow } from '../../packages/host/src/index.ts';
+import { defineWorkflow } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/streams.md'), 'utf8');
 const exchanges = [...page.matchAll(/```http\nGET (\S+)\n(?:Last-Event-ID: (\d+)\n)?→ (.*)\n```/g)];
@@ -14,9 +15,8 @@ const nothing = defineWorkflow({ id: 'nothing', version: '1', nodes: { only: { t
 
 test('every stream on the page shows the events the page says', async () => {
   expect(exchanges).toHaveLength(page.split('```http').length - 1);
-  await using host = await createHost({
+  await using host = await createHostOver(inMemoryStore(), {
     config: { port: 0, keys: [{ key, tenant: 't' }] },
-    store: inMemoryStore(),
     workflows: [nothing],
     report: () => undefined,
   });

@@ -8,7 +8,7 @@ import { defineWorkflow } from '../../packages/host/src/engine/workflow/define-w
 import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
-import { createHost, type Host } from '../../packages/host/src/server/create-host.ts';
+import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 
 export const KEY = 'streams-test-key-0001';
 
@@ -42,8 +42,7 @@ export class StreamHost implements AsyncDisposable {
       throw error;
     };
     const store = await openSqliteStore({ folder, onFault: fault });
-    const host = await createHost({
-      store,
+    const host = await createHostOver(store, {
       workflows: [waiting],
       config: { port: 0, keys: [{ key: KEY, tenant: 't' }] },
       report: ({ level, event, error }) => level === 'error' && fault(error ?? new Error(event)),

@@ -1,8 +1,9 @@
 /** The host that the rows are played on, and how they are played. */
 import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
-import { createHost, type Host } from '../../packages/host/src/index.ts';
+import type { Host } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { trust } from './pack-rows.ts';
 import { type Ask, definition, type Names, type Stage, type Who } from './wire-row.ts';
 
@@ -48,7 +49,7 @@ export class WireStage implements Stage, AsyncDisposable {
 
   static async open(): Promise<WireStage> {
     const store = inMemoryStore();
-    const host = await createHost({ config, store, report: () => undefined });
+    const host = await createHostOver(store, { config, report: () => undefined });
     for (const body of Object.values(workflows)) await host.engine.register('acme', parseWorkflowDefinition(body));
     return new WireStage(host, store);
   }

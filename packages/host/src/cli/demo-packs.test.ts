@@ -8,7 +8,7 @@ import { lintPack } from '../agents/packs/check-pack.ts';
 import { readPackFolder } from '../agents/packs/folder.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { scopes } from '../server/access/auth.ts';
-import { createHost } from '../server/create-host.ts';
+import { createHostOver } from '../server/create-host.ts';
 import { demoPacks } from './demo-packs.ts';
 import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
@@ -18,7 +18,7 @@ const packs = readdirSync(demoPacks, { withFileTypes: true }).filter((entry) => 
 async function served(): Promise<(args: readonly string[], how?: Typed) => Promise<Ended>> {
   const data = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
-  const host = await createHost({
+  const host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
       data,
@@ -26,7 +26,6 @@ async function served(): Promise<(args: readonly string[], how?: Typed) => Promi
       packs: { folders: [demoPacks] },
     },
     allowUnsignedPacks: true,
-    store: inMemoryStore(),
     report: () => undefined,
   });
   onTestFinished(() => host.close());

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import { scopes } from '../server/access/auth.ts';
-import { createHost, type HostOptions } from '../server/create-host.ts';
+import { createHostOver, type HostOptions } from '../server/create-host.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
@@ -99,7 +99,7 @@ export async function servedCli(
   store: Store = inMemoryStore(),
   options: Pick<HostOptions, 'allowUnsignedPacks'> = {},
 ): Promise<ServedCli> {
-  const host = await createHost({
+  const host = await createHostOver(store, {
     config: {
       port: 0,
       keys: [
@@ -108,7 +108,6 @@ export async function servedCli(
       ],
     },
     ...options,
-    store,
     workflows,
     report: () => undefined,
   });

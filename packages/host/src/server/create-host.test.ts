@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Notice, Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
-import { createHost, type Host, type HostOptions } from './create-host.ts';
+import { createHost, createHostOver, type Host, type HostOptions, type StartOptions } from './create-host.ts';
 import { approval, chain, noop } from './sample-workflows.kit.ts';
 
 const key = 'a-key-for-these-tests';
@@ -20,9 +20,10 @@ async function folder(): Promise<string> {
   return path;
 }
 
-async function host(options: HostOptions = {}): Promise<Host> {
-  const { config, ...rest } = options;
-  const created = await createHost({ ...quiet, ...rest, config: { port: 0, keys: [{ key, tenant: 'a' }], ...config } });
+async function host(options: HostOptions & Pick<StartOptions, 'store'> = {}): Promise<Host> {
+  const { config, store, ...rest } = options;
+  const wanted = { ...quiet, ...rest, config: { port: 0, keys: [{ key, tenant: 'a' }], ...config } };
+  const created = await (store === undefined ? createHost(wanted) : createHostOver(store, wanted));
   onTestFinished(() => created.close());
   return created;
 }
@@ -134,7 +135,7 @@ test('runs steps and workflows written in code', async () => {
 });
 
 test('works without HTTP, and without keys', async () => {
-  const embedded = await createHost({ ...quiet, http: false, store: inMemoryStore(), workflows: [noop] });
+  const embedded = await createHostOver(inMemoryStore(), { ...quiet, http: false, workflows: [noop] });
   onTestFinished(() => embedded.close());
   expect(embedded.url).toBeNull();
   const { runId } = await embedded.engine.start({ tenant: 'local', workflowId: 'noop', inputs: {}, options: {} });
@@ -142,7 +143,7 @@ test('works without HTTP, and without keys', async () => {
 });
 
 test('refuses to serve without keys', async () => {
-  await expect(createHost({ ...quiet, store: inMemoryStore(), config: { port: 0 } })).rejects.toMatchObject({
+  await expect(createHostOver(inMemoryStore(), { ...quiet, config: { port: 0 } })).rejects.toMatchObject({
     code: 'config_invalid',
   });
 });

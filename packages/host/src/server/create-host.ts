@@ -34,10 +34,14 @@ export interface HostOptions {
   readonly allowUnsignedPacks?: boolean;
   /** Serve HTTP. Default true; false gives an engine for this process only. */
   readonly http?: boolean;
-  /** Use this store instead of a database in `config.data`; the host closes it. */
-  readonly store?: Store;
   /** Where notices go. Default: JSON lines on stderr. */
   readonly report?: Report;
+}
+
+/** Not public: the ports of a store may change in any version. */
+export interface StartOptions extends Omit<HostOptions, 'config'> {
+  /** Use this store instead of a database in `config.data`; the host closes it. */
+  readonly store?: Store | undefined;
 }
 
 export interface Host {
@@ -63,8 +67,13 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
   return startHost(parseConfig(options.config ?? {}, 'config', process.env), options);
 }
 
+/** The same over a store that the caller opened, for tests and measurements. */
+export function createHostOver(store: Store, options: HostOptions = {}): Promise<Host> {
+  return startHost(parseConfig(options.config ?? {}, 'config', process.env), { ...options, store });
+}
+
 /** Starts a host from a checked configuration. */
-export async function startHost(config: HostConfig, options: Omit<HostOptions, 'config'> = {}): Promise<Host> {
+export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<Host> {
   const { http = true, steps = [], agents = [], tools = [], prompts = [], allowUnsignedPacks = false } = options;
   const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);

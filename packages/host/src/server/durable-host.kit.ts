@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
-import { createHost, type Host, type HostOptions } from './create-host.ts';
+import { createHostOver, type Host, type HostOptions } from './create-host.ts';
 
 interface Beginning {
   /** Default: that of a host without keys. */
@@ -53,8 +53,7 @@ export class DurableHost {
   async #begin(): Promise<void> {
     const { config, ...options } = this.#options;
     this.#store = await openSqliteStore({ folder: this.#folder, onFault: () => undefined });
-    this.#host = await createHost({
-      store: this.#store,
+    this.#host = await createHostOver(this.#store, {
       http: false,
       report: () => undefined,
       ...options,

@@ -5,7 +5,7 @@ import { defineStep } from '../engine/workflow/define-step.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { ConfigInput } from '../server/config/config.ts';
-import { createHost, type Host } from '../server/create-host.ts';
+import { createHostOver, type Host } from '../server/create-host.ts';
 import { chain } from '../server/sample-workflows.kit.ts';
 import { loaded } from './otlp.ts';
 import { otlpReceiver } from './otlp-receiver.kit.ts';
@@ -24,11 +24,10 @@ interface Started {
 
 async function hostWith(otel: ConfigInput['otel'], store: Store = inMemoryStore()): Promise<Started> {
   const notices: Notice[] = [];
-  const host = await createHost({
+  const host = await createHostOver(store, {
     config: { port: 0, keys: [{ key, tenant: 't' }], otel },
     steps: [charge],
     workflows: [workflow],
-    store,
     report: (notice) => void notices.push(notice),
   });
   onTestFinished(() => host.close());

@@ -6,7 +6,7 @@ import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../agents/packs/signature.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { createHost, type HostOptions } from '../create-host.ts';
+import { createHostOver, type HostOptions } from '../create-host.ts';
 
 let root: string;
 beforeEach(() => {
@@ -34,9 +34,8 @@ const tenants = ['a', 'b'].map((tenant) => ({ key: `a-key-for-tenant-${tenant}`,
 
 async function started(folders: readonly string[], options: Partial<HostOptions> = { allowUnsignedPacks: true }) {
   const trust = [{ keyId: 'acme', publicKey: key.publicKey }];
-  const host = await createHost({
+  const host = await createHostOver(inMemoryStore(), {
     config: { port: 0, keys: tenants, packs: { folders: [...folders], trust } },
-    store: inMemoryStore(),
     report: () => undefined,
     ...options,
   });
@@ -131,9 +130,8 @@ const withFlow = (name: string, workflow: object): PackFiles =>
 describe('a workflow that comes with a pack', () => {
   test('can be run by every tenant', async () => {
     const folder = put('desk', withFlow('vendor.acme.desk', flow('sorted')));
-    const host = await createHost({
+    const host = await createHostOver(inMemoryStore(), {
       config: { port: 0, keys: tenants, packs: { folders: [folder] } },
-      store: inMemoryStore(),
       report: () => undefined,
       allowUnsignedPacks: true,
     });

@@ -6,14 +6,14 @@ import type { Engine } from '../../engine/engine.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { createHost } from '../create-host.ts';
+import { createHostOver } from '../create-host.ts';
 
 const packs = join(import.meta.dirname, '../../../../../packs');
 
 async function packHost(pack: string): Promise<{ engine: Engine; store: Store }> {
   const store = inMemoryStore();
   const config = { packs: [join(packs, pack)] };
-  const host = await createHost({ config, store, http: false, allowUnsignedPacks: true, report: () => undefined });
+  const host = await createHostOver(store, { config, http: false, allowUnsignedPacks: true, report: () => undefined });
   onTestFinished(() => host.close());
   return { engine: host.engine, store };
 }

@@ -8,7 +8,7 @@ import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { openSqliteStore } from '../../log/sqlite/open.ts';
-import { createHost, type Host } from '../create-host.ts';
+import { createHostOver, type Host } from '../create-host.ts';
 
 const recall = { call: { tool: 'openwop:recall', input: { text: 'tea' } } };
 const remember = { call: { tool: 'openwop:remember', input: { content: 'Ada likes tea', tags: ['taste'] } } };
@@ -42,7 +42,13 @@ let host: Host;
 async function opened(): Promise<void> {
   store = await openSqliteStore({ folder, onFault: () => undefined });
   const workflows = agents.map(({ agentId }) => flow(agentId));
-  host = await createHost({ store, agents, workflows, http: false, report: () => undefined, config: { data: folder } });
+  host = await createHostOver(store, {
+    agents,
+    workflows,
+    http: false,
+    report: () => undefined,
+    config: { data: folder },
+  });
 }
 
 beforeEach(async () => {

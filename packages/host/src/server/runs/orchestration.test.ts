@@ -6,7 +6,7 @@ import { chunk, type FakeReply, type FakeRequest, fakeOpenAi, usageChunk } from 
 import { type AgentOptions, defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow, type NodeOptions, variable } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { createHost, type HostOptions } from '../create-host.ts';
+import { createHostOver, type HostOptions } from '../create-host.ts';
 
 const key = 'a-key-of-enough-characters';
 
@@ -17,8 +17,7 @@ interface Office {
 }
 
 async function open({ agents = [], workflows, config = {} }: Office) {
-  const host = await createHost({
-    store: inMemoryStore(),
+  const host = await createHostOver(inMemoryStore(), {
     config: { port: 0, keys: [{ key, tenant: 't', principal: 'ann', scopes: [...scopes] }], ...config },
     agents: agents.map(defineAgent),
     workflows,
