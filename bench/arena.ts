@@ -1,5 +1,6 @@
 /** The processes of one comparison: the host, the load generator, and the hollow server that does the least possible. */
 import { join } from 'node:path';
+import { present } from '../packages/host/test/kit/present.ts';
 import { Child } from './child.ts';
 import type { Durability } from './figure.ts';
 import type { HollowCommands } from './hollow-server.ts';
@@ -59,7 +60,7 @@ async function oneRun({ port, key }: Target, workflowId: string): Promise<string
     headers: { ...headers, accept: 'text/event-stream' },
   });
   let text = '';
-  for await (const part of events.body!.pipeThrough(new TextDecoderStream())) {
+  for await (const part of present(events.body).pipeThrough(new TextDecoderStream())) {
     text += part;
     if (text.includes('\nevent: node.suspended\n') && text.endsWith('\n\n')) break;
   }

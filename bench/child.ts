@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { TerminalError } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 
 /** What a child can be asked, by name. Inputs and answers cross as JSON. */
 export type Commands = Readonly<Record<string, (input: never) => unknown>>;
@@ -26,9 +27,9 @@ export function serveCommands(commands: Commands): void {
   process.on('message', async ({ id, name, input }: Ask) => {
     try {
       const command = commands[name] as ((input: unknown) => unknown) | undefined;
-      process.send!({ id, value: await command!(input) } satisfies Answer);
+      process.send?.({ id, value: await present(command)(input) } satisfies Answer);
     } catch (error) {
-      process.send!({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });
   process.on('disconnect', () => process.exit(0));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
+import { present } from '../packages/host/test/kit/present.ts';
 import { serveCommands } from './child.ts';
 
 type FrameRow = readonly [seq: number, at: number, type: string, payload: string];
@@ -26,14 +27,14 @@ async function serve({ file, runId }: { readonly file: string; readonly runId: s
 
   const stream = async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let rows = after(-1); rows.length > 0; rows = after(rows.at(-1)![0])) {
+    for (let rows = after(-1); rows.length > 0; rows = after(present(rows.at(-1))[0])) {
       if (!response.write(rows.map(frame).join(''))) await once(response, 'drain');
     }
     response.end();
   };
 
   const server = createServer((request, response) => {
-    const [, kind, seq] = request.url!.split('/');
+    const [, kind, seq] = present(request.url).split('/');
     if (kind === 'events') return void stream(response);
     const body = `{"events":[${after(Number(seq)).map(doc).join(',')}]}`;
     response

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { present } from '../packages/host/test/kit/present.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { ListedRuns } from './listed-runs.ts';
 import { RawRows } from './raw-rows.ts';
@@ -78,7 +79,7 @@ function hollowServer(rows: RawRows, shape: RunShape) {
   };
 
   const follow = (runId: string, response: ServerResponse) => {
-    const run = runs.get(Number(runId))!;
+    const run = present(runs.get(Number(runId)));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(run.frames);
     run.stream = response;
@@ -93,7 +94,7 @@ function hollowServer(rows: RawRows, shape: RunShape) {
         JSON.parse(Buffer.concat(parts).toString());
         create(response);
       });
-    } else follow(request.url!.split('/')[3]!, response);
+    } else follow(present(present(request.url).split('/')[3]), response);
   });
 }
 

@@ -4,6 +4,7 @@ import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
 import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
 import { createHostOver } from '../packages/host/src/server/create-host.ts';
+import { present } from '../packages/host/test/kit/present.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
 import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
@@ -55,31 +56,31 @@ function hostCommands() {
         },
       });
       running = { store, engine: host.engine };
-      return { port: Number(new URL(host.url!).port), key: KEY };
+      return { port: Number(new URL(present(host.url)).port), key: KEY };
     },
 
-    usage: () => ({ cpuMs: cpuMs(), commits: running!.store.stats().commits }),
+    usage: () => ({ cpuMs: cpuMs(), commits: present(running).store.stats().commits }),
 
     /** Heap in use once everything that can be collected is. */
     heapBytes: (): number => {
-      globalThis.gc!();
-      globalThis.gc!();
+      present(globalThis.gc)();
+      present(globalThis.gc)();
       return process.memoryUsage().heapUsed;
     },
 
     /** A run that waits for a person, so that nothing is written to it but what the benchmark writes. */
     waitingRun: async () => {
-      const { engine, store } = running!;
+      const { engine, store } = present(running);
       const { runId } = await engine.start({ tenant: TENANT, workflowId: 'bench-gate', inputs: {}, options: {} });
-      return { runId, lastSeq: (await store.log.head(runId))!.seq };
+      return { runId, lastSeq: present(await store.log.head(runId)).seq };
     },
 
     emit: ({ runId, count, everyMs }: StreamLoad & { readonly everyMs: number }) =>
-      emitted(running!.store, runId, (append) => paced(count, everyMs, () => append(1))),
+      emitted(present(running).store, runId, (append) => paced(count, everyMs, () => append(1))),
 
     /** As fast as it goes: several appends of a step's size under way, as from a run with many branches. */
     burst: ({ runId, count }: StreamLoad) =>
-      emitted(running!.store, runId, async (append) => {
+      emitted(present(running).store, runId, async (append) => {
         for (let made = 0; made < count; made += BURST_ROWS * BURST_APPENDS) {
           await Promise.all(Array.from({ length: BURST_APPENDS }, () => append(BURST_ROWS)));
         }
@@ -87,13 +88,13 @@ function hostCommands() {
 
     /** Starts a run of an agent; `agentTimes` waits for its end. */
     startAgent: async ({ workflowId }: { readonly workflowId: string }) => {
-      const { engine, store } = running!;
+      const { engine, store } = present(running);
       const { runId, times } = await startAgentRun(engine, store, TENANT, workflowId);
       agentRun = times;
       return { runId };
     },
 
-    agentTimes: () => agentRun!,
+    agentTimes: () => present(agentRun),
 
     bareTurns: async (): Promise<BareTurns> => {
       // Once more than it counts: the first is for the compilers, as the runs of the host before this were.
@@ -101,10 +102,10 @@ function hostCommands() {
       return bareTurns();
     },
 
-    ...treeCommands(() => running!, TENANT),
+    ...treeCommands(() => present(running), TENANT),
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
-      timeRun(running!.engine, running!.store, workflowId),
+      timeRun(present(running).engine, present(running).store, workflowId),
   };
 }
 
@@ -128,7 +129,7 @@ async function emitted(
   // The feed sends what it was told in a microtask: once every follower, this one too, has been told.
   const stop = log.follow((commit) => {
     if (commit.runId !== runId) return;
-    if (firstSeq < 0) firstSeq = commit.rows[0]!.seq;
+    if (firstSeq < 0) firstSeq = present(commit.rows[0]).seq;
     const now = machineMs();
     for (let row = 0; row < commit.rows.length; row++) at.push(now);
   });
@@ -167,8 +168,8 @@ async function timeRun(engine: Engine, store: SqliteStore, workflowId: string): 
   await ended.promise;
   stop();
   const last = stepTimes.slice(-LAST_STEPS - 1);
-  const lastStepsMs = last.slice(1).map((time, index) => time - last[index]!);
-  return { runId, ...counts.get(runId)!, ms: done - begin, lastStepsMs };
+  const lastStepsMs = last.slice(1).map((time, index) => time - present(last[index]));
+  return { runId, ...present(counts.get(runId)), ms: done - begin, lastStepsMs };
 }
 
 export type HostCommands = ReturnType<typeof hostCommands>;

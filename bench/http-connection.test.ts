@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { present } from '../packages/host/test/kit/present.ts';
 import { HttpConnection, requestText } from './http-connection.ts';
 
 const open: { server: Server; connection: HttpConnection }[] = [];
@@ -14,7 +15,7 @@ afterEach(() => {
 });
 
 async function connectionTo(answer: (response: ServerResponse, url: string) => void): Promise<HttpConnection> {
-  const server = createServer((request, response) => answer(response, request.url!));
+  const server = createServer((request, response) => answer(response, present(request.url)));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const connection = new HttpConnection((server.address() as AddressInfo).port);
   open.push({ server, connection });

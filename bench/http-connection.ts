@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { TerminalError } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 
 export interface Reply {
   readonly status: number;
@@ -94,7 +95,7 @@ class ReplyReader {
   }
 
   #ended(body: Buffer): boolean {
-    if (this.#end !== 'last-chunk') return this.#received >= this.#end!.length;
+    if (this.#end !== 'last-chunk') return this.#received >= present(this.#end).length;
     const tail = body.length >= LAST_CHUNK.length ? body : Buffer.concat([this.#tail, body]);
     this.#tail = Buffer.from(tail.subarray(-LAST_CHUNK.length));
     return this.#tail.equals(LAST_CHUNK);

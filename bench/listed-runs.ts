@@ -1,5 +1,6 @@
 /** The run list of the hollow server: the same row and indexes as the host keeps, written when a run begins and when it ends. */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { present } from '../packages/host/test/kit/present.ts';
 import type { ListedRun } from './run-shape.ts';
 
 /** What differs between two runs, and between a run that is under way and one that has ended. */
@@ -29,12 +30,12 @@ export class ListedRuns {
     const own = `${run}`.padStart(36, '0');
     const values = this.#columns.map((column, i) => {
       if (OWN.includes(column)) return column === 'key' ? run : own;
-      return column in UNDER_WAY ? UNDER_WAY[column]! : this.#ended[i]!;
+      return column in UNDER_WAY ? present(UNDER_WAY[column]) : present(this.#ended[i]);
     });
     this.#insert.run(...values);
   }
 
   end(run: number): void {
-    this.#end.run(...Object.keys(UNDER_WAY).map((column) => this.#ended[this.#columns.indexOf(column)]!), run);
+    this.#end.run(...Object.keys(UNDER_WAY).map((column) => present(this.#ended[this.#columns.indexOf(column)])), run);
   }
 }

@@ -167,7 +167,9 @@ async function rawBatches(
     raw.begin();
     for (let n = 0; n < load.batch; n++, rows++) {
       const run = Math.floor(rows / ROWS_PER_APPEND) % load.runs;
-      raw.put(rows, run, next[run]!++);
+      const seq = next[run] as number;
+      raw.put(rows, run, seq);
+      next[run] = seq + 1;
     }
     raw.commit();
     await setImmediate();

@@ -4,6 +4,7 @@ import type { Audience, ContextId, RunId } from '@cairn/protocol';
 import type { Append } from '../packages/host/src/log/ports/event-log.ts';
 import type { NewRow } from '../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../packages/host/src/log/ports/store.ts';
+import { present } from '../packages/host/test/kit/present.ts';
 
 const body = (fields: object, size: number): string => {
   const text = JSON.stringify({ ...fields, filler: '' });
@@ -41,7 +42,7 @@ const firstRow: NewRow = {
   task: null,
 };
 
-const walk = PATH.map((node, n) => stepRows(node, PATH[(n + 1) % PATH.length]!));
+const walk = PATH.map((node, n) => stepRows(node, present(PATH[(n + 1) % PATH.length])));
 
 /** One run that only grows. Its first append creates it. */
 class GrowingRun {
@@ -56,11 +57,11 @@ class GrowingRun {
     // Two rows are the last two, those that move the current node on.
     this.#appends = walk.map((rows) => ({ runId, rows: rows.slice(-rowsPerAppend) }));
     const create = { tenant: 'bench', contextId: `ctx_${name}` as ContextId, originRunId: runId };
-    this.#first = { runId, rows: [firstRow, ...this.#appends[0]!.rows], create };
+    this.#first = { runId, rows: [firstRow, ...present(this.#appends[0]).rows], create };
   }
 
   async append(): Promise<void> {
-    const append = this.#count === 0 ? this.#first : this.#appends[this.#count % this.#appends.length]!;
+    const append = this.#count === 0 ? this.#first : present(this.#appends[this.#count % this.#appends.length]);
     this.#count += 1;
     await this.#store.log.append(append);
   }

@@ -1,5 +1,6 @@
 /** Figures of one very long run: what an event, a step, a snapshot and a read cost must not grow with the run. */
 import { join } from 'node:path';
+import { present } from '../packages/host/test/kit/present.ts';
 import { type Arena, costOf, openArena } from './arena.ts';
 import { Child } from './child.ts';
 import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
@@ -53,7 +54,7 @@ async function timeRuns(arena: Arena, workflowId: string, count: number) {
     ms += run.ms;
     stepMs.push(...run.lastStepsMs);
   }
-  return { run: run!, perSecond: (events / ms) * 1000, stepMs: median(stepMs) };
+  return { run: present(run), perSecond: (events / ms) * 1000, stepMs: median(stepMs) };
 }
 
 async function rateFigure(plan: Plan, arena: Arena, long: number) {
@@ -80,7 +81,7 @@ async function rateFigure(plan: Plan, arena: Arena, long: number) {
     samples,
     durability: totalDurability(durability),
   };
-  return { figure, longRun: longRun!, shortRun: shortRun! };
+  return { figure, longRun: present(longRun), shortRun: present(shortRun) };
 }
 
 /** The last steps of a long run beside those of short ones, each step with its own durable commit. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 import { agentGroup } from './agent-figures.ts';
 import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
@@ -124,8 +125,8 @@ function table(lines: readonly FigureLine[]): string {
     line.bar,
   ]);
   const all = [['', 'figure', 'value', 'limit', 'ratio', 'bar'], ...rows];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return `\n${all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n')}\n`;
+  const widths = present(all[0]).map((_, column) => Math.max(...all.map((row) => present(row[column]).length)));
+  return `\n${all.map((row) => row.map((cell, column) => cell.padEnd(present(widths[column]))).join('  ')).join('\n')}\n`;
 }
 
 try {

@@ -1,5 +1,6 @@
 /** The limit of the store: the same rows into the same table by bare `node:sqlite`, with nothing checked or computed. */
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { present } from '../packages/host/test/kit/present.ts';
 import type { RowShape } from './run-shape.ts';
 
 /** Pages of WAL between checkpoints: long enough that a checkpoint is rare, as measured for the raw limit. */
@@ -39,7 +40,7 @@ export class RawRows implements Disposable {
 
   /** Writes the row at `index` of the shape (which wraps around) as this run's `seq`. */
   put(index: number, run: number, seq: number): void {
-    const row = this.#values[index % this.#values.length]!;
+    const row = present(this.#values[index % this.#values.length]);
     row[this.#cursorAt] = ++this.#cursor;
     row[this.#runAt] = run;
     row[this.#seqAt] = seq;

@@ -1,11 +1,11 @@
-/** The few numbers a benchmark reduces its samples to; in one place so that every figure means the same by "median". */
+import { present } from '../packages/host/test/kit/present.ts'; /** The few numbers a benchmark reduces its samples to; in one place so that every figure means the same by "median". */
 
 /** The value below which the share `p` (0 to 1) of the samples lie, by the nearest-rank rule. */
 export function percentile(samples: readonly number[], p: number): number {
   if (samples.length === 0) return Number.NaN;
   const sorted = Float64Array.from(samples).sort();
   const rank = Math.min(sorted.length, Math.max(1, Math.ceil(p * sorted.length)));
-  return sorted[rank - 1]!;
+  return present(sorted[rank - 1]);
 }
 
 /** The middle sample; with an even number of them the mean of the two in the middle. */
@@ -13,5 +13,7 @@ export function median(samples: readonly number[]): number {
   if (samples.length === 0) return Number.NaN;
   const sorted = Float64Array.from(samples).sort();
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return sorted.length % 2 === 1
+    ? present(sorted[middle])
+    : (present(sorted[middle - 1]) + present(sorted[middle])) / 2;
 }

@@ -1,6 +1,7 @@
 /** Figures of live streams: from a commit to every subscriber, beside a bare server that writes the same frames. */
 import { setTimeout } from 'node:timers/promises';
 import type { RunId } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 import { type Arena, type Cost, costOf, openArena } from './arena.ts';
 import type { BareCommands } from './bare-stream-server.ts';
 import { Child } from './child.ts';
@@ -59,8 +60,8 @@ async function streamFigures(plan: Plan): Promise<readonly Figure[]> {
   }
   const all = [...rounds.values()].flat();
   return [
-    ...paces.map((pace) => latencyFigure(pace, rounds.get(pace)!)),
-    burstFigure(rounds.get('burst')!),
+    ...paces.map((pace) => latencyFigure(pace, present(rounds.get(pace)))),
+    burstFigure(present(rounds.get('burst'))),
     integrityFigure(all),
   ];
 }

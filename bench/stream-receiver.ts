@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { TerminalError } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { requestText } from './http-connection.ts';
 import { percentile } from './statistics.ts';
@@ -102,7 +103,7 @@ function receiverCommands() {
         await Promise.all(group.map((subscriber) => subscriber.opened()));
         subscribers.push(...group);
       }
-      globalThis.gc!();
+      present(globalThis.gc)();
       cpu = cpuMs();
       since = machineMs();
     },
@@ -132,16 +133,16 @@ function judged(subscribers: readonly Subscriber[], { firstSeq, at }: Emitted): 
     const seen = new Set<number>();
     seqs.forEach((seq, index) => {
       if (seen.has(seq)) duplicated += 1;
-      else if (index > 0 && seq < seqs[index - 1]!) outOfOrder += 1;
+      else if (index > 0 && seq < present(seqs[index - 1])) outOfOrder += 1;
       seen.add(seq);
-      latencies.push(times[index]! - at[seq - firstSeq]!);
-      last = Math.max(last, times[index]!);
+      latencies.push(present(times[index]) - present(at[seq - firstSeq]));
+      last = Math.max(last, present(times[index]));
     });
     frames += seqs.length;
     lost += at.reduce((missing, _, index) => missing + (seen.has(firstSeq + index) ? 0 : 1), 0);
   }
   const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
-  return { p50Ms, p99Ms, frames, ms: last - at[0]!, lost, duplicated, outOfOrder };
+  return { p50Ms, p99Ms, frames, ms: last - present(at[0]), lost, duplicated, outOfOrder };
 }
 
 export type ReceiverCommands = ReturnType<typeof receiverCommands>;

@@ -1,6 +1,7 @@
 /** Figures of runs that wait for a person: how fast they are made, and what they cost while nothing happens. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { present } from '../packages/host/test/kit/present.ts';
 import { type Arena, costOf, type Hollow, openArena, openHollow } from './arena.ts';
 import { type Durability, type Figure, type Sample, totalDurability } from './figure.ts';
 import type { Group, Plan } from './plan.ts';
@@ -102,6 +103,6 @@ function bareIndexEntry(count: number): number {
 }
 
 function collectedHeap(): number {
-  globalThis.gc!();
+  present(globalThis.gc)();
   return process.memoryUsage().heapUsed;
 }

@@ -1,5 +1,6 @@
 /** The workflows the benchmarks run, as plain definitions. */
 import type { WorkflowDefinition } from '@cairn/protocol';
+import { present } from '../packages/host/test/kit/present.ts';
 
 type Node = WorkflowDefinition['nodes'][number];
 type Edge = WorkflowDefinition['edges'][number];
@@ -42,7 +43,7 @@ function tenSteps(): WorkflowDefinition {
   return workflow(
     'bench-ten-steps',
     nodes,
-    ids.slice(1).map((id, n) => edge(ids[n]!, id)),
+    ids.slice(1).map((id, n) => edge(present(ids[n]), id)),
   );
 }
 

@@ -1,6 +1,7 @@
 /** Whatever the client changes, it changes once, also when the host acted and its answer never arrived. */
 import { type Client, createClient } from '@cairn/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { type ClientHost, clientHost, key, plain } from './client-host.ts';
 
 let host: ClientHost;
@@ -85,7 +86,7 @@ test('a pause whose answer was lost is no conflict with itself', async () => {
   const slow = {
     ...plain,
     id: 'slow',
-    nodes: [{ ...plain.nodes[0]!, typeId: 'core.delay', config: { delayMs: 600_000 } }],
+    nodes: [{ ...present(plain.nodes[0]), typeId: 'core.delay', config: { delayMs: 600_000 } }],
   };
   await client.workflows.register(slow);
   const { runId } = await client.runs.create({ workflowId: 'slow' });

@@ -19,6 +19,7 @@ import {
   workflowRegistered,
 } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { type ClientHost, clientHost, gated, key, plain } from './client-host.ts';
 
 let host: ClientHost;
@@ -130,7 +131,7 @@ test('holds a run and lets it go on', async () => {
   const slow = {
     ...plain,
     id: 'slow',
-    nodes: [{ ...plain.nodes[0]!, typeId: 'core.delay', config: { delayMs: 600_000 } }],
+    nodes: [{ ...present(plain.nodes[0]), typeId: 'core.delay', config: { delayMs: 600_000 } }],
   };
   await client.workflows.register(slow);
   const { runId } = await client.runs.create({ workflowId: 'slow' });

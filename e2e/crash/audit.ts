@@ -3,6 +3,7 @@ import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import { docText } from '../../packages/host/src/log/feed/frame.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import type { Complain } from './breach.ts';
 import type { Entry } from './journal.ts';
 import type { WitnessedRun } from './witness.ts';
@@ -38,7 +39,7 @@ function auditHistory({ runId, rows }: AuditedRun, complain: Complain): void {
     });
   }
   rows.forEach((row, index) => {
-    if (index > 0 && row.at < rows[index - 1]!.at) complain('time never decreases in a run', { seq: row.seq });
+    if (index > 0 && row.at < present(rows[index - 1]).at) complain('time never decreases in a run', { seq: row.seq });
     if (typeof row.cause === 'number' && row.cause >= row.seq)
       complain('a cause is earlier', { seq: row.seq, cause: row.cause });
   });
@@ -99,7 +100,7 @@ function auditEffects({ rows, entries }: AuditedRun, complain: Complain): void {
     entries.filter(({ safety }) => safety === 'write'),
     ({ callId }) => callId,
   ).values()) {
-    const { callId } = calls[0]!;
+    const { callId } = present(calls[0]);
     const allowed = 1 + retryVerdicts(rows, callId);
     if (calls.length > allowed) complain('a write runs once per verdict', { callId, entered: calls.length, allowed });
   }

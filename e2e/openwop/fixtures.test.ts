@@ -1,5 +1,6 @@
 /** The published fixtures, registered verbatim and run over HTTP, end as the protocol says; every word is schema-valid. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { agentScenarios } from './agent-scenarios.ts';
 import { conversationScenarios } from './conversation-scenarios.ts';
 import { gated, postponed } from './fixture-table.ts';
@@ -58,7 +59,7 @@ function accepted(data: OpenwopData, schemas: WireSchemas): void {
       expect(body).toEqual(fixture.definition);
     });
 
-    for (const scenario of scenarios[id]!) test(scenario.name, () => scenario.run(host));
+    for (const scenario of present(scenarios[id])) test(scenario.name, () => scenario.run(host));
   });
 }
 

@@ -1,6 +1,7 @@
 /** Fixtures of runs that start others: supervisors, dispatch, sub-workflows, and what a cancelled parent takes with it. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { Run, RunView, WireHost } from './wire-host.ts';
 
@@ -35,7 +36,8 @@ function expectChain({ events }: RunView, phases: readonly string[]): readonly J
   return links.map(({ payload }) => payload as JsonObject);
 }
 
-const firstChild = ({ snapshot }: RunView): string => (snapshot.childRuns as readonly { runId: string }[])[0]!.runId;
+const firstChild = ({ snapshot }: RunView): string =>
+  present((snapshot.childRuns as readonly { runId: string }[])[0]).runId;
 
 const childOf = async (host: WireHost, view: RunView): Promise<RunView> => host.run(firstChild(view)).settled();
 
@@ -140,7 +142,7 @@ export const orchestrationScenarios: Scenarios = {
         const view = await ran(host, 'dispatch-cross-worker-handoff', workers);
         expect(view.snapshot.variables).toEqual({ sharedVar: 'hello' });
         const [, second] = view.snapshot.childRuns as readonly { runId: string }[];
-        const { snapshot } = await host.run(second!.runId).ended();
+        const { snapshot } = await host.run(present(second).runId).ended();
         expect(snapshot.variables).toMatchObject({ input: 'hello' });
       },
     },
@@ -170,7 +172,7 @@ export const orchestrationScenarios: Scenarios = {
         for (const link of links) expect(link).toMatchObject({ workerId, parentRunId: view.run.runId });
         expect(links[0]).not.toHaveProperty('childRunId');
         for (const link of links.slice(1)) expect(link.childRunId).toBe(firstChild(view));
-        expect(links[3]!.harvestedKeys).toEqual(['parentResult']);
+        expect(present(links[3]).harvestedKeys).toEqual(['parentResult']);
         expect(view.snapshot.variables).toEqual({ parentResult: 'handoff-complete' });
         expect(view.snapshot.childRuns).toEqual([
           { runId: firstChild(view), workflowId: workerId, status: 'completed' },
@@ -195,7 +197,7 @@ export const orchestrationScenarios: Scenarios = {
           confidence: 0.3,
           floor: 0.5,
           escalationKind: 'escalate',
-          originalDecision: (decided!.payload as JsonObject).decision,
+          originalDecision: (present(decided).payload as JsonObject).decision,
         });
         expect(held.types).not.toContain('core.workflowChain.event');
         expect(held.types.indexOf('core.workflowChain.confidence-escalated')).toBeLessThan(

@@ -3,6 +3,7 @@ import { fail } from 'node:assert/strict';
 import { eventPayloads, isEventType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { amended } from './amendments.ts';
 import type { OpenwopData } from './openwop-data.ts';
 
@@ -37,8 +38,8 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const definition = named('workflow-definition.schema.json');
   const bundle = named('debug-bundle.schema.json');
   const memoryEntry = named('memory-entry.schema.json');
-  const payloads = payloadValidators(ajv, schemas.get(PAYLOADS)!);
-  const conversations = conversationValidators(ajv, schemas.get(CONVERSATIONS)!);
+  const payloads = payloadValidators(ajv, present(schemas.get(PAYLOADS)));
+  const conversations = conversationValidators(ajv, present(schemas.get(CONVERSATIONS)));
 
   return {
     checkEvent(event) {

@@ -2,6 +2,7 @@
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { amendments } from './amendments.ts';
 import type { OpenwopData } from './openwop-data.ts';
 import { type Call, WireHost } from './wire-host.ts';
@@ -119,7 +120,9 @@ function compared(data: OpenwopData): void {
   const schemas = wireSchemas(data);
   let host: WireHost;
   let finished: string;
-  const definitions = ['conformance-noop', 'conformance-approval'].map((id) => data.fixtures.get(id)!.definition);
+  const definitions = ['conformance-noop', 'conformance-approval'].map(
+    (id) => present(data.fixtures.get(id)).definition,
+  );
   beforeAll(async () => {
     host = await WireHost.open(schemas, { workflows: definitions as never });
     const started = await host.start('conformance-noop');
@@ -156,7 +159,7 @@ function compared(data: OpenwopData): void {
     test('answers 304 to a caller who has it', async () => {
       const { headers } = await host.call('GET', '/.well-known/openwop');
       const again = await host.call('GET', '/.well-known/openwop', {
-        headers: { 'if-none-match': headers.get('etag')! },
+        headers: { 'if-none-match': present(headers.get('etag')) },
       });
       expect(again.status).toBe(304);
     });
@@ -178,7 +181,7 @@ function compared(data: OpenwopData): void {
     });
 
     test('the same version with another body is a conflict', async () => {
-      const changed = { ...data.fixtures.get('conformance-noop')!.definition, name: 'Another' };
+      const changed = { ...present(data.fixtures.get('conformance-noop')).definition, name: 'Another' };
       expect(await host.call('POST', '/v1/workflows', { body: changed })).toMatchObject({
         status: 409,
         body: { error: 'conflict' },

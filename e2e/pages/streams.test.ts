@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { defineWorkflow } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/streams.md'), 'utf8');
 const exchanges = [...page.matchAll(/```http\nGET (\S+)\n(?:Last-Event-ID: (\d+)\n)?→ (.*)\n```/g)];
@@ -22,7 +23,7 @@ test('every stream on the page shows the events the page says', async () => {
   });
   const { runId } = await host.engine.start({ tenant: 't', workflowId: 'nothing', inputs: {}, options: {} });
   for (const [, path, lastId, events] of exchanges) {
-    const answer = await fetch(host.url + path!.replace('{runId}', runId), {
+    const answer = await fetch(host.url + present(path).replace('{runId}', runId), {
       headers: {
         authorization: `Bearer ${key}`,
         accept: 'text/event-stream',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { plantedBugs } from './bugs.ts';
 import { plant, suiteName } from './planted-bug.ts';
 
@@ -19,7 +20,7 @@ describe('can be planted: what it changes stands once in the source', () => {
 });
 
 test('refuses a defect whose text is not in the source', async () => {
-  const stale = { ...plantedBugs[0]!, find: 'text that no file of ours has' };
+  const stale = { ...present(plantedBugs[0]), find: 'text that no file of ours has' };
   await expect(plant(root, stale)).rejects.toThrow('occurs 0 times');
 });
 

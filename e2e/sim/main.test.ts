@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 
 const program = join(import.meta.dirname, 'main.ts');
 
@@ -23,9 +24,9 @@ function start(...args: readonly string[]) {
 test('prints the same summary for the same seed, as one line of JSON', async () => {
   const runs = [start('--seed', '7', '--steps', '40', '--json'), start('--seed', '7', '--steps', '40', '--json')];
   const [first, second] = await Promise.all(runs.map((run) => run.end()));
-  expect(first!.code).toBe(0);
-  expect(first!.stdout).toBe(second!.stdout);
-  expect(JSON.parse(first!.stdout)).toMatchObject({ from: 7, to: 7, seeds: 1, breach: null, stopped: false });
+  expect(present(first).code).toBe(0);
+  expect(present(first).stdout).toBe(present(second).stdout);
+  expect(JSON.parse(present(first).stdout)).toMatchObject({ from: 7, to: 7, seeds: 1, breach: null, stopped: false });
 });
 
 test('prints every line of the trace when asked to', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { type Pending, type PendingKind, Schedule } from './schedule.ts';
 
@@ -15,7 +16,7 @@ test('lets a later write overtake an earlier one', () => {
       const schedule = new Schedule();
       for (const label of ['first', 'second', 'third']) schedule.add(pending('write', 'a1', label));
       const random = createRandom(seed);
-      return [0, 1, 2].map(() => schedule.take('write', random)!.label).join();
+      return [0, 1, 2].map(() => present(schedule.take('write', random)).label).join();
     }),
   );
   expect(orders.size).toBe(6);
@@ -31,7 +32,7 @@ test('keeps notices of one node in the order of the commits', () => {
     const random = createRandom(seed);
     const heard: Record<string, string> = { a1: '', b1: '' };
     for (let i = 0; i < 6; i += 1) {
-      const notice = schedule.take('notice', random)!;
+      const notice = present(schedule.take('notice', random));
       heard[notice.life] += notice.label;
     }
     expect(heard).toEqual({ a1: '123', b1: '123' });

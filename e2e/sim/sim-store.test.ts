@@ -2,6 +2,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import type { Append, Commit } from '../../packages/host/src/log/ports/event-log.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Complaints } from './breach.ts';
 import type { Interesting } from './coverage.ts';
@@ -58,7 +59,7 @@ test('holds a write until the scheduler lets it through', async () => {
   const done = outcome(line.log.append(begin));
   await settle();
   expect(await world.base.log.head(runId)).toBeNull();
-  world.schedule.takeOldest()!.happen();
+  present(world.schedule.takeOldest()).happen();
   expect(await done).toBe('done');
 });
 
@@ -78,7 +79,7 @@ test('makes a write late although its caller was told that it failed', async () 
   const { line, world } = lineWith({ lateLanding: 1 });
   expect(await outcome(line.log.append(begin))).toBe('store_failed');
   expect(await world.base.log.head(runId)).toBeNull();
-  world.schedule.takeOldest()!.happen();
+  present(world.schedule.takeOldest()).happen();
   await settle();
   expect((await world.base.log.head(runId))?.seq).toBe(0);
 });
@@ -117,10 +118,14 @@ test('tells a node of commits in order even when it hears of them late', async (
   const heard: string[] = [];
   line.log.follow((commit) => heard.push(commit.runId));
   for (const id of ['run_1', 'run_2', 'run_3']) {
-    await line.log.append({ ...begin, runId: id as RunId, create: { ...begin.create!, originRunId: id as RunId } });
+    await line.log.append({
+      ...begin,
+      runId: id as RunId,
+      create: { ...present(begin.create), originRunId: id as RunId },
+    });
   }
   expect(heard).toEqual([]);
-  while (world.schedule.size > 0) world.schedule.take('notice', world.random)!.happen();
+  while (world.schedule.size > 0) present(world.schedule.take('notice', world.random)).happen();
   expect(heard).toEqual(['run_1', 'run_2', 'run_3']);
 });
 

@@ -9,6 +9,7 @@ import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 
 export const KEY = 'streams-test-key-0001';
 
@@ -33,7 +34,7 @@ export class StreamHost implements AsyncDisposable {
     this.#folder = folder;
     this.runId = run.runId;
     this.last = run.last;
-    this.port = Number(new URL(host.url!).port);
+    this.port = Number(new URL(present(host.url)).port);
   }
 
   static async open(): Promise<StreamHost> {
@@ -48,11 +49,11 @@ export class StreamHost implements AsyncDisposable {
       report: ({ level, event, error }) => level === 'error' && fault(error ?? new Error(event)),
     });
     const { runId } = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
-    return new StreamHost(host, store, folder, { runId, last: (await store.log.head(runId))!.seq });
+    return new StreamHost(host, store, folder, { runId, last: present(await store.log.head(runId)).seq });
   }
 
   get url(): string {
-    return this.#host.url!;
+    return present(this.#host.url);
   }
 
   /** Resolves once they are durable. */
@@ -73,7 +74,7 @@ export class StreamHost implements AsyncDisposable {
       const rows = await this.#store.log.read({ runId: this.runId, after, limit: 1_000, audience: 'client' });
       if (rows.length === 0) return seqs;
       for (const { seq, type } of rows) if (shows(type)) seqs.push(seq);
-      after = rows.at(-1)!.seq;
+      after = present(rows.at(-1)).seq;
     }
   }
 
