@@ -12,16 +12,10 @@ import type {
   WorkflowDefinition,
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
+import type { RequestKey } from '../log/ports/idempotency.ts';
 
 /** A request with an idempotency key: the key of its record, and the response that is recorded with what the request changes. */
-export interface IdempotentRequest<Answer> {
-  /** The tenant the key belongs to. */
-  readonly tenant: string;
-  readonly endpoint: string;
-  readonly key: string;
-  readonly requestDigest: string;
-  /** Who carries the request out; null when nobody has taken it. */
-  readonly owner: string | null;
+export interface IdempotentRequest<Answer> extends RequestKey {
   readonly response: (answer: Answer) => { readonly status: number; readonly body: string };
 }
 

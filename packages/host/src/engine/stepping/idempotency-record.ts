@@ -1,5 +1,5 @@
 /** The idempotency record of a request, written in the append that carries the request out, so that no crash comes between the two. */
-import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
+import { type IdempotencyWrite, responseRecord } from '../../log/ports/idempotency.ts';
 import type { IdempotentRequest } from '../engine.ts';
 import type { Clock } from '../ports.ts';
 
@@ -11,20 +11,6 @@ export function recordFor<Answer>(
   clock: Clock,
 ): RecordFor<Answer> | undefined {
   if (request === undefined) return undefined;
-  const { tenant, endpoint, key, requestDigest, owner } = request;
-  return (answer) => ({
-    owner,
-    record: {
-      tenant,
-      endpoint,
-      key,
-      requestDigest,
-      state: 'completed',
-      owner: null,
-      until: null,
-      headers: '{}',
-      at: clock.now(),
-      ...request.response(answer),
-    },
-  });
+  return (answer) =>
+    responseRecord(request, { state: 'completed', headers: '{}', at: clock.now(), ...request.response(answer) });
 }

@@ -31,6 +31,12 @@ export interface IdempotencyClaim extends IdempotencyKey {
   readonly until: number;
 }
 
+/** The key of a request that is carried out, and the owner of its claim; null when nobody claimed the key. */
+export interface RequestKey extends IdempotencyKey {
+  readonly requestDigest: string;
+  readonly owner: string | null;
+}
+
 /** A record to save, and the owner of the claim; null when nobody claimed the key, so that the first record wins. */
 export interface IdempotencyWrite {
   readonly record: IdempotencyRecord;
@@ -62,6 +68,15 @@ export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({
   headers: '{}',
   body: '',
   at: claim.now,
+});
+
+/** The record of a request that was carried out, for the owner of its claim to save. */
+export const responseRecord = (
+  { tenant, endpoint, key, requestDigest, owner }: RequestKey,
+  response: Pick<IdempotencyRecord, 'state' | 'status' | 'headers' | 'body' | 'at'>,
+): IdempotencyWrite => ({
+  owner,
+  record: { tenant, endpoint, key, requestDigest, owner: null, until: null, ...response },
 });
 
 /** Whether a claim replaces the record that exists: the request may run again, or its owner's time has passed. */

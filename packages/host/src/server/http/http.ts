@@ -12,7 +12,7 @@ import { workflowRoutes } from '../catalogue/workflows.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { HostServices } from '../host-services.ts';
 import { Idempotency } from '../idempotency/idempotency.ts';
-import { once } from '../idempotency/idempotent-routes.ts';
+import { idempotent } from '../idempotency/idempotent-routes.ts';
 import { InboxFeed } from '../inbox/inbox-feed.ts';
 import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
@@ -71,7 +71,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   const { routes, webhooks, streams, polls, inbox } = surfaceOf(ports, options);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
   const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
-  const served = routes.map((route) => once(route, requests, sealer));
+  const served = routes.map((route) => idempotent(route, requests, sealer));
   const app = createApp({ ...ports, ...options, watch: telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {

@@ -2,15 +2,15 @@
 import type { ErrorCode } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { Caller, Scope } from '../access/auth.ts';
-import type { OnceMark } from '../idempotency/idempotency.ts';
 
 /** What the handler of an open route gets: the request, and the reply for headers, status and streams. */
 export interface OpenCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Set for a request with an `Idempotency-Key`: under which its outcome is recorded. */
-  readonly once?: OnceMark | undefined;
+  /** Set for a request with an `Idempotency-Key`: its response is recorded under this key. */
+  readonly requestKey?: RequestKey | undefined;
 }
 
 /** What every other handler gets: also who sent the request. */
@@ -54,8 +54,8 @@ interface RouteBase {
   /** As the protocol writes it: `{name}` is one path segment, or its part before a `:verb`. */
   readonly path: string;
   readonly doc: RouteDoc;
-  /** A request with an `Idempotency-Key` is not taken in hand first: every success of it is recorded together with what it changes. */
-  readonly commitsOutcome?: true;
+  /** Its handler records every success under the `Idempotency-Key` itself, together with what the request changes. */
+  readonly recordsItself?: true;
   /** Doing it again is what a second request asks for: an `Idempotency-Key` is not looked at. */
   readonly repeatable?: true;
   /** Its answer holds a secret: recorded for an `Idempotency-Key`, it is sealed. */
@@ -123,7 +123,7 @@ export const documentedErrors = ({ method, scope, repeatable, doc }: Route): rea
     ...(doc.errors ?? []),
     ...(scope === null ? [] : commonErrors.keyed),
     ...(method === 'GET' ? [] : commonErrors.body),
-    ...(method === 'GET' || repeatable ? [] : commonErrors.once),
+    ...(method === 'GET' || repeatable ? [] : commonErrors.idempotency),
     ...commonErrors.all,
   ]),
 ];
@@ -131,6 +131,6 @@ export const documentedErrors = ({ method, scope, repeatable, doc }: Route): rea
 const commonErrors = {
   keyed: ['unauthenticated', 'forbidden'],
   body: ['validation_error', 'payload_too_large', 'unsupported_media_type'],
-  once: ['idempotency_key_mismatch', 'idempotency_in_flight'],
+  idempotency: ['idempotency_key_mismatch', 'idempotency_in_flight'],
   all: ['rate_limited', 'internal_error', 'service_unavailable'],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>;

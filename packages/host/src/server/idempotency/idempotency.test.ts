@@ -5,24 +5,24 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { IdempotencyRecords } from '../../log/ports/idempotency.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import {
+  type HttpResponse,
   IDEMPOTENCY_LEASE_MS,
   Idempotency,
   idempotencyKeyOf,
-  type OnceRequest,
-  type OnceWork,
-  type Outcome,
+  type KeyedHandler,
+  type KeyedRequest,
 } from './idempotency.ts';
 
-const request: OnceRequest = {
+const request: KeyedRequest = {
   tenant: 't',
   endpoint: 'POST /v1/things',
   key: 'my-key',
   content: { body: { a: 1, b: 2 } },
-  commitsOutcome: false,
+  recordsItself: false,
 };
-const committing: OnceRequest = { ...request, commitsOutcome: true };
+const recording: KeyedRequest = { ...request, recordsItself: true };
 
-const done = (body: string): Outcome => ({ status: 200, headers: { location: `/${body}` }, body });
+const done = (body: string): HttpResponse => ({ status: 200, headers: { location: `/${body}` }, body });
 const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
 
 function bench(idempotency: IdempotencyRecords = inMemoryStore().idempotency, redactor: Redactor | null = null) {
@@ -39,19 +39,19 @@ function bench(idempotency: IdempotencyRecords = inMemoryStore().idempotency, re
     });
   let works = 0;
   const work =
-    (outcome: Outcome | Error): OnceWork =>
+    (response: HttpResponse | Error): KeyedHandler =>
     async () => {
       works += 1;
-      if (outcome instanceof Error) throw outcome;
-      return outcome;
+      if (response instanceof Error) throw response;
+      return response;
     };
   return { idempotency, clock, reports, node, work, works: () => works };
 }
 
-test('the second request gets the recorded answer, with its headers, and does nothing', async () => {
+test('the second request gets the recorded response, with its headers, and does nothing', async () => {
   const { node, work, works } = bench();
-  expect(await node().carryOut(request, work(done('one')))).toEqual({ ...done('one'), replayed: false });
-  expect(await node().carryOut(request, work(done('two')))).toEqual({ ...done('one'), replayed: true });
+  expect(await node().carryOut(request, work(done('one')))).toEqual({ ...done('one'), isReplayed: false });
+  expect(await node().carryOut(request, work(done('two')))).toEqual({ ...done('one'), isReplayed: true });
   expect(works()).toBe(1);
 });
 
@@ -59,7 +59,7 @@ test('content is compared in canonical form, and other content is a mismatch in 
   const { node, work } = bench();
   await node().carryOut(request, work(done('one')));
   const same = { ...request, content: { body: { b: 2, a: 1 } } };
-  expect((await node().carryOut(same, work(done('two')))).replayed).toBe(true);
+  expect((await node().carryOut(same, work(done('two')))).isReplayed).toBe(true);
   const other = { ...request, content: { body: { a: 1 } } };
   await expect(node().carryOut(other, work(done('two')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
 });
@@ -68,9 +68,9 @@ test('a request at this node that is under way is waited for; at another node it
   const { node, work, works } = bench();
   const gate = Promise.withResolvers<void>();
   const here = node();
-  const first = here.carryOut(request, async (mark) => {
+  const first = here.carryOut(request, async (key) => {
     await gate.promise;
-    return work(done('one'))(mark);
+    return work(done('one'))(key);
   });
   const second = here.carryOut(request, work(done('two')));
   await expect(node().carryOut(request, work(done('three')))).rejects.toMatchObject({
@@ -81,7 +81,7 @@ test('a request at this node that is under way is waited for; at another node it
   const other = { ...request, content: {} };
   await expect(node().carryOut(other, work(done('three')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
   gate.resolve();
-  expect([await first, await second].map((answer) => answer.replayed)).toEqual([false, true]);
+  expect([await first, await second].map((answer) => answer.isReplayed)).toEqual([false, true]);
   expect(works()).toBe(1);
 });
 
@@ -92,14 +92,14 @@ test('what a node died with is carried out by the next one once the lease has en
   clock.now += IDEMPOTENCY_LEASE_MS - 1;
   await expect(again()).rejects.toMatchObject({ code: 'idempotency_in_flight' });
   clock.now += 1;
-  expect(await again()).toEqual({ ...done('again'), replayed: false });
-  expect((await again()).replayed).toBe(true);
+  expect(await again()).toEqual({ ...done('again'), isReplayed: false });
+  expect((await again()).isReplayed).toBe(true);
   expect(works()).toBe(1);
 });
 
 test('who lost the lease to another does not overwrite its answer', async () => {
   const { node, work, clock } = bench();
-  const gate = Promise.withResolvers<Outcome>();
+  const gate = Promise.withResolvers<HttpResponse>();
   const slow = node().carryOut(request, () => gate.promise);
   clock.now += IDEMPOTENCY_LEASE_MS;
   await node().carryOut(request, work(done('theirs')));
@@ -121,11 +121,11 @@ test.for([
   ['internal_error', false],
   ['service_unavailable', false],
 ] as const)('a refusal with %s is recorded: %s', async ([code, isRecorded]) => {
-  for (const asked of [request, committing]) {
+  for (const asked of [request, recording]) {
     const { node, work, works } = bench();
     await expect(node().carryOut(asked, work(refused(code)))).rejects.toMatchObject({ code });
     const second = await node().carryOut(asked, work(done('second')));
-    expect([second.replayed, works()]).toEqual([isRecorded, isRecorded ? 1 : 2]);
+    expect([second.isReplayed, works()]).toEqual([isRecorded, isRecorded ? 1 : 2]);
     if (isRecorded) expect(JSON.parse(second.body)).toEqual({ error: code, message: `refused: ${code}` });
   }
 });
@@ -149,16 +149,16 @@ test('a body that was refused can be put right under the same key; one that fail
     .carryOut(changed, work(refused('service_unavailable')))
     .catch(() => undefined);
   await expect(node().carryOut(request, work(done('x')))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
-  expect((await node().carryOut(changed, work(done('one')))).replayed).toBe(false);
+  expect((await node().carryOut(changed, work(done('one')))).isReplayed).toBe(false);
 });
 
 test('tenants and operations do not share keys, and no key is kept as it was sent', async () => {
   const { idempotency, node, work, works } = bench();
   const seen: string[] = [];
   const watched = { ...request, key: 'secret-key' };
-  await node().carryOut(watched, async (mark) => {
-    seen.push(JSON.stringify(mark));
-    return work(done('one'))(mark);
+  await node().carryOut(watched, async (key) => {
+    seen.push(JSON.stringify(key));
+    return work(done('one'))(key);
   });
   await node().carryOut({ ...watched, tenant: 'u' }, work(done('two')));
   await node().carryOut({ ...watched, endpoint: 'POST /v1/others' }, work(done('three')));
@@ -175,25 +175,25 @@ test('what was done is answered for although it could not be written down', asyn
   expect(reports).toEqual(['idempotency.record_failed']);
 });
 
-test('nothing is carried out when the request cannot be taken in hand', async () => {
+test('nothing is carried out when the key cannot be claimed', async () => {
   const failed = new RetryableError('store_failed', { message: 'no' });
   const { node, work, works } = bench({ ...inMemoryStore().idempotency, claim: () => Promise.reject(failed) });
   await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
   expect(works()).toBe(0);
 });
 
-test('of work that commits its own outcome, the answer of another node that was first is given', async () => {
+test('a handler that records its response gives the response of another node that was first', async () => {
   const { idempotency, node } = bench();
   const conflict = new RetryableError('conflict', { message: 'somebody was first' });
-  await expect(node().carryOut(committing, () => Promise.reject(conflict))).rejects.toMatchObject({
+  await expect(node().carryOut(recording, () => Promise.reject(conflict))).rejects.toMatchObject({
     code: 'idempotency_in_flight',
   });
-  const answer = await node().carryOut(committing, async (mark) => {
+  const answer = await node().carryOut(recording, async (key) => {
     const theirs = { status: 201, headers: '{}', body: 'theirs', at: 0, owner: null, until: null };
-    await idempotency.save({ record: { ...mark, state: 'completed', ...theirs }, owner: null });
+    await idempotency.save({ record: { ...key, state: 'completed', ...theirs }, owner: null });
     throw conflict;
   });
-  expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', replayed: true });
+  expect(answer).toEqual({ status: 201, headers: {}, body: 'theirs', isReplayed: true });
 });
 
 test('a key has 1 to 255 characters', () => {
@@ -211,10 +211,10 @@ test('what is kept of an answer that quotes the request holds no secret, and a r
   const answer = JSON.stringify({ results: [{ runId: secret, ok: false }] });
   const first = await node().carryOut(request, work({ status: 200, headers: {}, body: answer }));
   expect(JSON.parse(first.body)).toEqual({ results: [{ runId: '[REDACTED:token]', ok: false }] });
-  expect(await node().carryOut(request, work(done('never')))).toEqual({ ...first, replayed: true });
+  expect(await node().carryOut(request, work(done('never')))).toEqual({ ...first, isReplayed: true });
   const refusal = new TerminalError('not_found', { message: `There is no run ${secret}.` });
-  for (const asked of [request, committing]) {
-    const other = { ...asked, key: `other ${asked.commitsOutcome}` };
+  for (const asked of [request, recording]) {
+    const other = { ...asked, key: `other ${asked.recordsItself}` };
     await expect(node().carryOut(other, work(refusal))).rejects.toThrow();
     const kept = await node().carryOut(other, work(done('never')));
     expect(kept.body).toContain('There is no run [REDACTED:token].');

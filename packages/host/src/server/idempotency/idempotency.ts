@@ -1,4 +1,4 @@
-/** A request that must not be carried out twice: the first one acts, every later one gets its recorded answer. */
+/** Idempotency keys: the first request under a key is carried out, every later one gets its recorded response. */
 import { hash } from 'node:crypto';
 import {
   type CairnError,
@@ -10,62 +10,58 @@ import {
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
-import type {
-  IdempotencyClaim,
-  IdempotencyRecord,
-  IdempotencyRecords,
-  IdempotencyState,
+import {
+  type IdempotencyClaim,
+  type IdempotencyRecord,
+  type IdempotencyRecords,
+  type IdempotencyState,
+  type RequestKey,
+  responseRecord,
 } from '../../log/ports/idempotency.ts';
 
-export interface OnceRequest {
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
   readonly tenant: string;
   /** The routed operation, e.g. `POST /v1/runs`. */
   readonly endpoint: string;
-  /** As the client sent it; only its hash is kept. */
+  /** As the client sent it; only its hash is stored. */
   readonly key: string;
-  /** Whatever must be equal for two requests to be the same: path parameters, query, body. */
+  /** Must be equal for two requests to be the same: path parameters, query, body. */
   readonly content: unknown;
-  /** Not taken in hand first: the work always writes the outcome of its success itself, and so what comes second fails. */
-  readonly commitsOutcome: boolean;
+  /** Its handler records every success in the append that carries the request out. A second append then fails, so that no claim is needed. */
+  readonly recordsItself: boolean;
 }
 
-/** What a record is known by, and who has its request in hand; for work that commits its own outcome. */
-export interface OnceMark {
-  readonly tenant: string;
-  readonly endpoint: string;
-  readonly key: string;
-  readonly requestDigest: string;
-  readonly owner: string | null;
-}
-
-export interface Outcome {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export interface OnceAnswer extends Outcome {
-  readonly replayed: boolean;
+export interface IdempotentResponse extends HttpResponse {
+  /** An earlier request was carried out; this is its recorded response. */
+  readonly isReplayed: boolean;
 }
 
-export type OnceWork = (mark: OnceMark) => Promise<Outcome>;
+/** Carries a request out. A handler that records its response does so under this key. */
+export type KeyedHandler = (key: RequestKey) => Promise<HttpResponse>;
 
-export interface IdempotencyWorld {
+export interface IdempotencyPorts {
   readonly idempotency: IdempotencyRecords;
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly report: Report;
-  /** An answer may quote the request: what is kept of it holds no secret. */
+  /** A response may quote the request: what is recorded of it holds no secret. */
   readonly redactor: Redactor | null;
 }
 
 /** Longest `Idempotency-Key`. */
 const MAX_KEY_LENGTH = 255;
 
-/** How long outcomes are kept at least. */
+/** How long records are kept at least. */
 export const IDEMPOTENCY_RETENTION_MS = 86_400_000;
 
-/** How long a request is one node's alone. A node that died with it lets the next one have it after this time. */
+/** How long a claim belongs to one node alone. After that another node may carry the request out. */
 export const IDEMPOTENCY_LEASE_MS = 30_000;
 
 export function idempotencyKeyOf(header: string | readonly string[] | undefined): string | undefined {
@@ -80,122 +76,122 @@ export function idempotencyKeyOf(header: string | readonly string[] | undefined)
 }
 
 export class Idempotency {
-  readonly #world: IdempotencyWorld;
-  /** Only lets duplicates at this node wait for the answer; what makes it safe is the record in the store. */
+  readonly #ports: IdempotencyPorts;
+  /** Lets duplicates at this node wait for the response; what makes them safe is the record in the store. */
   readonly #inFlight = new Map<string, Promise<unknown>>();
 
-  constructor(world: IdempotencyWorld) {
-    this.#world = world;
+  constructor(ports: IdempotencyPorts) {
+    this.#ports = ports;
   }
 
-  async carryOut(request: OnceRequest, work: OnceWork): Promise<OnceAnswer> {
+  /** Calls the handler for the first request under a key, and replays its response to every later one. */
+  async carryOut(request: KeyedRequest, handle: KeyedHandler): Promise<IdempotentResponse> {
     const { tenant, endpoint } = request;
-    const key = hash('sha256', `${tenant}:${endpoint}:${request.key}`, 'hex');
+    const hashed = hash('sha256', `${tenant}:${endpoint}:${request.key}`, 'hex');
     const requestDigest = hash('sha256', canonicalize(request.content) ?? '', 'hex');
-    const mark = { tenant, endpoint, key, requestDigest, owner: null };
-    for (let running = this.#inFlight.get(key); running !== undefined; running = this.#inFlight.get(key)) {
+    const key: RequestKey = { tenant, endpoint, key: hashed, requestDigest, owner: null };
+    for (let running = this.#inFlight.get(hashed); running !== undefined; running = this.#inFlight.get(hashed)) {
       await running.catch(() => undefined);
-      const answer = await this.#recorded(mark);
-      if (answer !== null) return answer;
+      const replayed = await this.#replayed(key);
+      if (replayed !== null) return replayed;
     }
-    const attempt = request.commitsOutcome
-      ? this.#recordedByWork(mark, work)
-      : this.#inHand({ ...mark, owner: this.#world.uniqueId() }, work);
-    this.#inFlight.set(key, attempt);
+    const attempt = request.recordsItself
+      ? this.#unclaimed(key, handle)
+      : this.#claimed({ ...key, owner: this.#ports.uniqueId() }, handle);
+    this.#inFlight.set(hashed, attempt);
     try {
       return await attempt;
     } finally {
-      this.#inFlight.delete(key);
+      this.#inFlight.delete(hashed);
     }
   }
 
-  /** The final answer that is recorded, if there is one. */
-  async #recorded(mark: OnceMark): Promise<OnceAnswer | null> {
-    const record = await this.#world.idempotency.get(mark);
-    return record === null ? null : replay(record, mark);
+  /** The recorded response, if there is a final one. */
+  async #replayed(key: RequestKey): Promise<IdempotentResponse | null> {
+    const record = await this.#ports.idempotency.get(key);
+    return record === null ? null : replayedResponse(record, key);
   }
 
-  async #recordedByWork(mark: OnceMark, work: OnceWork): Promise<OnceAnswer> {
-    const earlier = await this.#recorded(mark);
+  /** For a handler that records its successes: only a final refusal is recorded here. */
+  async #unclaimed(key: RequestKey, handle: KeyedHandler): Promise<IdempotentResponse> {
+    const earlier = await this.#replayed(key);
     if (earlier !== null) return earlier;
     try {
-      return { ...(await work(mark)), replayed: false };
+      return { ...(await handle(key)), isReplayed: false };
     } catch (error) {
       if (isCairnError(error, 'conflict') && error.retryable) {
-        // Another node was first: its record is there, or it is still on the way.
-        const theirs = await this.#recorded(mark);
+        // Another node was first: its record exists, or is about to.
+        const theirs = await this.#replayed(key);
         if (theirs !== null) return theirs;
         throw inFlightElsewhere(error);
       }
-      if (isCairnError(error) && fate(error) === 'terminal-failure') {
-        await this.#settle(mark, 'terminal-failure', this.#redacted(failure(error)));
+      if (isCairnError(error) && stateAfter(error) === 'terminal-failure') {
+        await this.#record(key, 'terminal-failure', this.#redacted(refusal(error)));
       }
       throw error;
     }
   }
 
-  /** Work may commit its outcome with its effect; then there is nothing left to settle here. */
-  async #inHand(mark: OnceMark & { readonly owner: string }, work: OnceWork): Promise<OnceAnswer> {
-    const { idempotency } = this.#world;
-    const now = this.#world.now();
-    const claim: IdempotencyClaim = { ...mark, now, until: now + IDEMPOTENCY_LEASE_MS };
-    const standing = await idempotency.claim(claim);
-    if (standing !== null) {
-      const answer = replay(standing, mark);
-      if (answer === null) throw inFlightElsewhere();
-      return answer;
+  /** A handler may also record its response itself; the store then ignores the second record. */
+  async #claimed(key: RequestKey & { readonly owner: string }, handle: KeyedHandler): Promise<IdempotentResponse> {
+    const { idempotency, now } = this.#ports;
+    const claimedAt = now();
+    const claim: IdempotencyClaim = { ...key, now: claimedAt, until: claimedAt + IDEMPOTENCY_LEASE_MS };
+    const existing = await idempotency.claim(claim);
+    if (existing !== null) {
+      const replayed = replayedResponse(existing, key);
+      if (replayed === null) throw inFlightElsewhere();
+      return replayed;
     }
     try {
-      const outcome = this.#redacted(await work(mark));
-      await this.#settle(mark, 'completed', outcome);
-      return { ...outcome, replayed: false };
+      const response = this.#redacted(await handle(key));
+      await this.#record(key, 'completed', response);
+      return { ...response, isReplayed: false };
     } catch (error) {
-      const state = isCairnError(error) ? fate(error) : 'retryable-failure';
-      if (state === 'forgotten') await this.#quietly(idempotency.drop(claim));
-      else await this.#settle(mark, state, this.#redacted(isCairnError(error) ? failure(error) : nothing));
+      const state = isCairnError(error) ? stateAfter(error) : 'retryable-failure';
+      if (state === null) await this.#reported(idempotency.drop(claim));
+      else await this.#record(key, state, this.#redacted(isCairnError(error) ? refusal(error) : empty));
       throw error;
     }
   }
 
-  #settle(mark: OnceMark, state: IdempotencyState, { status, headers, body }: Outcome): Promise<void> {
-    const at = this.#world.now();
-    const answer = { status, headers: JSON.stringify(headers), body };
-    const record: IdempotencyRecord = { ...mark, state, owner: null, until: null, ...answer, at };
-    return this.#quietly(this.#world.idempotency.save({ record, owner: mark.owner }));
+  #record(key: RequestKey, state: IdempotencyState, { status, headers, body }: HttpResponse): Promise<void> {
+    const response = { state, status, headers: JSON.stringify(headers), body, at: this.#ports.now() };
+    return this.#reported(this.#ports.idempotency.save(responseRecord(key, response)));
   }
 
-  /** The spellings of a secret in JSON are known, so a body without one is as it should be; one that is sealed shows none. */
-  #redacted(outcome: Outcome): Outcome {
-    const { redactor } = this.#world;
-    if (redactor === null || redactor.text(outcome.body) === outcome.body) return outcome;
-    return { ...outcome, body: JSON.stringify(redactor.value(JSON.parse(outcome.body))) };
+  /** The redactor knows how JSON spells a secret, so a body that it leaves alone holds none; a sealed body shows none. */
+  #redacted(response: HttpResponse): HttpResponse {
+    const { redactor } = this.#ports;
+    if (redactor === null || redactor.text(response.body) === response.body) return response;
+    return { ...response, body: JSON.stringify(redactor.value(JSON.parse(response.body))) };
   }
 
-  /** What was done is done, and is answered for, also when it could not be written down. */
-  #quietly(written: Promise<void>): Promise<void> {
+  /** The request was carried out, and its client gets the response, also when the record could not be written. */
+  #reported(written: Promise<void>): Promise<void> {
     return written.catch((error: unknown) =>
-      this.#world.report({ level: 'warn', event: 'idempotency.record_failed', error }),
+      this.#ports.report({ level: 'warn', event: 'idempotency.record_failed', error }),
     );
   }
 }
 
-const nothing: Outcome = { status: 0, headers: {}, body: '' };
+const empty: HttpResponse = { status: 0, headers: {}, body: '' };
 
-const failure = (error: CairnError): Outcome => ({
+const refusal = (error: CairnError): HttpResponse => ({
   status: statusOfCode(error.code),
   headers: {},
   body: JSON.stringify(toEnvelope(error)),
 });
 
-/** What is kept of a failed request: a final refusal to be repeated; or that it may be tried again; or nothing, so that it can be put right. */
-function fate(error: CairnError): 'terminal-failure' | 'retryable-failure' | 'forgotten' {
+/** What a refusal is recorded as: final, or free to be tried again; null when the client may correct the request under the same key. */
+function stateAfter(error: CairnError): 'terminal-failure' | 'retryable-failure' | null {
   const status = statusOfCode(error.code);
   if (error.retryable || status >= 500 || status === 429) return 'retryable-failure';
-  return error.code === 'validation_error' || status === 401 || status === 403 ? 'forgotten' : 'terminal-failure';
+  return error.code === 'validation_error' || status === 401 || status === 403 ? null : 'terminal-failure';
 }
 
-/** The recorded answer; null while there is none, or none that may be repeated. */
-function replay(record: IdempotencyRecord, { requestDigest }: OnceMark): OnceAnswer | null {
+/** The response of a record; null while there is none, or none that is final. */
+function replayedResponse(record: IdempotencyRecord, { requestDigest }: RequestKey): IdempotentResponse | null {
   if (record.requestDigest !== requestDigest) {
     throw new TerminalError('idempotency_key_mismatch', {
       message: `This Idempotency-Key was used for another ${record.endpoint} request.`,
@@ -204,7 +200,7 @@ function replay(record: IdempotencyRecord, { requestDigest }: OnceMark): OnceAns
   }
   if (record.state === 'pending' || record.state === 'retryable-failure') return null;
   const { status, body } = record;
-  return { status, headers: JSON.parse(record.headers) as Outcome['headers'], body, replayed: true };
+  return { status, headers: JSON.parse(record.headers) as HttpResponse['headers'], body, isReplayed: true };
 }
 
 const inFlightElsewhere = (cause?: unknown): RetryableError =>

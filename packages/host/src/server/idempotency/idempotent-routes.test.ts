@@ -10,11 +10,17 @@ import { keys, type Served, served } from '../served.kit.ts';
 import { IDEMPOTENCY_LEASE_MS } from './idempotency.ts';
 
 const named = ({ method, path }: Route) => `${method} ${path}`;
-const onceOnly = (host: Served) =>
+const idempotentRoutes = (host: Served) =>
   host.server.routes.filter(({ method, repeatable }) => method !== 'GET' && !repeatable);
 
+function caseOf(id: string) {
+  const found = routeCases[id];
+  if (found === undefined) throw new Error(`There is no case for ${id}.`);
+  return found;
+}
+
 async function sender(host: Served, route: Route, names?: Names) {
-  const { request, given = waitingRun } = routeCases[route.doc.id]!;
+  const { request, given = waitingRun } = caseOf(route.doc.id);
   const { path, with: content } = asked(route.path, request(names ?? (await given(host))));
   const key = route.scope === null ? null : keys.auditor;
   return (idempotencyKey: string, more: object = {}) =>
@@ -24,13 +30,13 @@ async function sender(host: Served, route: Route, names?: Names) {
 const replayed = ({ headers }: { readonly headers: Headers }) => headers.get('openwop-idempotent-replay');
 
 test('there are such routes, and each is in the table', async () => {
-  const paths = onceOnly(await served()).map(named);
+  const paths = idempotentRoutes(await served()).map(named);
   expect(paths).toEqual(expect.arrayContaining(['POST /v1/runs', 'POST /v1/runs/{runId}:pause', 'POST /v1/webhooks']));
 });
 
 test('every route gives the same answer to the same request under one key, and says that it did', async () => {
   const host = await served();
-  for (const [i, route] of onceOnly(host).entries()) {
+  for (const [i, route] of idempotentRoutes(host).entries()) {
     const send = await sender(host, route);
     const [first, second] = [await send(`key-${i}`), await send(`key-${i}`)];
     expect([named(route), first.status, replayed(first)]).toEqual([
@@ -52,7 +58,7 @@ test('every route gives the same answer to the same request under one key, and s
 
 test('every route carries out one of many equal requests that arrive together', async () => {
   const host = await served();
-  for (const [i, route] of onceOnly(host).entries()) {
+  for (const [i, route] of idempotentRoutes(host).entries()) {
     const send = await sender(host, route);
     const replies = await Promise.all(Array.from({ length: 6 }, () => send(`race-${i}`)));
     expect([named(route), new Set(replies.map(({ status, text }) => `${status} ${text}`)).size]).toEqual([
@@ -65,10 +71,10 @@ test('every route carries out one of many equal requests that arrive together', 
 
 test('every route refuses another request under a used key, and changes nothing for it', async () => {
   const host = await served();
-  for (const [i, route] of onceOnly(host).entries()) {
+  for (const [i, route] of idempotentRoutes(host).entries()) {
     const key = `used-${i}`;
     await (await sender(host, route))(key);
-    const { given = waitingRun, request } = routeCases[route.doc.id]!;
+    const { given = waitingRun, request } = caseOf(route.doc.id);
     const other = await given(host);
     const isNamed = JSON.stringify(request(other)) !== JSON.stringify(request({ ...other, runId: 'x', other: 'y' }));
     // Another path or another body; under another token an open route has keys of its own.
@@ -82,7 +88,7 @@ test('every route refuses another request under a used key, and changes nothing 
 
 test('every route refuses a key that is too long, and does nothing', async () => {
   const host = await served();
-  for (const route of onceOnly(host)) {
+  for (const route of idempotentRoutes(host)) {
     const send = await sender(host, route);
     expect([named(route), (await send('x'.repeat(256))).status]).toEqual([named(route), 400]);
     expect([named(route), (await send('x'.repeat(255))).status]).toEqual([
@@ -99,7 +105,7 @@ test('the same key of another tenant is another key', async () => {
     host.ask('POST', '/v1/workflows', {
       key,
       headers,
-      ...asked('', routeCases.registerWorkflow!.request({} as Names)).with,
+      ...asked('', caseOf('registerWorkflow').request({} as Names)).with,
     });
   const replies = [await register(keys.auditor), await register(keys.stranger)];
   expect(replies.map((reply) => [reply.status, replayed(reply)])).toEqual([
@@ -155,8 +161,8 @@ test('a request whose host died with it is in flight until its lease has ended, 
   expect([again.status, replayed(again)]).toEqual([200, 'true']);
 });
 
-/** One append each: their outcomes are part of it. */
-const committing = new Set([
+/** One append each: their records are part of it. */
+const recording = new Set([
   'createRun',
   'answerInterrupt',
   'resolveInterrupt',
@@ -172,8 +178,8 @@ test('what is one append to a run is recorded with it: the answer is repeated al
   const idempotency = { ...store.idempotency, save: () => Promise.reject(new Error('died')) };
   const dying = await served({ store: { ...shared, idempotency } });
   const next = await served({ store: shared });
-  const routes = onceOnly(dying).filter(({ doc }) => committing.has(doc.id));
-  expect(routes).toHaveLength(committing.size);
+  const routes = idempotentRoutes(dying).filter(({ doc }) => recording.has(doc.id));
+  expect(routes).toHaveLength(recording.size);
   for (const [i, route] of routes.entries()) {
     const names = await (routeCases[route.doc.id]?.given ?? waitingRun)(dying);
     const first = await (await sender(dying, route, names))(`key-${i}`);

@@ -1,18 +1,18 @@
-/** Commands whose answer is recorded for an `Idempotency-Key` in the very commit that it tells of. */
+/** Commands of the engine whose response is recorded under an `Idempotency-Key` in the append that carries them out. */
 import type { IdempotentRequest } from '../../engine/engine.ts';
 import type { OpenCall } from '../http/routes.ts';
 
-export interface Committed<Answer> {
+export interface RecordedCommand<Answer> {
   readonly status: number;
   readonly body: (answer: Answer) => string;
   readonly command: (idempotency: IdempotentRequest<Answer> | undefined) => Promise<Answer>;
 }
 
-export async function committed<Answer>(
-  { once, reply }: OpenCall,
-  { status, body, command }: Committed<Answer>,
+export async function recordedCommand<Answer>(
+  { requestKey, reply }: OpenCall,
+  { status, body, command }: RecordedCommand<Answer>,
 ): Promise<string> {
-  const answer = await command(once && { ...once, response: (given) => ({ status, body: body(given) }) });
+  const answer = await command(requestKey && { ...requestKey, response: (given) => ({ status, body: body(given) }) });
   reply.code(status);
   return body(answer);
 }

@@ -15,7 +15,7 @@ import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
-import { committed } from '../idempotency/recorded-commands.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { InterruptTokens } from './interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
 
@@ -111,7 +111,7 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   // A node, or an interrupt by its own id: then an answer that is sent again never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
   const request = { tenant, runId, nodeId, value: resumeValue, principal };
-  return committed<InterruptAnswered>(call, {
+  return recordedCommand<InterruptAnswered>(call, {
     status: 200,
     body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),
     command: (idempotency) => engine.answer({ ...request, idempotency }),

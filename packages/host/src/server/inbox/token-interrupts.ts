@@ -11,7 +11,7 @@ import {
 } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import { type OpenCall, pathParam, type Route } from '../http/routes.ts';
-import { committed } from '../idempotency/recorded-commands.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { TokenGrant } from './interrupt-tokens.ts';
 import { type InterruptSurface, keepPrivate } from './interrupts.ts';
 import { openInterruptOf } from './open-interrupt.ts';
@@ -73,7 +73,7 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
   const { runId, interruptId, principal } = grant;
   const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue, principal };
   try {
-    return await committed(call, {
+    return await recordedCommand(call, {
       status: 200,
       body: () => '{}',
       command: (idempotency) => surface.engine.answer({ ...request, idempotency }),

@@ -21,7 +21,7 @@ import { utf8Size } from '../../utf8.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Call } from '../http/routes.ts';
-import { committed } from '../idempotency/recorded-commands.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 export interface CreateRunPorts {
@@ -59,7 +59,7 @@ export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<
     isAloneInScope: isDedupEnforced(call, body),
     callbackUrl: await callbackUrlOf(call, body, ports),
   };
-  return committed<RunStarted>(call, {
+  return recordedCommand<RunStarted>(call, {
     status: 201,
     body: (started) => createdBody(started, whatRuns.workflowId),
     command: (idempotency) => withHost(engine.start({ ...request, idempotency }), ports),

@@ -23,7 +23,7 @@ import type { Engine, RunCancelled, RunPaused, RunResumed } from '../../engine/e
 import { runNotFound } from '../../engine/stepping/run-loader.ts';
 import { runIdParam } from '../http/params.ts';
 import type { Call, Route, RouteDoc } from '../http/routes.ts';
-import { committed } from '../idempotency/recorded-commands.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
 
 export function runControlRoutes(engine: Engine): readonly Route[] {
   const scope = 'runs:cancel';
@@ -74,7 +74,7 @@ async function cancelRun(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);
   const { reason } = parseShape(cancelBody, call.request.body ?? {}, 'The cancel request');
   const { tenant, principal } = call.caller;
-  return committed<RunCancelled>(call, {
+  return recordedCommand<RunCancelled>(call, {
     status: 200,
     body: ({ status }) => JSON.stringify({ runId, status }),
     command: (idempotency) => engine.cancel({ tenant, runId, reason, principal, idempotency }),
@@ -129,7 +129,7 @@ async function pauseRun(call: Call, engine: Engine): Promise<string> {
   const body = parseShape(pauseBody, call.request.body ?? {}, 'The pause request');
   const { drainPolicy = 'drain-current-node', reason } = body;
   const { tenant, principal } = call.caller;
-  return committed<RunPaused>(call, {
+  return recordedCommand<RunPaused>(call, {
     status: 202,
     body: ({ pausedAt }) =>
       JSON.stringify({ runId, status: 'paused', ...(pausedAt === null ? {} : { pausedAt: isoTime(pausedAt) }) }),
@@ -141,7 +141,7 @@ async function resumeRun(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);
   const { reason } = parseShape(resumeBody, call.request.body ?? {}, 'The resume request');
   const { tenant, principal } = call.caller;
-  return committed<RunResumed>(call, {
+  return recordedCommand<RunResumed>(call, {
     status: 202,
     body: ({ resumedAt }) => JSON.stringify({ runId, status: 'running', resumedAt: isoTime(resumedAt) }),
     command: (idempotency) => engine.resume({ tenant, runId, reason, principal, idempotency }),

@@ -32,7 +32,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       method: 'POST',
       path: '/v1/runs',
       scope: 'runs:create',
-      commitsOutcome: true,
+      recordsItself: true,
       handle: (call) => createRunFrom(call, ports),
       doc: {
         id: 'createRun',

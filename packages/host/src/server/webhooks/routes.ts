@@ -91,7 +91,7 @@ async function register(call: Call, { webhooks, egress, redactor }: WebhookRoute
   checkTypes(request);
   refuseSecrets(redactor, 'The webhook', { url: request.url, tags: request.tags });
   await checkedUrl(egress, request.url, 'url');
-  const registered = await webhooks.register(tenant, request, call.once);
+  const registered = await webhooks.register(tenant, request, call.requestKey);
   call.reply.code(201).header('cache-control', 'no-store');
   return JSON.stringify(registered);
 }

@@ -11,10 +11,10 @@ import {
 import type { Report, Timers, UniqueId } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { Commit } from '../../log/ports/event-log.ts';
+import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
-import type { OnceMark } from '../idempotency/idempotency.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
 import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
@@ -104,8 +104,8 @@ export class Webhooks {
   }
 
   /** A request with a key names the webhook by it: carried out again after its host died, it meets the one that is there. */
-  async register(tenant: string, request: RegisterWebhook, once?: OnceMark): Promise<WebhookRegistered> {
-    const id = `wh_${once === undefined ? this.#ports.uniqueId() : nameFrom(once)}`;
+  async register(tenant: string, request: RegisterWebhook, requestKey?: RequestKey): Promise<WebhookRegistered> {
+    const id = `wh_${requestKey === undefined ? this.#ports.uniqueId() : nameFrom(requestKey)}`;
     const agreement = this.#entries.get(id)?.agreement ?? null;
     if (agreement !== null) return registered(id, secretOf(this.#keys, id, agreement));
     const arriving = this.#arriving.get(tenant) ?? 0;
@@ -232,7 +232,7 @@ export class Webhooks {
 }
 
 /** The tenant is part of the key, and another request with the same key would be another webhook. */
-const nameFrom = ({ key, requestDigest }: OnceMark): string =>
+const nameFrom = ({ key, requestDigest }: RequestKey): string =>
   hash('sha256', `${key}:${requestDigest}`, 'hex').slice(0, 32);
 
 const registered = (webhookId: string, secret: string): WebhookRegistered => ({
