@@ -72,7 +72,7 @@ export type IsUnwanted = (runId: RunId, keeper: RunId) => Promise<boolean>;
  */
 export async function missedEnds(
   state: RunState,
-  { store, loader, isUnwanted }: { store: Store; loader: RunLoader; isUnwanted: IsUnwanted },
+  { store, loader, isUnwanted }: { store: Pick<Store, 'log'>; loader: RunLoader; isUnwanted: IsUnwanted },
 ): Promise<readonly Fact[]> {
   const facts: Fact[] = [];
   const { keeper, runId } = state;

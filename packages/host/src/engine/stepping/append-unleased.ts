@@ -7,7 +7,7 @@ import type { RecordFor } from './idempotency-record.ts';
 import type { RunLoader } from './run-loader.ts';
 
 export interface UnleasedAppend<Answer> {
-  readonly store: Store;
+  readonly store: Pick<Store, 'log'>;
   readonly loader: RunLoader;
   readonly now: number;
   readonly runId: RunId;

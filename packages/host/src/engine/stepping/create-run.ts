@@ -16,7 +16,7 @@ import { contextNotFound } from './run-loader.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
 
 export interface RunCreationPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'log'>;
   readonly clock: Clock;
   readonly uniqueId: UniqueId;
   readonly limits: HostLimits;

@@ -29,7 +29,10 @@ export const runImported = (runId: RunId): TerminalError =>
   });
 
 /** The run as its rows tell it. They never change, so a long run is folded once and the view is kept. */
-export async function importedSnapshot(store: Store, record: RunRecord): Promise<RunSnapshot> {
+export async function importedSnapshot(
+  store: Pick<Store, 'log' | 'checkpoints'>,
+  record: RunRecord,
+): Promise<RunSnapshot> {
   const { runId } = record;
   const kept = await store.checkpoints.get(runId);
   const usable = kept?.format === VIEW_FORMAT ? (JSON.parse(kept.body) as RunView) : null;
@@ -40,7 +43,7 @@ export async function importedSnapshot(store: Store, record: RunRecord): Promise
   return { ...runSnapshot(view), ...(record.importedAt !== null && { importedAt: isoTime(record.importedAt) }) };
 }
 
-async function foldedView(store: Store, runId: RunId): Promise<RunView> {
+async function foldedView(store: Pick<Store, 'log' | 'checkpoints'>, runId: RunId): Promise<RunView> {
   const view = newRunView(runId);
   for (;;) {
     const rows = await store.log.read({ runId, after: view.lastSeq, ...PAGE });

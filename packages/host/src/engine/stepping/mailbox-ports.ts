@@ -9,7 +9,7 @@ import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';
 
 export interface MailboxPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'log' | 'queue'>;
   readonly clock: Clock;
   readonly sha256: Sha256;
   readonly performers: ReadonlyMap<string, Performer>;

@@ -4,7 +4,7 @@ import type { Store } from '../../log/ports/store.ts';
 import type { Report } from '../ports.ts';
 
 export interface ReleasePorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'queue'>;
   readonly report: Report;
   readonly wakeBy: (at: number) => void;
 }

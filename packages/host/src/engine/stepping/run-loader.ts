@@ -47,7 +47,11 @@ export const contextNotFound = (contextId: string) =>
     details: { contextId },
   });
 
-export function createRunLoader(store: Store, workflows: WorkflowRegistry, pins: AgentPins): RunLoader {
+export function createRunLoader(
+  store: Pick<Store, 'log' | 'checkpoints'>,
+  workflows: WorkflowRegistry,
+  pins: AgentPins,
+): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });

@@ -4,7 +4,7 @@ import type { Store } from '../../log/ports/store.ts';
 import type { Clock, Report } from '../ports.ts';
 
 export interface SchedulerWorld {
-  readonly store: Store;
+  readonly store: Pick<Store, 'queue'>;
   readonly clock: Clock;
   readonly owner: string;
   readonly leaseMs: number;

@@ -18,7 +18,7 @@ export function snapshotOf({ view, runId }: RunState, tenant: string): SnapshotA
 }
 
 export async function storedSnapshot(
-  store: Store,
+  store: Pick<Store, 'log' | 'checkpoints'>,
   loader: RunLoader,
   { tenant, runId }: { readonly tenant: string; readonly runId: RunId },
 ): Promise<SnapshotAt> {

@@ -21,7 +21,7 @@ export interface WorkflowRegistry {
 const KEPT = 500;
 
 export interface WorkflowRegistryPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'definitions'>;
   readonly nodeTypes: NodeTypeRegistry;
   readonly clock: Clock;
   readonly sha256: Sha256;

@@ -28,7 +28,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 }
 
 export interface AgentRuntimePorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'log' | 'memories'>;
   readonly agentSource: AgentSource;
   readonly redactor: Redactor | null;
   readonly extension: HostExtension;

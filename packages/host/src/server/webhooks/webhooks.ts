@@ -33,7 +33,7 @@ import {
 } from './subscriptions.ts';
 
 export interface WebhookPorts extends Omit<CallbackPorts, 'secretOf'> {
-  readonly store: Store;
+  readonly store: Pick<Store, 'log' | 'subscriptions'>;
   readonly deriveKeys: DeriveKeys;
   readonly timers: Timers;
   readonly uniqueId: UniqueId;
