@@ -1,7 +1,7 @@
 /** Rows on their way into the log and out of it: how one is drafted, and how a stored one is read. */
 import type { Audience, Cause, FoldEvent, KnownEvent, RawEvent } from '../event.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { operatorTypes } from './audiences.ts';
+import { isOperatorType } from './audiences.ts';
 import type { EventType, PayloadOf } from './catalog.ts';
 
 /** A row of one type as a writer asks for it; whoever appends it stamps its place and its time. */
@@ -28,7 +28,7 @@ export const row = <Type extends EventType>(
   type,
   nodeId: where?.nodeId,
   cause: where?.cause,
-  audience: operatorTypes.has(type) ? 'operator' : 'client',
+  audience: isOperatorType(type) ? 'operator' : 'client',
   payload,
 });
 
