@@ -104,7 +104,7 @@ export async function* watch(
 }
 
 const stateOf = (event: RunEventDoc): RunState => ({
-  ...(event.payload as unknown as RunSnapshot),
+  ...(event.payload as RunSnapshot),
   atSeq: event.sequence,
 });
 

@@ -168,7 +168,7 @@ export class RetryableError extends CairnError {
 export function isCairnError(error: unknown, code?: ErrorCode): error is CairnError {
   if (typeof error !== 'object' || error === null) return false;
   try {
-    return brand in error && (code === undefined || (error as unknown as CairnError).code === code);
+    return brand in error && (code === undefined || ('code' in error && error.code === code));
   } catch {
     // A proxy that does not let itself be looked at.
     return false;

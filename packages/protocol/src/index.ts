@@ -6,7 +6,7 @@ export {
   agentInventoryEntry,
   type MemoryDimension,
   memoryDimensions,
-} from './agent-inventory.ts';
+} from './agents/agent-inventory.ts';
 export {
   type AgentManifest,
   agentManifest,
@@ -14,35 +14,31 @@ export {
   type ManifestModelClass,
   manifestModelClasses,
   modelClassOf,
-} from './agent-manifest.ts';
-export { type AgentRef, agentRef, modelClasses } from './agent-ref.ts';
+} from './agents/agent-manifest.ts';
+export { type AgentRef, agentRef, modelClasses } from './agents/agent-ref.ts';
+export { type AgentCalibration, type Calibration, calibration } from './agents/calibration.ts';
+export { type PackManifest, packManifest } from './agents/pack-manifest.ts';
 export {
-  BUNDLE_VERSION,
-  type BundleDefinition,
-  type BundleEnd,
-  type BundleHeader,
-  type BundleRow,
-  bundleDefinition,
-  bundleEnd,
-  bundleHeader,
-  bundleRow,
-} from './bundle.ts';
-export { type AgentCalibration, type Calibration, calibration } from './calibration.ts';
+  type InstalledPack,
+  type InstallPack,
+  installedPack,
+  installPack,
+  type PackFileList,
+  type PackList,
+  type PackSignature,
+  packFileList,
+  packList,
+  packSignature,
+} from './agents/packs.ts';
 export {
-  type ConversationAnswer,
-  type ConversationTurn,
-  conversationAnswer,
-  conversationTurn,
-  MAX_PARTICIPANTS,
-  parseConversationAnswer,
-  participant,
-  type SentTurn,
-} from './conversation.ts';
-export { type CreateRun, createRun, type RunCreated, runCreated } from './create-run.ts';
-export { parsePosition } from './cursor.ts';
+  type ToolDescriptor,
+  type ToolList,
+  toolDescriptor,
+  toolList,
+  toolSources,
+  toolViews,
+} from './agents/tools.ts';
 export type { DataOf } from './data-of.ts';
-export { type DebugBundle, debugBundle } from './debug-bundle.ts';
-export { type Discovery, type DiscoveryLimits, discovery, discoveryLimits, PROTOCOL_VERSION } from './discovery.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
   CairnError,
@@ -57,17 +53,6 @@ export {
   TerminalError,
   thrownText,
 } from './errors.ts';
-export type {
-  Audience,
-  Cause,
-  EventOf,
-  FoldEvent,
-  KnownEvent,
-  RawEvent,
-  RunEvent,
-  RunEventDoc,
-  UnknownEvent,
-} from './event.ts';
 export { audienceOf } from './events/audiences.ts';
 export {
   finishReasons,
@@ -83,15 +68,51 @@ export {
   eventTypes,
   isEventType,
   type PayloadOf,
-} from './events/catalog.ts';
+} from './events/catalogue.ts';
 export { checkRow } from './events/check-row.ts';
+export type {
+  Audience,
+  Cause,
+  EventOf,
+  FoldEvent,
+  KnownEvent,
+  RawEvent,
+  RunEvent,
+  RunEventDoc,
+  UnknownEvent,
+} from './events/event.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
 export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
+export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
 export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
-export { hostSurfaces } from './host-surfaces.ts';
+export {
+  type Discovery,
+  type DiscoveryLimits,
+  discovery,
+  discoveryLimits,
+  PROTOCOL_VERSION,
+} from './host/discovery.ts';
+export { hostSurfaces } from './host/host-surfaces.ts';
+export {
+  type CallbackSecret,
+  callbackSecret,
+  type DeadLetter,
+  type RegisterWebhook,
+  registerWebhook,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookList,
+  type WebhookRegistered,
+  type WebhookState,
+  webhook,
+  webhookDelivery,
+  webhookList,
+  webhookRegistered,
+  webhookStates,
+} from './host/webhooks.ts';
 export {
   type ContextId,
   contextId,
@@ -103,13 +124,23 @@ export {
   runId,
 } from './ids.ts';
 export {
+  type ConversationAnswer,
+  type ConversationTurn,
+  conversationAnswer,
+  conversationTurn,
+  MAX_PARTICIPANTS,
+  parseConversationAnswer,
+  participant,
+  type SentTurn,
+} from './interrupts/conversation.ts';
+export {
   type InboxChange,
   type InboxEntry,
   type InboxPage,
   inboxChange,
   inboxEntry,
   inboxPage,
-} from './inbox.ts';
+} from './interrupts/inbox.ts';
 export {
   type ApprovalAction,
   type ApprovalData,
@@ -121,15 +152,7 @@ export {
   interruptData,
   interruptKinds,
   interruptPayload,
-} from './interrupts.ts';
-export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
-export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
-export {
-  type NodeTypeDescriptor,
-  type NodeTypeList,
-  nodeTypeDescriptor,
-  nodeTypeList,
-} from './node-types.ts';
+} from './interrupts/interrupts.ts';
 export {
   type InterruptCallback,
   type InterruptToken,
@@ -147,22 +170,42 @@ export {
   pendingInterrupts,
   type TokenIntent,
   tokenIntents,
-} from './open-interrupts.ts';
-export { type PackManifest, packManifest } from './pack-manifest.ts';
+} from './interrupts/open-interrupts.ts';
 export {
-  type InstalledPack,
-  type InstallPack,
-  installedPack,
-  installPack,
-  type PackFileList,
-  type PackList,
-  type PackSignature,
-  packFileList,
-  packList,
-  packSignature,
-} from './packs.ts';
-export { parseShape, parseWorkflowDefinition } from './parse.ts';
-export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './poll.ts';
+  type ApprovalAnswer,
+  approvalAnswer,
+  type ClarificationAnswer,
+  clarificationAnswer,
+  type ExternalAnswer,
+  externalAnswer,
+  parseApprovalAnswer,
+  parseClarificationAnswer,
+  parseExternalAnswer,
+} from './interrupts/resume-values.ts';
+export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
+export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
+export { parseShape } from './parse.ts';
+export {
+  BUNDLE_VERSION,
+  type BundleDefinition,
+  type BundleEnd,
+  type BundleHeader,
+  type BundleRow,
+  bundleDefinition,
+  bundleEnd,
+  bundleHeader,
+  bundleRow,
+} from './runs/bundle.ts';
+export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
+export { parsePosition } from './runs/cursor.ts';
+export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';
+export {
+  type NodeTypeDescriptor,
+  type NodeTypeList,
+  nodeTypeDescriptor,
+  nodeTypeList,
+} from './runs/node-types.ts';
+export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './runs/poll.ts';
 export {
   type AnswerInterrupt,
   answerInterrupt,
@@ -189,19 +232,7 @@ export {
   runsCancelled,
   type WorkflowRegistered,
   workflowRegistered,
-} from './requests.ts';
-export {
-  type ApprovalAnswer,
-  approvalAnswer,
-  type ClarificationAnswer,
-  clarificationAnswer,
-  type ExternalAnswer,
-  externalAnswer,
-  parseApprovalAnswer,
-  parseClarificationAnswer,
-  parseExternalAnswer,
-} from './resume-values.ts';
-export { parseEvent, runEventDoc } from './run-event-doc.ts';
+} from './runs/requests.ts';
 export {
   type Configurable,
   configurable,
@@ -210,9 +241,9 @@ export {
   type RunOptions,
   reasoningVerbosities,
   runOptions,
-} from './run-options.ts';
-export { type RunSnapshot, runSnapshotSchema } from './run-snapshot.ts';
-export { isTerminalStatus, type RunStatus, runStatuses } from './run-status.ts';
+} from './runs/run-options.ts';
+export { type RunSnapshot, runSnapshotSchema } from './runs/run-snapshot.ts';
+export { isTerminalStatus, type RunStatus, runStatuses } from './runs/run-status.ts';
 export {
   isTransition,
   isUpdate,
@@ -222,15 +253,28 @@ export {
   shownAs,
   streamModes,
   streamTypes,
-} from './stream-modes.ts';
+} from './runs/stream-modes.ts';
 export {
-  type ToolDescriptor,
-  type ToolList,
-  toolDescriptor,
-  toolList,
-  toolSources,
-  toolViews,
-} from './tools.ts';
+  type ChannelDeclaration,
+  channelDeclaration,
+  type EdgeCondition,
+  edgeCondition,
+  type PortValue,
+  parseWorkflowDefinition,
+  portValue,
+  type TriggerRule,
+  triggerRules,
+  type WorkflowDefinition,
+  type WorkflowEdge,
+  type WorkflowNode,
+  type WorkflowSettings,
+  type WorkflowVariable,
+  workflowDefinition,
+  workflowEdge,
+  workflowNode,
+  workflowSettings,
+  workflowVariable,
+} from './runs/workflow-definition.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
@@ -251,40 +295,3 @@ export {
 export { taskFace } from './views/task-face.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';
-export {
-  type CallbackSecret,
-  callbackSecret,
-  type DeadLetter,
-  type RegisterWebhook,
-  registerWebhook,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookList,
-  type WebhookRegistered,
-  type WebhookState,
-  webhook,
-  webhookDelivery,
-  webhookList,
-  webhookRegistered,
-  webhookStates,
-} from './webhooks.ts';
-export {
-  type ChannelDeclaration,
-  channelDeclaration,
-  type EdgeCondition,
-  edgeCondition,
-  type PortValue,
-  portValue,
-  type TriggerRule,
-  triggerRules,
-  type WorkflowDefinition,
-  type WorkflowEdge,
-  type WorkflowNode,
-  type WorkflowSettings,
-  type WorkflowVariable,
-  workflowDefinition,
-  workflowEdge,
-  workflowNode,
-  workflowSettings,
-  workflowVariable,
-} from './workflow-definition.ts';

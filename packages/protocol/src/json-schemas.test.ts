@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { eventTypes } from './events/catalog.ts';
+import { eventTypes } from './events/catalogue.ts';
 import { payloadSchema, shapeNames, shapeSchema } from './json-schemas.ts';
 
 const compile = (schema: object) => {

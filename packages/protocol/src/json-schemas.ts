@@ -1,17 +1,26 @@
 /** The JSON Schemas of every public shape, made from the same definitions that give the types and the parsers. */
 import { z } from 'zod';
-import { agentInventory, agentInventoryEntry } from './agent-inventory.ts';
-import { agentManifest } from './agent-manifest.ts';
-import { agentRef } from './agent-ref.ts';
-import { conversationAnswer, conversationTurn } from './conversation.ts';
-import { createRun, runCreated } from './create-run.ts';
-import { debugBundle } from './debug-bundle.ts';
-import { discovery } from './discovery.ts';
+import { agentInventory, agentInventoryEntry } from './agents/agent-inventory.ts';
+import { agentManifest } from './agents/agent-manifest.ts';
+import { agentRef } from './agents/agent-ref.ts';
+import { packManifest } from './agents/pack-manifest.ts';
+import { installedPack, installPack, packFileList, packList, packSignature } from './agents/packs.ts';
+import { toolDescriptor, toolList } from './agents/tools.ts';
 import { errorEnvelope } from './error-envelope.ts';
-import { type EventType, eventPayloads } from './events/catalog.ts';
-import { inboxChange, inboxEntry, inboxPage } from './inbox.ts';
-import { interruptPayload } from './interrupts.ts';
-import { nodeTypeDescriptor, nodeTypeList } from './node-types.ts';
+import { type EventType, eventPayloads } from './events/catalogue.ts';
+import { runEventDoc } from './events/run-event-doc.ts';
+import { discovery } from './host/discovery.ts';
+import {
+  callbackSecret,
+  registerWebhook,
+  webhook,
+  webhookDelivery,
+  webhookList,
+  webhookRegistered,
+} from './host/webhooks.ts';
+import { conversationAnswer, conversationTurn } from './interrupts/conversation.ts';
+import { inboxChange, inboxEntry, inboxPage } from './interrupts/inbox.ts';
+import { interruptPayload } from './interrupts/interrupts.ts';
 import {
   interruptCallback,
   interruptResolved,
@@ -20,10 +29,12 @@ import {
   openInterrupt,
   openInterrupts,
   pendingInterrupts,
-} from './open-interrupts.ts';
-import { packManifest } from './pack-manifest.ts';
-import { installedPack, installPack, packFileList, packList, packSignature } from './packs.ts';
-import { eventsAnswer, pollAnswer } from './poll.ts';
+} from './interrupts/open-interrupts.ts';
+import { approvalAnswer, clarificationAnswer, externalAnswer } from './interrupts/resume-values.ts';
+import { createRun, runCreated } from './runs/create-run.ts';
+import { debugBundle } from './runs/debug-bundle.ts';
+import { nodeTypeDescriptor, nodeTypeList } from './runs/node-types.ts';
+import { eventsAnswer, pollAnswer } from './runs/poll.ts';
 import {
   answerInterrupt,
   bulkCancelRuns,
@@ -37,21 +48,10 @@ import {
   runResumed,
   runsCancelled,
   workflowRegistered,
-} from './requests.ts';
-import { approvalAnswer, clarificationAnswer, externalAnswer } from './resume-values.ts';
-import { runEventDoc } from './run-event-doc.ts';
-import { runOptions } from './run-options.ts';
-import { runSnapshotSchema } from './run-snapshot.ts';
-import { toolDescriptor, toolList } from './tools.ts';
-import {
-  callbackSecret,
-  registerWebhook,
-  webhook,
-  webhookDelivery,
-  webhookList,
-  webhookRegistered,
-} from './webhooks.ts';
-import { workflowDefinition } from './workflow-definition.ts';
+} from './runs/requests.ts';
+import { runOptions } from './runs/run-options.ts';
+import { runSnapshotSchema } from './runs/run-snapshot.ts';
+import { workflowDefinition } from './runs/workflow-definition.ts';
 
 const shapes = {
   AgentInventory: agentInventory,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { parsePosition } from './cursor.ts';
-import { parseShape, parseWorkflowDefinition } from './parse.ts';
-import { parseEvent } from './run-event-doc.ts';
+import { parseEvent } from './events/run-event-doc.ts';
+import { parseShape } from './parse.ts';
+import { parsePosition } from './runs/cursor.ts';
+import { parseWorkflowDefinition } from './runs/workflow-definition.ts';
 
 const event = {
   eventId: 'r:0',

@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import type { DataOf } from './data-of.ts';
 import { TerminalError } from './errors.ts';
-import { type WorkflowDefinition, workflowDefinition } from './workflow-definition.ts';
 
 /** Most problems that one refusal lists. */
 const MAX_PROBLEMS = 20;
@@ -23,6 +22,3 @@ export function parseShape<Schema extends z.ZodType>(schema: Schema, value: unkn
     details: { problems: problems.slice(0, MAX_PROBLEMS) },
   });
 }
-
-export const parseWorkflowDefinition = (value: unknown): WorkflowDefinition =>
-  parseShape(workflowDefinition, value, 'The workflow definition');

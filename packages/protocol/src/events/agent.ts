@@ -1,8 +1,8 @@
 /** Payloads of what agents do: reasoning, tool calls, handoffs, decisions, conversations and memory. */
 import { z } from 'zod';
-import { agentRef } from '../agent-ref.ts';
-import { conversationTurn, participant } from '../conversation.ts';
+import { agentRef } from '../agents/agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { conversationTurn, participant } from '../interrupts/conversation.ts';
 import { recoveries, stepSafety } from './cairn.ts';
 
 const contentTrust = z.enum(['trusted', 'untrusted']);

@@ -1,7 +1,8 @@
 /** Who may see rows of which type: the other thing the catalogue knows of a type, beside its payload. */
-import type { Audience } from '../event.ts';
+
 import type { operatorPayloads } from './cairn.ts';
-import type { EventType } from './catalog.ts';
+import type { EventType } from './catalogue.ts';
+import type { Audience } from './event.ts';
 
 type OperatorType = keyof typeof operatorPayloads;
 

@@ -1,7 +1,7 @@
 /** Payloads of what the engine itself reports: data it wrote, limits it kept, leases, versions and replays. */
 import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, runId, text } from '../fields.ts';
-import { channelReducerName } from '../workflow-definition.ts';
+import { channelReducerName } from '../runs/workflow-definition.ts';
 
 const capKinds = [
   'clarification',

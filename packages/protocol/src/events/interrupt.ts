@@ -1,8 +1,8 @@
 /** Payloads of everything a run asks of people and other systems, and of their answers. */
 import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
-import { interruptKind, interruptRequested } from '../interrupts.ts';
-import { refineFeedback } from '../resume-values.ts';
+import { interruptKind, interruptRequested } from '../interrupts/interrupts.ts';
+import { refineFeedback } from '../interrupts/resume-values.ts';
 
 export const interruptPayloads = {
   'interrupt.requested': interruptRequested,

@@ -1,8 +1,8 @@
 /** Payloads of a node's life inside a run. */
 import { z } from 'zod';
-import { agentRef } from '../agent-ref.ts';
+import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, runId, share, text } from '../fields.ts';
-import { interruptKind } from '../interrupts.ts';
+import { interruptKind } from '../interrupts/interrupts.ts';
 
 /** What may set the confidence below which a decision is held, the stronger first. */
 export const thresholdRules = ['run-option', 'manifest', 'default'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { audienceOf } from './audiences.ts';
-import { eventTypes } from './catalog.ts';
+import { eventTypes } from './catalogue.ts';
 import { checkRow } from './check-row.ts';
 import { eventOf, foldEventOf, row, typedEvent } from './row.ts';
 

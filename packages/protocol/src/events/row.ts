@@ -1,8 +1,9 @@
 /** Rows on their way into the log and out of it: how one is drafted, and how a stored one is read. */
-import type { Audience, Cause, FoldEvent, KnownEvent, RawEvent } from '../event.ts';
+
 import type { Json, JsonObject } from '../json.ts';
 import { isOperatorType } from './audiences.ts';
-import type { EventType, PayloadOf } from './catalog.ts';
+import type { EventType, PayloadOf } from './catalogue.ts';
+import type { Audience, Cause, FoldEvent, KnownEvent, RawEvent } from './event.ts';
 
 /** A row of one type as a writer asks for it; whoever appends it stamps its place and its time. */
 export interface DraftOf<Type extends EventType> {

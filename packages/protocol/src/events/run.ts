@@ -1,8 +1,8 @@
 /** Payloads of a run's own life: from `run.started` to its one terminal event. */
 import { z } from 'zod';
-import { agentRef } from '../agent-ref.ts';
+import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, text } from '../fields.ts';
-import { channelDeclaration } from '../workflow-definition.ts';
+import { channelDeclaration } from '../runs/workflow-definition.ts';
 
 /** What a pause does about nodes under way: cut them short, or let them finish first. */
 export const drainPolicies = ['immediate', 'drain-current-node'] as const;

@@ -1,6 +1,6 @@
 /** Random histories of agents at work, for the properties of the folds; not shipped. */
 import fc from 'fast-check';
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import { typedEvent } from '../events/row.ts';
 import type { JsonObject } from '../json.ts';
 import { someRun } from './legal-history.kit.ts';

@@ -1,7 +1,7 @@
 /** What the agents of a run do: who acts in which node, what each used, which tool calls are open. */
-import type { AgentRef } from '../agent-ref.ts';
-import type { EventOf, FoldEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
+import type { AgentRef } from '../agents/agent-ref.ts';
+import type { PayloadOf } from '../events/catalogue.ts';
+import type { EventOf, FoldEvent } from '../events/event.ts';
 import { own, put } from './dictionary.ts';
 import type { Nodes } from './nodes.ts';
 import { dropBlocks, type Streams, streamPiece } from './streams.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import type { ChannelDeclaration } from '../workflow-definition.ts';
+import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { channelValues, declareChannels, writeChannel } from './channels.ts';
 
 interface TimedWrite {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import type { ChannelDeclaration } from '../workflow-definition.ts';
+import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { type Channels, channelValues, declareChannels, writeChannel } from './channels.ts';
 
 type Write = readonly [value: Json, at?: number];

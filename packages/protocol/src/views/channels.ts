@@ -1,6 +1,6 @@
 /** The channels of a run: each write goes through the reducer that was in force when it was made. */
 import { isJsonObject, type Json } from '../json.ts';
-import type { ChannelDeclaration } from '../workflow-definition.ts';
+import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { own, put } from './dictionary.ts';
 
 /** A channel's reduced value and what is needed to reduce the next write. */

@@ -1,8 +1,8 @@
 /** The runs that a run has started, as its own log tells of them. */
-import type { AgentRef } from '../agent-ref.ts';
-import type { PayloadOf } from '../events/catalog.ts';
+import type { AgentRef } from '../agents/agent-ref.ts';
+import type { PayloadOf } from '../events/catalogue.ts';
 import { isJsonObject } from '../json.ts';
-import { isRunStatus, isTerminalStatus, type RunStatus } from '../run-status.ts';
+import { isRunStatus, isTerminalStatus, type RunStatus } from '../runs/run-status.ts';
 
 export interface ChildRun {
   readonly runId: string;

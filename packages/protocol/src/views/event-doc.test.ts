@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunEvent } from '../event.ts';
+import type { RunEvent } from '../events/event.ts';
 import type { ContextId, EventId, RunId } from '../ids.ts';
 import { eventDoc } from './event-doc.ts';
 

@@ -1,5 +1,5 @@
 /** A row as an OpenWOP client gets it. */
-import type { Cause, RunEvent, RunEventDoc } from '../event.ts';
+import type { Cause, RunEvent, RunEventDoc } from '../events/event.ts';
 import { eventId, type RunId } from '../ids.ts';
 import { isoTime } from './snapshot.ts';
 

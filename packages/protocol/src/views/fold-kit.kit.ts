@@ -1,5 +1,5 @@
 /** Short ways to write events in the tests of the folds; not shipped. */
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import { typedEvent } from '../events/row.ts';
 import type { JsonObject } from '../json.ts';
 import { someRun } from './legal-history.kit.ts';

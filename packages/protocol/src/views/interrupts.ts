@@ -1,6 +1,6 @@
 /** The interrupts of a run: the open ones with all an answer is checked against, and how each closed one ended. */
-import type { PayloadOf } from '../events/catalog.ts';
-import type { InterruptKind } from '../interrupts.ts';
+import type { PayloadOf } from '../events/catalogue.ts';
+import type { InterruptKind } from '../interrupts/interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';

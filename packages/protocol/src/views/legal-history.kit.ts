@@ -1,6 +1,6 @@
 /** Random histories that keep the rules of a run, for the properties of the folds; not shipped. */
 import fc from 'fast-check';
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import { typedEvent } from '../events/row.ts';
 import type { RunId } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';

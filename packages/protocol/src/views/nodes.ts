@@ -1,6 +1,6 @@
 /** The nodes of a run: what each one did last, and whether its call in the task view is still open. */
-import type { AgentRef } from '../agent-ref.ts';
-import type { EventOf } from '../event.ts';
+import type { AgentRef } from '../agents/agent-ref.ts';
+import type { EventOf } from '../events/event.ts';
 import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';

@@ -3,7 +3,7 @@ import type { TaskStatus } from '../events/cairn.ts';
 import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { RunStatus } from '../run-status.ts';
+import type { RunStatus } from '../runs/run-status.ts';
 import type { Agents } from './agents.ts';
 import type { Channels } from './channels.ts';
 import type { Children } from './children.ts';

@@ -1,9 +1,9 @@
 /** Properties of the run view over random legal histories. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import { isTerminalType } from '../events/terminal-types.ts';
-import { isTerminalStatus } from '../run-status.ts';
+import { isTerminalStatus } from '../runs/run-status.ts';
 import { legalHistory, someRun } from './legal-history.kit.ts';
 import { foldRun } from './run.ts';
 import { newRunView, type RunView } from './run-view.ts';

@@ -1,7 +1,8 @@
 /** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
-import type { FoldEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
-import { isTerminalStatus } from '../run-status.ts';
+
+import type { PayloadOf } from '../events/catalogue.ts';
+import type { FoldEvent } from '../events/event.ts';
+import { isTerminalStatus } from '../runs/run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { childDispatched, childReturned, superviseFrom } from './children.ts';

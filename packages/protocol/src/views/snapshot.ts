@@ -1,6 +1,6 @@
 /** The view of a run as a client reads it. */
 import type { Json, JsonObject } from '../json.ts';
-import type { AgentCost, RunSnapshot } from '../run-snapshot.ts';
+import type { AgentCost, RunSnapshot } from '../runs/run-snapshot.ts';
 import { channelValues } from './channels.ts';
 import { put } from './dictionary.ts';
 import { type InterruptView, oldestWait } from './interrupts.ts';

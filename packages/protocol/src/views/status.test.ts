@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { interruptKinds } from '../interrupts.ts';
-import { isTerminalStatus, runStatuses } from '../run-status.ts';
+import { interruptKinds } from '../interrupts/interrupts.ts';
+import { isTerminalStatus, runStatuses } from '../runs/run-status.ts';
 import { canFollow, noWaits, statusOf, statusTransitions, waitingStatus } from './status.ts';
 
 test('a terminal status never changes, and every other can reach one', () => {

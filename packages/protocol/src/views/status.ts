@@ -1,6 +1,6 @@
 /** The status machine of a run: which status follows which, as data, and which status a wait of each kind gives. */
-import type { InterruptKind } from '../interrupts.ts';
-import type { RunStatus } from '../run-status.ts';
+import type { InterruptKind } from '../interrupts/interrupts.ts';
+import type { RunStatus } from '../runs/run-status.ts';
 
 export type WaitingStatus = 'waiting-approval' | 'waiting-input' | 'waiting-external';
 

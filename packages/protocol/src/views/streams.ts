@@ -1,5 +1,5 @@
 /** The text that nodes are streaming: each block with its number of pieces, so that its last row can show the whole of it. */
-import type { EventOf } from '../event.ts';
+import type { EventOf } from '../events/event.ts';
 import { own, put } from './dictionary.ts';
 
 export interface BlockView {

@@ -1,7 +1,7 @@
 /** Properties of how agents show in the task view, over random histories of them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import type { JsonObject } from '../json.ts';
 import { agentHistory } from './agent-history.kit.ts';
 import { someRun } from './legal-history.kit.ts';

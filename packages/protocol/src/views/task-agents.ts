@@ -1,5 +1,5 @@
 /** The task faces of what agents do: text as it comes, thoughts, tool calls, usage, handoffs. */
-import type { EventOf, FoldEvent } from '../event.ts';
+import type { EventOf, FoldEvent } from '../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { isThought } from './agents.ts';
 import { own } from './dictionary.ts';

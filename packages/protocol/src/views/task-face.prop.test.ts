@@ -1,7 +1,7 @@
 /** Properties of the task view over random legal histories. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FoldEvent } from '../event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import type { JsonObject } from '../json.ts';
 import { legalHistory, someRun } from './legal-history.kit.ts';
 import { foldRun } from './run.ts';

@@ -1,6 +1,7 @@
 /** The task face of a row: the body of the task event it shows as, by the mapping of workflow runs to task events. */
-import type { EventOf, FoldEvent, KnownEvent } from '../event.ts';
-import type { PayloadOf } from '../events/catalog.ts';
+
+import type { PayloadOf } from '../events/catalogue.ts';
+import type { EventOf, FoldEvent, KnownEvent } from '../events/event.ts';
 import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';

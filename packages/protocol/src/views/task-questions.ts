@@ -1,5 +1,5 @@
 /** The task faces of what a run asks and of the answers: inputs and sign-ins. */
-import type { EventOf } from '../event.ts';
+import type { EventOf } from '../events/event.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import { type InterruptView, isSignIn, openWaits } from './interrupts.ts';

@@ -1,5 +1,5 @@
 /** What a run's calls to model providers used in total. */
-import type { PayloadOf } from '../events/catalog.ts';
+import type { PayloadOf } from '../events/catalogue.ts';
 
 export interface UsageView {
   calls: number;

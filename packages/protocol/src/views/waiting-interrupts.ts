@@ -1,5 +1,5 @@
 /** What a run waits for, as those who may answer read it. */
-import type { OpenInterrupt } from '../open-interrupts.ts';
+import type { OpenInterrupt } from '../interrupts/open-interrupts.ts';
 import { type InterruptView, openWaits } from './interrupts.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';

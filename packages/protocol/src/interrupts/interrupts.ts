@@ -1,0 +1,118 @@
+/** What a run asks of the outside when it waits: the kinds of interrupt and the data each one carries. */
+import { z } from 'zod';
+import type { DataOf } from '../data-of.ts';
+import { agentId, count, instant, json, jsonObject, ordinal, share, text } from '../fields.ts';
+
+export const interruptKinds = [
+  'approval',
+  'clarification',
+  'external-event',
+  'custom',
+  'conversation.start',
+  'conversation.exchange',
+  'conversation.close',
+  'low-confidence',
+] as const;
+export const interruptKind = z.enum(interruptKinds);
+export type InterruptKind = (typeof interruptKinds)[number];
+
+export const approvalActions = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
+export type ApprovalAction = (typeof approvalActions)[number];
+
+const names = z.array(z.string());
+const conversationId = text.max(256);
+
+/** One question of a clarification (closed). */
+const clarificationQuestion = z.strictObject({
+  id: text,
+  question: text,
+  schema: jsonObject.optional(),
+});
+
+/** The data of each kind; approvals are open, the rest closed. */
+export const interruptData = {
+  approval: z.looseObject({
+    artifactId: text,
+    artifactType: text,
+    title: text,
+    actions: z.array(z.enum(approvalActions)).min(1),
+    description: z.string().optional(),
+    artifactData: json.optional(),
+    /** Default 1. */
+    requiredApprovals: ordinal.optional(),
+    approversList: names.optional(),
+    /** Default `single-veto`. */
+    rejectionPolicy: z.enum(['single-veto', 'majority']).optional(),
+    overrideBypassesQuorum: z.boolean().optional(),
+    approverGroupRefs: names.optional(),
+    approverRoleRefs: names.optional(),
+    audience: z
+      .strictObject({ subjects: names.optional(), groups: names.optional(), roles: names.optional() })
+      .optional(),
+  }),
+  clarification: z.strictObject({
+    questions: z.array(clarificationQuestion).min(1),
+    contextType: z.string().optional(),
+  }),
+  'external-event': z.strictObject({ eventType: z.string(), correlation: jsonObject }),
+  custom: z.strictObject({ customKind: text, payload: json.optional() }),
+  'conversation.start': z.strictObject({
+    conversationId,
+    title: z.string().optional(),
+    initialPrompt: z.string().optional(),
+  }),
+  'conversation.exchange': z.strictObject({
+    conversationId,
+    prompt: text,
+    outcomeSchema: jsonObject.optional(),
+    turnIndex: count.optional(),
+  }),
+  'conversation.close': z.strictObject({ conversationId, reason: z.string().optional() }),
+  'low-confidence': z.strictObject({ agentId, threshold: share, observed: share, decision: json.optional() }),
+} as const satisfies Record<InterruptKind, z.ZodType>;
+
+export type InterruptData<Kind extends InterruptKind> = DataOf<(typeof interruptData)[Kind]>;
+export type ApprovalData = InterruptData<'approval'>;
+export type ClarificationQuestion = DataOf<typeof clarificationQuestion>;
+
+const key = text.max(256);
+const resumeSchema = jsonObject.optional();
+const timeoutMs = count.optional();
+const shape = <Kind extends InterruptKind>(kind: Kind) => ({
+  kind: z.literal(kind),
+  key,
+  data: interruptData[kind] as (typeof interruptData)[Kind],
+  resumeSchema,
+  timeoutMs,
+});
+
+/** InterruptPayload: what is asked, with data that matches its own kind (closed). */
+export const interruptPayload = z
+  .discriminatedUnion('kind', [
+    z.strictObject(shape('approval')),
+    z.strictObject(shape('clarification')),
+    z.strictObject(shape('external-event')),
+    z.strictObject(shape('custom')),
+    z.strictObject(shape('conversation.start')),
+    z.strictObject(shape('conversation.exchange')),
+    z.strictObject(shape('conversation.close')),
+    z.strictObject(shape('low-confidence')),
+  ])
+  .meta({ id: 'InterruptPayload' });
+
+export type InterruptPayload = DataOf<typeof interruptPayload>;
+
+/** The payload of `interrupt.requested`: the InterruptPayload with its place. */
+export const interruptRequested = z.looseObject({
+  runId: text.optional(),
+  nodeId: text.optional(),
+  interruptId: text.optional(),
+  kind: interruptKind,
+  key,
+  data: jsonObject,
+  resumeSchema,
+  timeoutMs,
+  requestedAt: instant.optional(),
+  /** The agent that asks. */
+  agentId: text.optional(),
+});

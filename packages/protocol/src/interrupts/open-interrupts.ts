@@ -1,0 +1,81 @@
+/** What a run waits for, as those who may answer read it, and the tokens by which somebody without a key may. */
+import { z } from 'zod';
+import type { DataOf } from '../data-of.ts';
+import { instant, jsonObject, text } from '../fields.ts';
+import { interruptKind, interruptRequested } from './interrupts.ts';
+
+/** An open interrupt: the InterruptPayload with its place and its times (open). `GET /v1/interrupts/{token}` answers with one. */
+export const openInterrupt = z
+  .looseObject({
+    ...interruptRequested.shape,
+    runId: text,
+    nodeId: text,
+    interruptId: text,
+    data: jsonObject,
+    requestedAt: instant,
+    /** When it counts as rejected; absent when it waits for ever. */
+    expiresAt: instant.optional(),
+  })
+  .meta({ id: 'OpenInterrupt' });
+
+/** `GET /v1/runs/{runId}/interrupts`, the oldest first. */
+export const openInterrupts = z.looseObject({ interrupts: z.array(openInterrupt) }).meta({ id: 'OpenInterrupts' });
+
+/** `GET /v1/host/cairn/interrupts`: what all runs of the tenant wait for, the oldest first. */
+export const pendingInterrupts = z
+  .looseObject({
+    interrupts: z.array(
+      z.looseObject({
+        runId: text,
+        workflowId: text,
+        nodeId: text,
+        interruptId: text,
+        kind: interruptKind,
+        requestedAt: instant,
+      }),
+    ),
+    nextCursor: text.nullable(),
+  })
+  .meta({ id: 'PendingInterrupts' });
+
+export const tokenIntents = ['resolve', 'inspect'] as const;
+export type TokenIntent = (typeof tokenIntents)[number];
+
+/** Longest life that may be asked for, in seconds: a day. */
+export const MAX_TOKEN_SECONDS = 86_400;
+
+/** `POST /v1/host/cairn/runs/{runId}/interrupts/{nodeId}/token` (closed). */
+export const mintInterruptToken = z
+  .strictObject({
+    /** Default `resolve`, which may also inspect. */
+    intent: z.enum(tokenIntents).optional(),
+    /** Default 1800; never beyond the interrupt's own end. */
+    expiresInSeconds: z.int().min(1).max(MAX_TOKEN_SECONDS).optional(),
+  })
+  .meta({ id: 'MintInterruptToken' });
+
+export const interruptToken = z
+  .looseObject({
+    token: text,
+    /** Where it is used: GET inspects, POST answers. */
+    url: text,
+    intent: z.enum(tokenIntents),
+    interruptId: text,
+    expiresAt: instant,
+  })
+  .meta({ id: 'InterruptToken' });
+
+/** `POST /v1/interrupts/{token}`: nothing more is said to who has only a token. */
+export const interruptResolved = z.strictObject({}).meta({ id: 'InterruptResolved' });
+
+/** What is posted to a run's `callbackUrl` when it waits. */
+export const interruptCallback = z
+  .looseObject({ runId: text, interrupt: openInterrupt, token: text, url: text, expiresAt: instant })
+  .meta({ id: 'InterruptCallback' });
+
+export type OpenInterrupt = DataOf<typeof openInterrupt>;
+export type OpenInterrupts = DataOf<typeof openInterrupts>;
+export type PendingInterrupts = DataOf<typeof pendingInterrupts>;
+export type MintInterruptToken = DataOf<typeof mintInterruptToken>;
+export type InterruptToken = DataOf<typeof interruptToken>;
+export type InterruptCallback = DataOf<typeof interruptCallback>;

@@ -1,0 +1,56 @@
+/** The lines of a bundle: one run with all it takes to read and to verify it elsewhere, as a file of JSON lines. */
+import { z } from 'zod';
+import type { DataOf } from '../data-of.ts';
+import { count, instant, text } from '../fields.ts';
+import { MAX_ID_LENGTH } from '../ids.ts';
+
+/** The format this version writes; another one is refused by its number. */
+export const BUNDLE_VERSION = 1;
+
+const id = text.max(MAX_ID_LENGTH);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
+
+/** The first line: whose rows follow, and which hash the last of them has. */
+export const bundleHeader = z.strictObject({
+  kind: z.literal('cairn-bundle'),
+  version: z.literal(BUNDLE_VERSION),
+  exportedAt: instant,
+  run: z.strictObject({
+    runId: id,
+    contextId: id,
+    /** The run whose id begins the hash chain. */
+    originRunId: id,
+    parentRunId: id.nullable(),
+    /** The definition the run is pinned to. */
+    definitionHash: sha256,
+    /** Of the last row. */
+    seq: count,
+    hash: sha256,
+  }),
+});
+
+/** The second line: the definition as its text was hashed. */
+export const bundleDefinition = z.strictObject({ kind: z.literal('definition'), hash: sha256, body: text });
+
+/** Then each row in order; payload and task face are the stored texts, because the hashes cover their bytes. */
+export const bundleRow = z.strictObject({
+  kind: z.literal('row'),
+  seq: count,
+  at: z.int(),
+  type: text,
+  nodeId: z.string().nullable(),
+  cause: z.union([count, id]).nullable(),
+  audience: z.enum(['client', 'operator']),
+  payload: text,
+  task: text.nullable(),
+  rowHash: sha256,
+  hash: sha256,
+});
+
+/** The last line: how many rows there were, and the sha256 of every byte before this line. */
+export const bundleEnd = z.strictObject({ kind: z.literal('end'), rows: count, sha256 });
+
+export type BundleHeader = DataOf<typeof bundleHeader>;
+export type BundleDefinition = DataOf<typeof bundleDefinition>;
+export type BundleRow = DataOf<typeof bundleRow>;
+export type BundleEnd = DataOf<typeof bundleEnd>;

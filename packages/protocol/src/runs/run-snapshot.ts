@@ -1,0 +1,70 @@
+/** RunSnapshot: the state of a run as a client reads it (open shape). */
+import { z } from 'zod';
+import { agentRef } from '../agents/agent-ref.ts';
+import type { DataOf } from '../data-of.ts';
+import { count, instant, jsonObject, owner, text } from '../fields.ts';
+import { interruptKind } from '../interrupts/interrupts.ts';
+import { runStatuses } from './run-status.ts';
+
+const cost = z.strictObject({
+  usd: z.number().min(0).optional(),
+  tokens: z.strictObject({ input: count.optional(), output: count.optional() }).optional(),
+  model: z.string().optional(),
+  provider: z.string().optional(),
+  duration_ms: count.optional(),
+});
+
+/** What one agent of the run used. */
+const agentCost = z.looseObject({
+  calls: count,
+  usd: z.number().min(0),
+  tokens: z.looseObject({ input: count, output: count }),
+});
+
+export const runSnapshotSchema = z
+  .looseObject({
+    runId: text.max(128),
+    workflowId: text,
+    /** The conversation that the run is in. */
+    contextId: text.optional(),
+    status: z.enum(runStatuses),
+    owner: owner.optional(),
+    currentNodeId: z.string().optional(),
+    startedAt: instant.optional(),
+    completedAt: instant.optional(),
+    agent: agentRef.optional(),
+    runOrchestrator: agentRef.optional(),
+    nodeStates: jsonObject.optional(),
+    variables: jsonObject.optional(),
+    channels: jsonObject.optional(),
+    error: z.strictObject({ code: text, message: text, details: jsonObject.optional() }).optional(),
+    engineVersion: z.string().optional(),
+    eventLogSchemaVersion: count.optional(),
+    tags: z.array(z.string().max(256)).max(100).optional(),
+    metadata: jsonObject.optional(),
+    configurable: jsonObject.optional(),
+    metrics: z
+      .looseObject({ openwopCost: cost.optional(), agents: z.record(z.string(), agentCost).optional() })
+      .optional(),
+    /** Runs that its nodes have started: all that have not ended, and the newest of the others. */
+    childRuns: z.array(z.looseObject({ runId: text, workflowId: text, status: z.enum(runStatuses) })).optional(),
+    parentRunId: text.optional(),
+    parentNodeId: text.optional(),
+    inputs: jsonObject.optional(),
+    outputs: jsonObject.optional(),
+    /** When a run of another host was imported here; it never goes on. */
+    importedAt: instant.optional(),
+    /** What the run waits for, while it waits; never a token. */
+    interrupt: z
+      .looseObject({
+        kind: interruptKind,
+        nodeId: z.string(),
+        interruptId: z.string(),
+        payload: jsonObject,
+      })
+      .optional(),
+  })
+  .meta({ id: 'RunSnapshot' });
+
+export type RunSnapshot = DataOf<typeof runSnapshotSchema>;
+export type AgentCost = DataOf<typeof agentCost>;
