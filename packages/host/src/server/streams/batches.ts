@@ -1,5 +1,4 @@
-/** Events held back for a while and sent as one frame: a client that asked for it is woken once instead of often. */
-
+/** Holds events back for a while and sends them as one frame, for clients that asked for it with `bufferMs`. */
 import { streamTypes } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import type { Chunk } from '../../log/feed/sink.ts';

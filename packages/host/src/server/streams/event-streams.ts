@@ -1,4 +1,4 @@
-/** Open SSE responses: keepalives for the living, an end for those that stopped reading, all of them ended when the host stops. */
+/** Open SSE responses: sends keepalives, cuts clients that stopped reading, ends all of them when the host stops. */
 import type { ServerResponse } from 'node:http';
 import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
@@ -12,10 +12,10 @@ import type { SnapshotFeed } from './snapshot-feed.ts';
 /** Between two keepalives; the wire asks for one at least every 30 s. */
 export const KEEPALIVE_MS = 20_000;
 
-/** A client that took nothing for this many keepalives in a row is gone: 60 s and a part of the next span. */
+/** A client that took nothing for this many keepalives in a row is gone: after 60 to 80 s. */
 const STALLED_TICKS = 4;
 
-export interface StreamWorld {
+export interface StreamPorts {
   readonly feed: LiveFeed;
   readonly snapshots: SnapshotFeed;
   readonly timers: Timers;
@@ -23,24 +23,24 @@ export interface StreamWorld {
   readonly report: Report;
 }
 
-/** What a client asked to be streamed. */
-export interface StreamWish {
+/** What a client asks for. */
+export interface StreamRequest {
   readonly runId: RunId;
   /** seq of the last event it has; null when it begins. */
   readonly lastSeq: number | null;
   readonly audience: 'client' | undefined;
   readonly modes: ReadonlySet<StreamMode>;
-  /** How long events may be held back to go out together; 0 sends each as it comes. */
+  /** How long events may wait to go out together; 0 sends each as it comes. */
   readonly bufferMs: number;
-  /** When the credential ends that the client showed; undefined for one that does not. */
+  /** When the client's credential expires; undefined when it does not. */
   readonly expiresAt: number | undefined;
 }
 
-/** What is known of any stream, whatever it carries. */
+/** What is known of any stream. */
 interface Served {
   readonly bufferMs?: number;
   readonly expiresAt: number | undefined;
-  /** What it is a stream of, for the report when it fails. */
+  /** Names the stream in the report when it fails. */
   readonly what: string;
 }
 
@@ -63,29 +63,29 @@ const HEADERS = {
 
 export class EventStreams {
   readonly #open = new Set<Stream>();
-  readonly #world: StreamWorld;
+  readonly #ports: StreamPorts;
   readonly #chunks = new ChunkWriter();
   #cancelTick: (() => void) | null = null;
 
-  constructor(world: StreamWorld) {
-    this.#world = world;
+  constructor(ports: StreamPorts) {
+    this.#ports = ports;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Writes what the client asked for to the response, then whatever follows, until the terminal event. */
-  serve(response: ServerResponse, wish: StreamWish): void {
-    const { runId, bufferMs, expiresAt } = wish;
-    this.serveFrom(response, { bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(wish, sink));
+  /** Writes the events of a run to the response until the terminal one. */
+  serve(response: ServerResponse, request: StreamRequest): void {
+    const { runId, bufferMs, expiresAt } = request;
+    this.serveFrom(response, { bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(request, sink));
   }
 
-  /** Writes whatever a source gives, until it ends; keepalives, stalls and the end of the host are as for runs. */
+  /** Writes what a feed gives until it ends. Keepalives, stalls and the stop of the host work as for runs. */
   serveFrom(response: ServerResponse, served: Served, subscribe: (sink: Sink) => Subscription): void {
     const stream = this.#opened(response, served);
     this.#open.add(stream);
-    this.#cancelTick ??= this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
+    this.#cancelTick ??= this.#ports.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
     response.on('drain', () => {
       stream.stalled = false;
@@ -98,15 +98,15 @@ export class EventStreams {
     if (response.destroyed) this.#drop(stream);
   }
 
-  /** A client must learn that it is connected although nothing happens; when something does, one write carries both. */
+  /** A client must learn that it is connected although nothing happens. When something does, one write carries head and events. */
   #tellConnected(stream: Stream): void {
     const { response } = stream;
     const tell = () => {
       if (!response.headersSent || stream.written || response.destroyed) return;
       response.flushHeaders();
     };
-    // Twice: first events that are held back are not held longer than once.
-    const { feed, timers } = this.#world;
+    // First events may be held back for one span; the head alone goes out after the second.
+    const { feed, timers } = this.#ports;
     const ms = feed.pace.holdMs() * 2;
     if (ms === 0) setImmediate(tell);
     else timers.after(ms, tell);
@@ -114,7 +114,7 @@ export class EventStreams {
 
   #opened(response: ServerResponse, { bufferMs = 0, expiresAt }: Served): Stream {
     const send = (frame: string) => this.#send(stream, frame);
-    const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#world.timers, send });
+    const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
       response,
       batches,
@@ -127,9 +127,9 @@ export class EventStreams {
     return stream;
   }
 
-  #subscribe({ runId, lastSeq, audience, modes, bufferMs }: StreamWish, sink: Sink): Subscription {
+  #subscribe({ runId, lastSeq, audience, modes, bufferMs }: StreamRequest, sink: Sink): Subscription {
     const form = bufferMs === 0 ? 'frames' : 'documents';
-    const { feed, snapshots } = this.#world;
+    const { feed, snapshots } = this.#ports;
     if (modes.has('values')) return snapshots.subscribe({ runId, fresh: lastSeq !== null, form }, sink);
     return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form) }, sink);
   }
@@ -148,7 +148,7 @@ export class EventStreams {
           if (!response.writableEnded) this.#finish(stream, batches?.take());
           return;
         }
-        this.#world.report({ level: 'error', event: 'stream.read_failed', facts: { stream: what }, error: fault });
+        this.#ports.report({ level: 'error', event: 'stream.read_failed', facts: { stream: what }, error: fault });
         // Cut, not ended: the client must not take this for the end of the run.
         response.destroy();
       },
@@ -184,7 +184,7 @@ export class EventStreams {
   }
 
   #finish(stream: Stream, text = ''): void {
-    // Without a word so far the head is still here, and has to go out first.
+    // Nothing was written: the head has to go out first.
     if (!stream.written) stream.response.flushHeaders();
     this.#chunks.end(stream.response, text);
   }
@@ -199,10 +199,10 @@ export class EventStreams {
   }
 
   #tick(): void {
-    this.#cancelTick = this.#world.timers.after(KEEPALIVE_MS, () => this.#tick());
-    const now = this.#world.now();
+    this.#cancelTick = this.#ports.timers.after(KEEPALIVE_MS, () => this.#tick());
+    const now = this.#ports.now();
     for (const stream of [...this.#open]) {
-      // Who comes back has to show a credential that is good.
+      // The client has to come back with a valid credential.
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
       } else if (!stream.stalled) {
@@ -215,7 +215,7 @@ export class EventStreams {
   }
 }
 
-/** A lens for modes that are decided row by row; readers of equal modes share what it shows. */
+/** The lens of modes that are decided row by row; subscribers with equal modes share its text. */
 function lensOf(modes: ReadonlySet<StreamMode>, form: Form): Lens {
   if (form === 'frames' && modes.size === 1 && modes.has('debug')) return everything;
   return payloads(`${[...modes].sort().join()} ${form}`, (type) => shownAs(modes, type), form);

@@ -1,4 +1,4 @@
-/** While the event loop has no time left, live events go out a little later and together: each write spared is a step of a run. */
+/** When the event loop is saturated, live events wait a little and go out together: each write spared is a step of a run. */
 
 import type { Timers } from '../../engine/ports.ts';
 import type { Pace } from '../../log/feed/pace.ts';
@@ -6,26 +6,26 @@ import type { Pace } from '../../log/feed/pace.ts';
 /** How long the event loop has waited and worked so far, in milliseconds. */
 export type LoopTime = () => { readonly idle: number; readonly active: number };
 
-/** Who watches sees what happens 25 times a second. */
+/** A client sees 25 updates a second. */
 export const HOLD_MS = 40;
 
-/** What the loop did is looked at in spans of at least this length. */
+/** The loop is measured in spans of at least this length. */
 export const SPAN_MS = 50;
 
-/** The share of its time the loop works from which on a span counts as busy. */
+/** A span is busy when the loop works at least this share of it. */
 export const BUSY = 0.8;
 
-/** A disk that takes long once makes one span busy; a host that has no time left, all of them. */
+/** One slow flush to disk makes one span busy; on a saturated host all are. */
 const BUSY_SPANS = 2;
 
-export interface PaceWorld {
+export interface PacePorts {
   readonly loopTime: LoopTime;
-  /** A clock that only goes forward. It costs a tenth of a look at the loop, and is asked with every commit. */
+  /** A monotonic clock. It costs a tenth of measuring the loop, and is read at every commit. */
   readonly elapsedMs: () => number;
   readonly timers: Timers;
 }
 
-export function streamPace({ loopTime, elapsedMs, timers }: PaceWorld): Pace {
+export function streamPace({ loopTime, elapsedMs, timers }: PacePorts): Pace {
   let last = loopTime();
   let lookedAt = elapsedMs();
   let busySpans = 0;
