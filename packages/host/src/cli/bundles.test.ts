@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { present } from '../../test/kit/present.ts';
 import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createHost } from '../server/create-host.ts';
 import { typed } from './recording-terminal.kit.ts';
@@ -34,7 +35,7 @@ async function place(): Promise<Place> {
 async function exported(from: Place, ...args: readonly string[]): Promise<{ runId: string; file: string }> {
   const runId = await from.detached(...args);
   const { out } = await from.cairn(['export', runId, '--json']);
-  return { runId, file: JSON.parse(out).file as string };
+  return { runId, file: String(JSON.parse(out).file) };
 }
 
 test('a run goes into a file and into another folder, and is the same there to the last hash', async () => {
@@ -43,7 +44,7 @@ test('a run goes into a file and into another folder, and is the same there to t
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const [there, checked] = [join(here.cwd, 'there'), await here.cairn(['verify', file, '--json'])];
   const imported = await here.cairn(['import', file, '--data', there, '--json']);
-  const verdict = JSON.parse(checked.out) as { hash: string; events: number };
+  const verdict: { hash: string; events: number } = JSON.parse(checked.out);
   expect(JSON.parse(imported.out)).toEqual({ runId, events: verdict.events, tenant: 'dev', imported: true });
   expect(JSON.parse((await here.cairn(['verify', runId, '--data', there, '--json'])).out)).toEqual(verdict);
   expect(await here.cairn(['import', file, '--data', there])).toMatchObject({
@@ -94,7 +95,7 @@ test('verify finds what was changed in a data folder, and says where', async () 
   expect((await here.cairn(['verify', runId])).code).toBe(0);
   const db = new DatabaseSync(join(here.cwd, 'data', 'cairn.db'));
   onTestFinished(() => db.close());
-  const payload = db.prepare('SELECT payload FROM events WHERE seq = 3').get()?.payload as string;
+  const payload = String(db.prepare('SELECT payload FROM events WHERE seq = 3').get()?.payload);
   db.prepare('UPDATE events SET payload = ? WHERE seq = 3').run(payload.replace('Publish', 'Burn'));
   expect(await here.cairn(['verify', runId])).toMatchObject({
     code: 1,
@@ -112,9 +113,9 @@ test('verify finds what was changed in a data folder, and says where', async () 
 });
 
 test.each<[string, (lines: string[]) => string[]]>([
-  ['a changed byte', (lines) => lines.with(3, lines[3]!.replace('"at":1', '"at":2'))],
+  ['a changed byte', (lines) => lines.with(3, present(lines[3]).replace('"at":1', '"at":2'))],
   ['a missing row', (lines) => lines.toSpliced(4, 1)],
-  ['rows in another order', (lines) => lines.with(4, lines[5]!).with(5, lines[4]!)],
+  ['rows in another order', (lines) => lines.with(4, present(lines[5])).with(5, present(lines[4]))],
   ['a missing end', (lines) => lines.slice(0, -1)],
 ])('%s in a bundle fails verify with 1 and import with 4, and nothing is written', async (_name, damage) => {
   const here = await place();

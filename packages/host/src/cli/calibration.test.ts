@@ -1,5 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { present } from '../../test/kit/present.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { creation, row } from '../log/ports/samples.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
@@ -24,7 +25,7 @@ test('calibration shows each tenth of confidence with how often people agreed', 
   });
   const runId = 'run_a' as RunId;
   const { create, rows } = creation(runId);
-  await store.log.append({ runId, rows, create: { ...create!, tenant: 'dev' } });
+  await store.log.append({ runId, rows, create: { ...present(create), tenant: 'dev' } });
   await store.log.append({
     runId,
     rows: [decided(0.42), ...held('i1', 'approve'), ...held('i2', 'reject'), decided(0.9)],

@@ -64,7 +64,7 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
   const body = '{"workflowId":"hello","inputs":{"name":"Ada"}}';
   const created = await fetch(`${url}/v1/runs`, { method: 'POST', headers, body });
   expect(created.status).toBe(201);
-  const { eventsUrl, statusUrl } = (await created.json()) as { eventsUrl: string; statusUrl: string };
+  const { eventsUrl, statusUrl }: Record<string, string> = await created.json();
   await (await fetch(url + eventsUrl, { headers: { ...headers, accept: 'text/event-stream' } })).text();
   const run = await (await fetch(url + statusUrl, { headers })).json();
   expect(run).toMatchObject({ status: 'completed', variables: { greeting: 'Hello, Ada!' } });

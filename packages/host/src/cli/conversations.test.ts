@@ -17,7 +17,7 @@ const speaker = (...lines: readonly string[]) => {
 
 const turns = async (cairn: Awaited<ReturnType<typeof servedCli>>['cairn'], runId: string) => {
   const { out } = await cairn(['show', runId, '--json']);
-  const { channels } = JSON.parse(out) as { channels: { conversation: readonly JsonObject[] } };
+  const { channels }: { channels: { conversation: readonly JsonObject[] } } = JSON.parse(out);
   return channels.conversation.map(({ content }) => content);
 };
 

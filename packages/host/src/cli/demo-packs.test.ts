@@ -54,7 +54,7 @@ test('the research crew works on the topic it is given, and leaves a brief', asy
   const cairn = await served();
   const { code, out, err } = await cairn(['run', 'research-crew', '--input', 'topic=sea "walls"']);
   expect(code).toBe(0);
-  expect((JSON.parse(out) as JsonObject).content).toContain('# sea "walls"');
+  expect(JSON.parse(out).content).toContain('# sea "walls"');
   const told = [/● Planner/, /hands over to Researcher/, /● Researcher/, /→ openwop:fs\.write {2}path=notes\.md/];
   let from = 0;
   for (const line of [...told, /● Writer/, /path=brief\.md/, /\d+ turns, \d+ tool calls/, /✓ completed/]) {
@@ -101,7 +101,7 @@ test('rejected, the triage decides again; a decision of another shape is refused
   const { code, out } = await cairn(['run', 'support-triage'], { person });
   expect(code).toBe(0);
   expect(said).toEqual(['approve / edit / reject >', 'reason, or what to change (Enter to skip) >']);
-  expect((JSON.parse(out) as JsonObject).content).toContain('queue billing with the priority high');
+  expect(JSON.parse(out).content).toContain('queue billing with the priority high');
   const waiting = await cairn(['run', 'support-triage']);
   const runId = /cairn answer (\S+) approve/.exec(waiting.err)?.[1] ?? '';
   const refused = await cairn(['answer', runId, '--value', '{"action":"edit","decision":{"queue":"nowhere"}}']);
@@ -129,7 +129,7 @@ test('the review is data in the shape of its schema', async () => {
   const cairn = await served();
   const { code, out } = await cairn(['run', 'code-review', '--input', 'title=Count pages']);
   expect(code).toBe(0);
-  const { result } = JSON.parse(out) as { readonly result: JsonObject };
+  const { result }: { readonly result: JsonObject } = JSON.parse(out);
   expect(result).toMatchObject({
     verdict: 'request-changes',
     findings: [{ severity: 'major' }, { severity: 'minor' }],
@@ -163,7 +163,7 @@ test('the newsroom says what a run two below it asks, and ends once that is answ
   expect((await cairn(['answer', entry, 'by name'])).code).toBe(0);
   const { code, out, err } = await running;
   expect(code).toBe(0);
-  expect((JSON.parse(out) as JsonObject).content).toContain('The witness may be quoted by name.');
+  expect(JSON.parse(out).content).toContain('The witness may be quoted by name.');
   expect(err).toContain('? reporter asks: A witness told us about "The new bridge". How may they be quoted?');
   expect(err).toContain('newsroom > newsroom-reporting > newsroom-interview');
 });

@@ -21,7 +21,7 @@ function folder(): string {
 /** The states and texts by subject, and the exit code. */
 async function findings(cwd: string, ...args: readonly string[]) {
   const { code, out } = await typed(['doctor', '--json', ...args], { cwd });
-  const all = (JSON.parse(out) as { findings: readonly Finding[] }).findings;
+  const { findings: all }: { findings: readonly Finding[] } = JSON.parse(out);
   return { code, ...Object.fromEntries(all.map(({ subject, state, text }) => [subject, `${state}: ${text}`])) };
 }
 

@@ -12,8 +12,7 @@ function folder(): string {
   return path;
 }
 
-const find = (cwd: string, flags: HostFlags = {}, env: Terminal['env'] = {}) =>
-  findHost({ cwd, env } as unknown as Terminal, flags);
+const find = (cwd: string, flags: HostFlags = {}, env: Terminal['env'] = {}) => findHost({ cwd, env }, flags);
 
 const note = { url: 'http://127.0.0.1:9', key: 'the-key-of-dev' };
 

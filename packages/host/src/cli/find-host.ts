@@ -40,7 +40,7 @@ export async function withHost<Result>(
 }
 
 /** A key from a file is sent only to the host of that file. */
-export function findHost(terminal: Terminal, flags: HostFlags): FoundHost {
+export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFlags): FoundHost {
   const { env } = terminal;
   const url = flags.url ?? text(env.CAIRN_URL);
   if (url !== undefined) {
@@ -78,7 +78,7 @@ interface Configuration {
   readonly keys?: unknown;
 }
 
-function fromConfiguration(file: string, { env }: Terminal, flags: HostFlags): FoundHost {
+function fromConfiguration(file: string, { env }: Pick<Terminal, 'env'>, flags: HostFlags): FoundHost {
   const config = readConfiguration(file);
   const written = writtenKey(config.keys);
   const key = flags.key ?? text(env.CAIRN_KEY) ?? written ?? namedKey(config.keys, env);

@@ -10,7 +10,7 @@ async function waiting({ cairn }: Cli, workflow: string): Promise<string> {
 /** Until the inbox has so many: a run that was just started may not have asked yet. */
 async function entries({ cairn }: Cli, count: number): Promise<readonly Record<string, unknown>[]> {
   for (;;) {
-    const found = JSON.parse((await cairn(['inbox', '--json'])).out).entries as Record<string, unknown>[];
+    const found: Record<string, unknown>[] = JSON.parse((await cairn(['inbox', '--json'])).out).entries;
     if (found.length === count) return found;
   }
 }

@@ -68,7 +68,7 @@ test('show --at gives the fold of the events up to there, and its JSON the snaps
   const runId = await detached('review');
   await cairn(['answer', runId, 'accept']);
   const events = (await cairn(['tail', runId, '--json'])).out.split('\n').map((line) => JSON.parse(line));
-  const suspended = events.find(({ type }) => type === 'node.suspended').sequence as number;
+  const suspended: number = events.find(({ type }) => type === 'node.suspended').sequence;
   const then = await cairn(['show', runId, '--at', String(suspended)]);
   expect(then.out).toContain(`waiting-approval as of event ${suspended}`);
   expect(then.out).not.toContain('core.setVariable');
@@ -96,7 +96,7 @@ test('tail begins where it is told, keeps to the types, and stops with the run',
   expect(all.out.split('\n').at(-1)).toMatch(/ run\.completed /);
   const nodes = (await cairn(['tail', runId, '--types', 'node.started,run', '--json'])).out.split('\n');
   expect(nodes.map((line) => JSON.parse(line).type)).toEqual(['run.started', 'node.started', 'run.completed']);
-  const last = JSON.parse(nodes.at(-1) ?? '').sequence as number;
+  const last: number = JSON.parse(nodes.at(-1) ?? '').sequence;
   expect((await cairn(['tail', runId, '--from', String(last)])).out.split('\n').length).toBe(1);
 });
 

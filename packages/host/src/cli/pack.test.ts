@@ -67,7 +67,7 @@ test('sign makes a key once, for its owner alone, and verify counts only keys it
     code: 2,
     err: expect.stringContaining('cannot be written'),
   });
-  const { publicKey } = JSON.parse(out) as { publicKey: string };
+  const { publicKey }: { publicKey: string } = JSON.parse(out);
   const trust = ['--trust', `acme-2026=${publicKey}`];
   expect(await pack('verify', 'desk', ...trust)).toMatchObject({
     code: 0,
@@ -104,7 +104,7 @@ test('what cannot be signed or trusted is told, and never quoted', async () => {
 test('a pack that was signed again after a change is right again', async () => {
   await pack('init', 'desk');
   const sign = ['sign', 'desk', '--key', 'acme.pem', '--key-id', 'a', '--json'];
-  const { publicKey } = JSON.parse((await pack(...sign, '--new-key')).out) as { publicKey: string };
+  const { publicKey }: { publicKey: string } = JSON.parse((await pack(...sign, '--new-key')).out);
   writeFileSync(file('desk', 'prompts', 'helper.md'), 'Other words.');
   await pack(...sign);
   expect(await pack('verify', 'desk', '--trust', `a=${publicKey}`)).toMatchObject({ code: 0 });

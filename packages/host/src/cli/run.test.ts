@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { readerKey, servedCli } from './served-cli.kit.ts';
 import { isAtRest } from './watch-run.ts';
@@ -105,7 +104,7 @@ test('a question that somebody else answers is not asked any longer', async () =
           reject(signal.reason);
         });
         void cairn(['runs', '--json']).then(({ out }) =>
-          cairn(['answer', JSON.parse(out).runs[0].runId as string, 'accept']),
+          cairn(['answer', String(JSON.parse(out).runs[0].runId), 'accept']),
         );
       }),
   });
@@ -148,7 +147,7 @@ test('inputs come from a file, and those of the command line win', async () => {
 test('goes on with a conversation that it is told of', async () => {
   const { cairn } = await servedCli();
   const contextOf = async (...args: string[]) =>
-    (JSON.parse((await cairn(['run', 'hello', '--detach', '--json', ...args])).out) as JsonObject).contextId as string;
+    String(JSON.parse((await cairn(['run', 'hello', '--detach', '--json', ...args])).out).contextId);
   const first = await contextOf();
   expect(await contextOf('--context', first)).toBe(first);
   expect(await contextOf()).not.toBe(first);

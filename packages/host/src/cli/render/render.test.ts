@@ -1,4 +1,3 @@
-import type { JsonObject } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerCommand, questionLines } from './question.ts';
@@ -96,7 +95,7 @@ test.each([
     'cairn answer run_a --value JSON',
   ],
 ])('a question of %j is told with the words that answer it', ({ kind, data }, lines, command) => {
-  const question = { interruptId: 'i', nodeId: 'n', kind, data: data as JsonObject };
+  const question = { interruptId: 'i', nodeId: 'n', kind, data };
   expect(questionLines(question, styleOf(false))).toEqual(lines);
   expect(answerCommand('run_a', question)).toBe(command);
 });
