@@ -173,8 +173,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'cause-is-off-by-one',
     file: 'packages/host/src/engine/core/facts.ts',
-    find: `cause: open.requestedSeq,`,
-    replace: `cause: open.requestedSeq + 1,`,
+    find: `[stepReturned(open, came, open.requestedSeq)]`,
+    replace: `[stepReturned(open, came, open.requestedSeq + 1)]`,
     suite: simulation,
     why: 'A result names itself, or an unrelated event, as its cause.',
   },
@@ -245,8 +245,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'children-of-a-node-that-ended-live-on',
-    file: 'packages/host/src/engine/core/evolve-facts.ts',
-    find: `  if (!state.strays.includes(child)) state.strays.push(child);
+    file: 'packages/host/src/engine/core/evolve-attempts.ts',
+    find: `  if (!state.orphans.includes(child)) state.orphans.push(child);
 `,
     replace: '',
     suite: { kind: 'vitest', path: 'packages/host/src/engine/nodes/sub-workflow.test.ts' },
@@ -254,7 +254,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'interrupted-call-of-an-agent-is-forgotten',
-    file: 'packages/host/src/engine/core/evolve-facts.ts',
+    file: 'packages/host/src/engine/core/evolve-attempts.ts',
     find: `    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
 `,
     replace: '',

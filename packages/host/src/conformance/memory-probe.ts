@@ -1,15 +1,14 @@
 /** The nodes of the published memory fixtures: an identity node that also does what its `memoryAction` says. Conformance mode only. */
 import type { Json, JsonObject, RawEvent } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
-import { stepRequested } from '../engine/core/recover.ts';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
+import { stepRequested } from '../engine/core/step-rows.ts';
 import { identity } from '../engine/nodes/basic-nodes.ts';
+import { MEMORY_PROBE_PERFORMER } from '../engine/performer-ids.ts';
 import type { CallContext, Performer } from '../engine/ports.ts';
 import type { CallResult, DrivenContext, NodeDriver, NodeType } from '../engine/workflow/node-type.ts';
 import type { PerformerPorts } from '../server/host-extension.ts';
 import { callInputOf, isProbe, type ProbeCall, type ProbePlan, planOf } from './probe-plans.ts';
-
-const PERFORMER = 'cairn.memory-probe';
 
 interface Inner {
   /** Calls that were asked for. */
@@ -51,7 +50,7 @@ function next(context: Context) {
   if (inner.asked > inner.results.length) return null;
   if (inner.asked < calls.length) {
     const callId = `${node.id}#${visit}.${attempt}/t${inner.asked}.0`;
-    const call = { callId, nodeId: node.id, step: PERFORMER, safety: 'idempotent' as const, attempt: 1 };
+    const call = { callId, nodeId: node.id, step: MEMORY_PROBE_PERFORMER, safety: 'idempotent' as const, attempt: 1 };
     return { kind: 'wait' as const, drafts: [stepRequested(call)], effects: [{ kind: 'step' as const, callId }] };
   }
   const listed = (inner.results.at(-1) ?? []) as readonly Json[];
@@ -77,7 +76,7 @@ function returned({ node }: Context, { callId, attempt }: OpenCall, result: Call
 
 /** Makes the calls of probes. */
 export const createProbePerformer = (ports: PerformerPorts): Performer => ({
-  typeId: PERFORMER,
+  typeId: MEMORY_PROBE_PERFORMER,
   async run(input, context) {
     const { agentId, ...call } = input as unknown as ProbeCall & { readonly agentId: string };
     const { memory } = ports;

@@ -71,10 +71,10 @@ export interface CallContext extends StepContext {
 }
 
 /** Performs the calls of driven nodes. What it returns or throws is what is recorded of the call. */
-export interface Performer {
+export interface Performer<Input extends JsonObject = JsonObject> {
   /** `OpenCall.step` of the calls it performs. */
   readonly typeId: string;
-  run(input: JsonObject, context: CallContext): Promise<Json>;
+  run(input: Input, context: CallContext): Promise<Json>;
 }
 
 /** An agent as a run began with it: its definition by content, and who it is on the wire. */

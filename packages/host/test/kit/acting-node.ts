@@ -13,7 +13,7 @@ export const actingNode = defineNodeType({
   actsAsAgent: () => true,
   begin(context) {
     if (context.config.asks !== true) return known(context);
-    const question = { nodeId: context.node.id, kind: 'custom', data: { customKind: 'go-on', payload: {} } };
+    const question = { nodeId: context.node.id, kind: 'custom' as const, data: { customKind: 'go-on', payload: {} } };
     return { kind: 'wait', drafts: askDrafts(context.state, question) };
   },
   resume: known,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
 import type { Draft, OpenCall } from '../../src/engine/core/state.ts';
 import { anyJsonObject } from '../../src/engine/nodes/config-fields.ts';
+import { TOOL_PERFORMER } from '../../src/engine/performer-ids.ts';
 import {
   type CallResult,
   type DrivenContext,
@@ -37,16 +38,30 @@ interface Relay {
 
 const driver: NodeDriver<Relay, Config> = {
   fresh: () => ({ round: 0, open: 0, between: 'nothing', results: [], emitted: 0 }),
+  runChange(event) {
+    switch (event.type) {
+      case 'agent.toolCalled': {
+        const { callId, attempt = 1, safety = 'write', recoveries = 0 } = event.payload;
+        return { kind: 'call-opened', call: { callId, attempt, safety, recoveries, step: TOOL_PERFORMER } };
+      }
+      case 'agent.toolReturned':
+        return { kind: 'call-closed', callId: event.payload.callId, attempt: event.payload.attempt ?? 0 };
+      default:
+        return null;
+    }
+  },
   evolve(relay, { type, payload }) {
     if (type === 'agent.toolCalled' && payload.attempt === 1) {
       relay.open += 1;
-      relay.round = payload.round as number;
+      relay.round = payload.round ?? 0;
       relay.between = 'nothing';
     } else if (type === 'agent.toolReturned') {
       relay.open -= 1;
       relay.results.push(`${payload.callId}: ${JSON.stringify(payload.outcome ?? payload.error)}`);
-    } else if (type === 'cairn.timer.set' || type === 'interrupt.requested') {
-      if ((payload.data as JsonObject | undefined)?.customKind !== 'cairn.step.interrupted') relay.between = 'waiting';
+    } else if (type === 'cairn.timer.set') {
+      relay.between = 'waiting';
+    } else if (type === 'interrupt.requested') {
+      if (payload.data.customKind !== 'cairn.step.interrupted') relay.between = 'waiting';
     } else if (type === 'cairn.timer.fired' || (type === 'interrupt.resolved' && relay.between === 'waiting')) {
       relay.between = 'over';
     } else if (type === 'cairn.tool.progress') {
@@ -61,7 +76,7 @@ const driver: NodeDriver<Relay, Config> = {
     if (inner.round > 0 && inner.between === 'nothing') {
       if (restMs !== undefined) return { kind: 'wait', drafts: [rest(context, restMs)] };
       if (asks === true) {
-        const question = { nodeId: node.id, kind: 'custom', data: { customKind: 'go-on', payload: {} } };
+        const question = { nodeId: node.id, kind: 'custom' as const, data: { customKind: 'go-on', payload: {} } };
         return { kind: 'wait', drafts: askDrafts(context.state, question) };
       }
     }

@@ -14,16 +14,18 @@ import {
 import { answerDrafts } from '../../src/engine/core/answers.ts';
 import { decide } from '../../src/engine/core/decide.ts';
 import { drivenResult } from '../../src/engine/core/driven.ts';
-import { evolve, newRunState } from '../../src/engine/core/evolve.ts';
+import { evolve } from '../../src/engine/core/evolve.ts';
 import { cancelRequested } from '../../src/engine/core/facts.ts';
 import type { HostLimits } from '../../src/engine/core/limits.ts';
+import { newRunState } from '../../src/engine/core/new-run-state.ts';
 import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
 import { recover } from '../../src/engine/core/recover.ts';
 import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/core/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
+import type { ChildStart } from '../../src/engine/family/child-performer.ts';
 import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
 import type { StepSafety } from '../../src/engine/ports.ts';
-import { type Parent, startedDraft } from '../../src/engine/stepping/start-run.ts';
+import { startedDraft } from '../../src/engine/stepping/start-run.ts';
 import type { Pins } from '../../src/engine/workflow/agent-pins.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/workflow/define-workflow.ts';
 import type { Agents, CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
@@ -41,8 +43,8 @@ export interface ScriptOptions {
   readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
   /** Default: `run_1`. */
   readonly runId?: RunState['runId'];
-  /** Of a run that a node of another one starts. */
-  readonly parent?: Parent;
+  /** Of a run that a node of another run asked for. */
+  readonly child?: ChildStart;
 }
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
@@ -87,7 +89,7 @@ export class RunScript {
   now = 1_000_000;
 
   constructor(definition: WorkflowDefinition, options: ScriptOptions = {}) {
-    const { inputs = {}, configurable, nodeTypes = scriptNodeTypes, agents, parent } = options;
+    const { inputs = {}, configurable, nodeTypes = scriptNodeTypes, agents, child } = options;
     checkDefinition(definition, nodeTypes);
     const workflow = compileWorkflow(definition, 'hash', nodeTypes);
     this.workflow = agents === undefined ? workflow : { ...workflow, agents: agents.definitions };
@@ -95,7 +97,7 @@ export class RunScript {
     const draft = startedDraft({
       workflow: this.workflow,
       pins: agents?.pins ?? null,
-      request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable }, parent },
+      request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable }, child },
       limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },
     });
     this.write([draft]);
@@ -150,12 +152,12 @@ export class RunScript {
   }
 
   answers(nodeId: string, value: Json, principal?: string): this {
-    this.write(answerDrafts(this.state, { nodeId, value, principal }, this.now).drafts);
+    this.write(answerDrafts(this, { nodeId, value, principal }, this.now).drafts);
     return this.settle();
   }
 
   answersTo(interruptId: string, value: Json): this {
-    this.write(answerDrafts(this.state, { interruptId, value }, this.now).drafts);
+    this.write(answerDrafts(this, { interruptId, value }, this.now).drafts);
     return this.settle();
   }
 

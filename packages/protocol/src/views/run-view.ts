@@ -35,7 +35,7 @@ export interface RunView extends Agents, Children {
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   usage: UsageView;
-  parentRunId: string | null;
+  parentRunId: RunId | null;
   parentNodeId: string | null;
   /** The status the task view showed last, and the event that changed it. */
   taskStatus: TaskStatus | null;

@@ -1,5 +1,7 @@
 /** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
+import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
+import { callChange } from './call-rows.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
@@ -8,12 +10,10 @@ import { freshLoop, type LoopState } from './state/loop-state.ts';
 import { stoppedLoop } from './stopped.ts';
 import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
 
-/** `OpenCall.step` of the calls of a model. */
-const MODEL_PERFORMER = 'cairn.model';
-
 export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
   return {
     fresh: freshLoop,
+    runChange: callChange,
     evolve: evolveLoop,
     next: (context) => nextOfLoop(context, options),
     callInput: (context, call) =>

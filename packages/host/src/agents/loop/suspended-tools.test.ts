@@ -16,7 +16,7 @@ describe('a tool that asks somebody', () => {
       suspended: { ordinal: 0, question: ask('Which?') },
     });
     expect(run.status).toBe('waiting-input');
-    expect(run.state).toMatchObject({ calls: {}, unsettled: 0 });
+    expect(run.state).toMatchObject({ calls: {}, awaitedCalls: 0 });
     expect(run.last('interrupt.requested').data).toEqual({ questions: [{ id: 'answer', question: 'Which?' }] });
     run.answers('a', { answers: { answer: 'blue' } });
     expect(run.last('cairn.step.requested')).toMatchObject({ step: 'cairn.tool', callId: 'a#0.0/t0.0', attempt: 2 });

@@ -2,10 +2,11 @@
 import { type ErrorCode, invariant, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
+import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import { authorize, type ToolAccess } from '../allowlist.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
-import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome, type ToolQuestion } from '../tools/tool.ts';
+import type { ToolCallInput, ToolOutcome, ToolQuestion } from '../tools/tool.ts';
 import type { Agent } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolCalled } from './loop-tools.ts';

@@ -1,8 +1,8 @@
 /** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
-import type { AgentManifest, Json, JsonObject, RunId } from '@cairn/protocol';
-import { quoted, TerminalError } from '@cairn/protocol';
+import type { AgentManifest, Json, JsonObject, PayloadOf, RunId } from '@cairn/protocol';
+import { foldEventOf, quoted, TerminalError } from '@cairn/protocol';
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
-import type { AgentPin, AgentSource } from '../../engine/ports.ts';
+import type { AgentSource } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, RememberRequest } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
@@ -83,7 +83,7 @@ export class AgentMemory implements MemoryPort {
     const shape = await this.#shapeOf(started, call.agentId);
     const has = names.filter((name) => shape?.[shapeKeys[name]] === true);
     const chosen = wanted === undefined ? has : has.filter((name) => name === wanted);
-    const scope = memoryScopeOf(call.runId, started);
+    const scope = memoryScopeOf(call.runId, started.memoryScope);
     const [first, ...others] = chosen.map((name) => ({ name, ref: refOf(name, call, scope) }));
     if (first !== undefined) return [first, ...others];
     throw new TerminalError('validation_error', {
@@ -93,14 +93,14 @@ export class AgentMemory implements MemoryPort {
   }
 
   /** What the run began with, by its first row. */
-  async #startOf(runId: RunId): Promise<JsonObject> {
+  async #startOf(runId: RunId): Promise<Partial<PayloadOf<'run.started'>>> {
     const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1 });
-    return JSON.parse(first?.payload ?? '{}') as JsonObject;
+    const event = first === undefined ? undefined : foldEventOf(first);
+    return event?.type === 'run.started' ? event.payload : {};
   }
 
   /** As the run was pinned to the agent, whatever became of its pack. */
-  async #shapeOf(started: JsonObject, agentId: string): Promise<MemoryShape> {
-    const agents = (started.agents ?? {}) as unknown as Readonly<Record<string, AgentPin>>;
+  async #shapeOf({ agents = {} }: Partial<PayloadOf<'run.started'>>, agentId: string): Promise<MemoryShape> {
     const pin = Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
     if (pin === undefined) return undefined;
     const { manifest } = (await this.#ports.agentSource.definition(pin.hash)) as JsonObject & {

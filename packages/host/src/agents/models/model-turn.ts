@@ -1,5 +1,6 @@
 /** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
 import { type ErrorCode, isCairnError, type Json, type ModelErrorClass } from '@cairn/protocol';
+import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
 import { wellFormed } from '../../engine/values/canonical.ts';
 import { llmCacheKey } from './cache-key.ts';
@@ -33,7 +34,7 @@ export interface ModelPerformerPorts {
 
 export function createModelPerformer(ports: ModelPerformerPorts): Performer {
   return {
-    typeId: 'cairn.model',
+    typeId: MODEL_PERFORMER,
     async run(input, context) {
       return await perform(input as ModelRequest, context, ports);
     },

@@ -31,8 +31,12 @@ export function createSupervisor(options: LoopOptions): NodeType {
   const scripted = scriptedDriver(options) as NodeDriver;
   const driverOf = (context: DrivenContext): NodeDriver => (isScripted(context.node) ? scripted : agent);
   const driver: NodeDriver<Inner> = {
-    // Which of the two it is follows from the node, which is not known here: each reads only what is its own.
-    fresh: () => ({ ...agent.fresh(), ...scripted.fresh() }),
+    // Which of the two it is follows from the node, which `evolve` does not see: each reads only what is its own.
+    fresh: (node) => ({ ...agent.fresh(node), ...scripted.fresh(node) }),
+    runChange: (event) =>
+      event.type === 'runOrchestrator.decided'
+        ? { kind: 'decided', ...event.payload }
+        : (agent.runChange?.(event) ?? null),
     evolve(inner, event) {
       agent.evolve(inner, event);
       scripted.evolve(inner, event);

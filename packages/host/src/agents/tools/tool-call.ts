@@ -1,6 +1,7 @@
 /** The performer of tool calls: finds the tool, checks its arguments, and turns whatever its function does into what can be recorded. */
+import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Performer } from '../../engine/ports.ts';
-import { TOOL_PERFORMER, type ToolCallInput, type ToolOutcome } from './tool.ts';
+import type { ToolCallInput, ToolOutcome } from './tool.ts';
 import { ToolEntry, type ToolEntryPorts } from './tool-entry.ts';
 import { failed } from './tool-error.ts';
 import type { ToolRegistry } from './tool-registry.ts';

@@ -145,6 +145,3 @@ export type ToolOutcome =
   | { readonly kind: 'result'; readonly value: Json }
   | { readonly kind: 'suspended'; readonly ordinal: number; readonly question: ToolQuestion }
   | { readonly kind: 'failed'; readonly error: ToolError };
-
-/** The performer's name among those of the engine. */
-export const TOOL_PERFORMER = 'cairn.tool';

@@ -8,7 +8,7 @@ const gate = (config: JsonObject = {}, type = 'core.approvalGate'): NodeOptions 
 const asked = (config?: JsonObject, type?: string) => new RunScript(workflowOf({ g: gate(config, type) }));
 const codeOf = (run: RunScript, value: Json, principal?: string) => {
   try {
-    answerDrafts(run.state, { nodeId: 'g', value, principal }, run.now);
+    answerDrafts(run, { nodeId: 'g', value, principal }, run.now);
   } catch (error) {
     return (error as { code: string }).code;
   }
@@ -214,7 +214,7 @@ test('an answer to one question never meets the next question of the same node',
   const interruptId = Object.keys(run.state.view.interrupts)[0];
   run.answers('g', { action: 'accept' });
   expect(run.status).toBe('waiting-approval');
-  const again = () => answerDrafts(run.state, { interruptId, value: { action: 'accept' } }, run.now);
+  const again = () => answerDrafts(run, { interruptId, value: { action: 'accept' } }, run.now);
   expect(again).toThrow(expect.objectContaining({ code: 'interrupt_already_resolved' }));
 });
 

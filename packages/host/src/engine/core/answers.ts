@@ -1,8 +1,9 @@
 /** Checks an answer to an interrupt against what was asked, and writes it down; a gate of several counts votes. */
 import {
-  type ApprovalAction,
-  type ClarificationQuestion,
+  type ApprovalAnswer,
+  type ClarificationAnswer,
   type InterruptView,
+  isJsonObject,
   isoTime,
   type Json,
   type JsonObject,
@@ -10,11 +11,15 @@ import {
   parseApprovalAnswer,
   parseClarificationAnswer,
   parseExternalAnswer,
+  row,
   TerminalError,
 } from '@cairn/protocol';
 import { compileSchema } from '../values/schemas.ts';
-import { conversationDrafts } from './conversation-answers.ts';
-import { resolveDrafts } from './interrupts.ts';
+import type { SentAnswer } from '../workflow/node-type.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { drivenAnswer } from './driven.ts';
+import { dataOf, resolveDrafts } from './interrupts.ts';
+import type { PayloadDraft } from './payload-draft.ts';
 import { quorum } from './quorum.ts';
 import { refuseProblems } from './refuse-answer.ts';
 import type { Draft, RunState } from './state.ts';
@@ -32,30 +37,50 @@ export interface AnswerDrafts {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly drafts: readonly Draft[];
-  /** False when the gate stays open for more votes, or the conversation for more turns. */
-  readonly settled: boolean;
+}
+
+interface AnsweredRun {
+  readonly state: RunState;
+  readonly workflow: Workflow;
 }
 
 /** Throws with the code of wire 2.14 when the answer cannot be taken. */
-export function answerDrafts(state: RunState, request: AnswerRequest, now: number): AnswerDrafts {
-  const interrupt = openInterrupt(state, request, now);
+export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: number): AnswerDrafts {
+  const interrupt = openInterrupt(run.state, request, now);
   const { interruptId, nodeId } = interrupt;
-  if (interrupt.kind === 'approval') return { interruptId, nodeId, ...approvalDrafts(interrupt, request, now) };
-  if (interrupt.kind === 'conversation.exchange') {
-    return { interruptId, nodeId, ...conversationDrafts(state, interrupt, request, now) };
+  const sent: SentAnswer = { value: request.value, principal: request.principal, now };
+  return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
+}
+
+/** As the kind of the question has it. */
+function usualAnswer(interrupt: InterruptView, sent: SentAnswer): readonly Draft[] {
+  switch (interrupt.kind) {
+    case 'approval':
+      return approvalDrafts(interrupt, sent);
+    case 'clarification': {
+      const answer = parseClarificationAnswer(sent.value);
+      checkAnswers(interrupt, answer.answers);
+      checkBySchema(interrupt, answer);
+      return resolved(interrupt, answer, sent, clarified(interrupt, answer, sent));
+    }
+    case 'external-event': {
+      const event = parseExternalAnswer(sent.value);
+      checkCorrelation(interrupt, event.eventPayload);
+      checkBySchema(interrupt, event);
+      return resolved(interrupt, event, sent, null);
+    }
+    default:
+      checkBySchema(interrupt, sent.value);
+      return resolved(interrupt, sent.value, sent, null);
   }
-  const value = checkedValue(interrupt, request.value);
-  const older = interrupt.kind === 'clarification' ? clarified(interrupt, value as JsonObject, request) : null;
-  return { interruptId, nodeId, drafts: resolved(interrupt, value, request, now, older), settled: true };
 }
 
 const resolved = (
   { nodeId, interruptId, kind, seq }: InterruptView,
   value: Json,
-  { principal }: AnswerRequest,
-  at: number,
+  { principal, now }: SentAnswer,
   older: Draft | null,
-): Draft[] => resolveDrafts({ nodeId, interruptId, kind, cause: seq, at, value, by: principal ?? null }, older);
+): Draft[] => resolveDrafts({ nodeId, interruptId, kind, cause: seq, at: now, value, by: principal ?? null }, older);
 
 function openInterrupt(state: RunState, { nodeId, interruptId, value }: AnswerRequest, now: number): InterruptView {
   const { view } = state;
@@ -87,7 +112,7 @@ function askedBy({ view, runId }: RunState, name: string): string | null | undef
 }
 
 /** What is said after the end is no late answer: there is nothing that it could have answered. */
-const isTurn = (value: Json): boolean => isObject(value) && value.operation === 'exchange';
+const isTurn = (value: Json): boolean => isJsonObject(value) && value.operation === 'exchange';
 
 const conversationClosed = ({ runId, view }: RunState, name: string): TerminalError =>
   new TerminalError('validation_error', {
@@ -128,49 +153,28 @@ function closedError(state: RunState, end: string | undefined, name: string): Te
       });
 }
 
-function checkedValue(interrupt: InterruptView, value: Json): Json {
-  switch (interrupt.kind) {
-    case 'clarification': {
-      const answer = parseClarificationAnswer(value);
-      checkAnswers(interrupt, answer.answers as JsonObject);
-      return checkedBySchema(interrupt, answer as JsonObject);
-    }
-    case 'external-event': {
-      const event = parseExternalAnswer(value) as JsonObject;
-      checkCorrelation(interrupt, event.eventPayload as Json);
-      return checkedBySchema(interrupt, event);
-    }
-    default:
-      return checkedBySchema(interrupt, value);
-  }
-}
-
-function checkedBySchema({ resumeSchema, interruptId }: InterruptView, value: Json): Json {
+function checkBySchema({ resumeSchema, interruptId }: InterruptView, value: Json): void {
   if (resumeSchema !== null) refuseProblems(interruptId, compileSchema(resumeSchema)(value));
-  return value;
 }
 
 /** The event must be the one that is waited for, not another of its kind. */
 function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): void {
-  const fields = isObject(payload) ? payload : {};
-  const problems = Object.entries((data.correlation ?? {}) as JsonObject)
-    .filter(([name, expected]) => !isOfSignIn(data, name) && !jsonEquals(own(fields, name), expected))
+  const fields = isJsonObject(payload) ? payload : {};
+  const { correlation = {} } = dataOf<'external-event'>(data);
+  const isSignIn = typeof correlation.authType === 'string';
+  const problems = Object.entries(correlation)
+    .filter(([name]) => !isSignIn || !signInFields.includes(name))
+    .filter(([name, expected]) => !jsonEquals(own(fields, name), expected))
     .map(([name, expected]) => `eventPayload.${name} must be ${JSON.stringify(expected)}`);
   refuseProblems(interruptId, problems);
 }
 
-/** What a sign-in says of itself is for whoever signs in, and does not come back. */
+/** A sign-in tells these to the person who signs in; they do not come back. */
 const signInFields: readonly string[] = ['authType', 'provider', 'scopes', 'authUrl', 'prompt'];
-
-const isOfSignIn = ({ correlation }: JsonObject, name: string): boolean =>
-  typeof (correlation as JsonObject).authType === 'string' && signInFields.includes(name);
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every question once, nothing else, each answer as its question's schema has it. */
 function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject): void {
-  const questions = data.questions as unknown as readonly ClarificationQuestion[];
+  const { questions } = dataOf<'clarification'>(data);
   const known = new Set(questions.map((question) => question.id));
   const problems = Object.keys(answers)
     .filter((id) => !known.has(id))
@@ -179,63 +183,51 @@ function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject)
     const answer = own(answers, id);
     if (answer === undefined) problems.push(`question ${id} has no answer`);
     else if (schema !== undefined) {
-      for (const problem of compileSchema(schema as JsonObject)(answer)) problems.push(`question ${id}: ${problem}`);
+      for (const problem of compileSchema(schema)(answer)) problems.push(`question ${id}: ${problem}`);
     }
   }
   refuseProblems(interruptId, problems);
 }
 
-const clarified = (
+function clarified(
   { nodeId, interruptId, seq }: InterruptView,
-  value: JsonObject,
-  { principal }: AnswerRequest,
-): Draft => ({
-  type: 'clarification.resolved',
-  nodeId,
-  cause: seq,
-  audience: 'client',
-  payload: {
-    nodeId,
-    interruptId,
-    answers: value.answers as JsonObject,
-    ...(principal === undefined ? {} : { answeredBy: principal }),
-  },
-});
+  { answers }: ClarificationAnswer,
+  { principal }: SentAnswer,
+): Draft {
+  const payload = { nodeId, interruptId, answers, ...(principal === undefined ? {} : { answeredBy: principal }) };
+  return row('clarification.resolved', payload, { nodeId, cause: seq });
+}
 
-function approvalDrafts(interrupt: InterruptView, request: AnswerRequest, now: number) {
+function approvalDrafts(interrupt: InterruptView, sent: SentAnswer): readonly Draft[] {
   const { data, interruptId } = interrupt;
-  const offered = data.actions as unknown as readonly ApprovalAction[];
-  const answer = parseApprovalAnswer(request.value, offered);
+  const { actions: offered } = dataOf<'approval'>(data);
+  const answer = parseApprovalAnswer(sent.value, offered);
   if (!offered.includes(answer.action)) {
     refuseProblems(interruptId, [`the action ${answer.action} is not offered; it offers ${offered.join(', ')}`]);
   }
   // Who decided is what the credential says, never what the body claims.
-  const decidedBy = request.principal ?? 'anonymous';
-  const value = { ...answer, decidedBy, decidedAt: isoTime(now) } as JsonObject;
-  checkedBySchema(interrupt, value);
+  const decidedBy = sent.principal ?? 'anonymous';
+  const value = { ...answer, decidedBy, decidedAt: isoTime(sent.now) };
+  checkBySchema(interrupt, value);
   const outcome = quorum(interrupt, decidedBy, answer.action);
   const received = receivedDraft(interrupt, value);
-  if (outcome === 'open') return { drafts: [received], settled: false };
-  const settledValue = outcome === 'rejected' && answer.action !== 'reject' ? { ...value, action: 'reject' } : value;
-  return { drafts: resolved(interrupt, settledValue, request, now, received), settled: true };
+  if (outcome === 'open') return [received];
+  const isOverruled = outcome === 'rejected' && answer.action !== 'reject';
+  return resolved(interrupt, isOverruled ? { ...value, action: 'reject' } : value, sent, received);
 }
 
-const receivedFields = [
-  'action',
-  'decidedBy',
-  'decidedAt',
-  'feedback',
-  'refineFeedback',
-  'editedArtifactData',
-] as const;
+type Vote = ApprovalAnswer & { readonly decidedBy: string; readonly decidedAt: string };
 
-function receivedDraft({ nodeId, interruptId, seq }: InterruptView, value: JsonObject): Draft {
-  const payload: Record<string, Json> = { nodeId, interruptId };
-  for (const name of receivedFields) {
-    const field = value[name];
-    if (field !== undefined) payload[name] = field;
+function receivedDraft({ nodeId, interruptId, seq }: InterruptView, value: Vote): Draft {
+  const { action, decidedBy, decidedAt, feedback } = value;
+  const payload: PayloadDraft<'approval.received'> = { nodeId, interruptId, action, decidedBy, decidedAt };
+  if (feedback !== undefined) payload.feedback = feedback;
+  // Also beside another action: an answer may say more than its action needs.
+  if ('refineFeedback' in value && value.refineFeedback !== undefined) payload.refineFeedback = value.refineFeedback;
+  if ('editedArtifactData' in value && value.editedArtifactData !== undefined) {
+    payload.editedArtifactData = value.editedArtifactData;
   }
-  return { type: 'approval.received', nodeId, cause: seq, audience: 'client', payload };
+  return row('approval.received', payload, { nodeId, cause: seq });
 }
 
 const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>

@@ -2,7 +2,7 @@
 import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
-import { hasChildren } from '../family/child-runs.ts';
+import { hasChildren } from '../family/relatives.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
@@ -64,7 +64,7 @@ export function compose(moment: Moment): Batch {
     const message = error instanceof Error ? error.message : String(error);
     state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
   };
-  const facts = moment.facts.filter((fact) => accept(fact, { state, now, write, broken }));
+  const facts = moment.facts.filter((fact) => accept(fact, { state, now, workflow, write, broken }));
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
   // What this very batch asks for needs no second request.
@@ -84,7 +84,7 @@ export function compose(moment: Moment): Batch {
     }
   }
   const isWhole = rows.length < MAX_ROWS;
-  const mayRest = moment.hasCheckedRelatives || state.keeper === null;
+  const mayRest = moment.hasCheckedRelatives || state.attachedTo === null;
   const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,
@@ -106,13 +106,14 @@ function recordsOf(facts: readonly Fact[], state: RunState): Append['idempotency
 interface Acceptance {
   readonly state: RunState;
   readonly now: number;
+  readonly workflow: Workflow;
   readonly write: (drafts: readonly Draft[]) => void;
   readonly broken: (error: unknown) => void;
 }
 
-function accept(fact: Fact, { state, now, write, broken }: Acceptance): boolean {
+function accept(fact: Fact, { state, now, workflow, write, broken }: Acceptance): boolean {
   try {
-    write(fact.propose(state, now));
+    write(fact.propose(state, now, workflow));
     return true;
   } catch (error) {
     if (fact.instead === undefined) {
@@ -120,7 +121,7 @@ function accept(fact: Fact, { state, now, write, broken }: Acceptance): boolean 
       return false;
     }
     try {
-      write(fact.instead(state, now, error));
+      write(fact.instead(error)(state, now, workflow));
     } catch (defect) {
       broken(defect);
     }
@@ -129,7 +130,7 @@ function accept(fact: Fact, { state, now, write, broken }: Acceptance): boolean 
 }
 
 /** Whether a call is open that this host has to see to. One about which a human was asked waits for the answer only. */
-export const awaitsEffects = (state: RunState): boolean => state.unsettled > 0;
+export const awaitsEffects = (state: RunState): boolean => state.awaitedCalls > 0;
 
 /** Whether the run is over with the last row of the batch. */
 export const endsRun = (batch: Batch): boolean => isTerminalType(batch.rows.at(-1)?.type ?? '');

@@ -1,15 +1,15 @@
 /** What follows from what is known: the next few rows of a run, or none until something happens outside. */
-
-import type { JsonObject } from '@cairn/protocol';
+import { invariant, row, type TaskStatus } from '@cairn/protocol';
 import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
 import { expiryDrafts } from './interrupts.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
+import { nodeById } from './node-of.ts';
 import { mayGoOn, nextFact, pauseRun } from './pause.ts';
 import { verdictDecision } from './recover.ts';
 import { runOutputs } from './run-outputs.ts';
-import type { Decision, Draft, OpenCall, Pending, RunError, RunState, Timer } from './state.ts';
+import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from './state.ts';
 
 const nothing: Decision = { drafts: [], effects: [] };
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
@@ -35,12 +35,7 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   return state.activeCount > 0 ? nothing : complete(state, workflow);
 }
 
-const taskStatus = (status: string, cause: number): Draft => ({
-  type: 'cairn.task.status',
-  cause,
-  audience: 'client',
-  payload: { status },
-});
+const taskStatus = (status: TaskStatus, cause: number): Draft => row('cairn.task.status', { status }, { cause });
 
 /** Stops what is still going on, some nodes at a time; then the row that ends the run. */
 function stopNodes(
@@ -53,38 +48,30 @@ function stopNodes(
   for (const nodeId in state.active) {
     if (drafts.length >= AT_ONCE) return rows(...drafts);
     drafts.push(...stoppedRows(state, workflow, nodeId, cause));
-    drafts.push({ type: 'node.cancelled', nodeId, cause, audience: 'client', payload: { nodeId, reason } });
+    drafts.push(row('node.cancelled', { nodeId, reason }, { nodeId, cause }));
   }
   return rows(...drafts, ...(last === undefined ? [] : [last()]));
 }
 
 function cancel(state: RunState, workflow: Workflow, asked: NonNullable<RunState['cancel']>): Decision {
   const { seq, reason, by, parentRunId } = asked;
-  return stopNodes(state, workflow, { cause: seq, reason: 'run-cancelled' }, () => ({
-    type: 'run.cancelled',
-    cause: seq,
-    audience: 'client',
-    payload: {
+  return stopNodes(state, workflow, { cause: seq, reason: 'run-cancelled' }, () => {
+    const payload = {
       ...(reason === null ? {} : { reason }),
       ...(by === null ? {} : { cancelledBy: by }),
       ...(parentRunId === null ? {} : { parentRunId }),
       durationMs: sinceStart(state),
-    },
-  }));
+    };
+    return row('run.cancelled', payload, { cause: seq });
+  });
 }
 
 function failRun(state: RunState, workflow: Workflow, failure: NonNullable<RunState['failure']>): Decision {
   const { seq, nodeId, error } = failure;
-  return stopNodes(state, workflow, { cause: seq, reason: 'run-failed' }, () => ({
-    type: 'run.failed',
-    cause: seq,
-    audience: 'client',
-    payload: {
-      error: error as unknown as JsonObject,
-      ...(nodeId === null ? {} : { failedNodeId: nodeId }),
-      durationMs: sinceStart(state),
-    },
-  }));
+  return stopNodes(state, workflow, { cause: seq, reason: 'run-failed' }, () => {
+    const payload = { error, ...(nodeId === null ? {} : { failedNodeId: nodeId }), durationMs: sinceStart(state) };
+    return row('run.failed', payload, { cause: seq });
+  });
 }
 
 const sinceStart = (state: RunState): number => state.now - (state.view.startedAt ?? state.now);
@@ -101,7 +88,7 @@ function completedRow(state: RunState, workflow: Workflow, cause: number): Draft
     durationMs: sinceStart(state),
     ...(reason === null ? {} : { reason }),
   };
-  return { type: 'run.completed', cause, audience: 'client', payload };
+  return row('run.completed', payload, { cause });
 }
 
 /** A node has said that the run is over: what is still going on is stopped. */
@@ -111,22 +98,14 @@ function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunSta
 }
 
 function skip(state: RunState): Decision {
-  return rows(
-    ...state.unreachable.slice(0, AT_ONCE).map(
-      ({ nodeId, cause }): Draft => ({
-        type: 'node.skipped',
-        nodeId,
-        cause,
-        audience: 'client',
-        payload: { nodeId, reason: 'trigger-rule-not-met' },
-      }),
-    ),
-  );
+  const skipped = ({ nodeId, cause }: Queued) =>
+    row('node.skipped', { nodeId, reason: 'trigger-rule-not-met' }, { nodeId, cause });
+  return rows(...state.unreachable.slice(0, AT_ONCE).map(skipped));
 }
 
 function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
   if (fact.kind === 'timer') return actOnTimer(state, workflow, fact.timer, fact.seq);
-  const node = workflow.nodes.get(fact.nodeId) as CompiledNode;
+  const node = nodeById(workflow, fact.nodeId);
   const context = activeContext(state, node, workflow.agents);
   switch (fact.kind) {
     case 'step-returned':
@@ -137,8 +116,11 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
       return startAgain(state, { ...context, attempt: context.attempt + 1 }, fact.seq);
     case 'cut-short':
       return askAgain(context, fact.call, fact.seq);
-    case 'recovered':
-      return verdictDecision(context, state.calls[fact.callId] as OpenCall, fact.verdict, fact.seq);
+    case 'recovered': {
+      const call = state.calls[fact.callId];
+      invariant(call !== undefined, 'call-of-verdict-open', { callId: fact.callId });
+      return verdictDecision(context, call, fact.verdict, fact.seq);
+    }
     case 'answered': {
       const { resume } = node.type;
       return perform(context, () => resume?.(context, fact.answer) ?? unexpected(node, 'an answer'), fact.seq);
@@ -148,7 +130,7 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
 
 function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: number): Decision {
   if (timer.purpose === 'run-timeout') return rows(durationBreached(state, seq));
-  const node = workflow.nodes.get(timer.nodeId as string) as CompiledNode;
+  const node = nodeById(workflow, timer.nodeId);
   const context = activeContext(state, node, workflow.agents);
   switch (timer.purpose) {
     case 'retry':
@@ -160,12 +142,17 @@ function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: numb
         ...failNode(context, timedOut(context.state, node), seq),
       );
     case 'interrupt-expiry':
-      return rows(...expiryDrafts(state, node.id, timer.timerId.slice('expiry:'.length), seq));
+      return rows(...expired(state, node.id, timer, seq));
     case 'delay': {
       const { fired } = node.type;
       return perform(context, () => fired?.(context, timer) ?? unexpected(node, 'a timer'), seq);
     }
   }
+}
+
+function expired(state: RunState, nodeId: string, { timerId, interruptId }: Timer, cause: number): Draft[] {
+  invariant(interruptId !== undefined, 'expiry-names-interrupt', { timerId });
+  return expiryDrafts(state, nodeId, interruptId, cause);
 }
 
 /** A node whose time is up no longer waits for its answer: nobody may give one that counts for nothing. */
@@ -176,9 +163,9 @@ function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
 }
 
 function durationBreached(state: RunState, cause: number): Draft {
-  const limit = state.limits.timeoutMs as number;
+  const limit = state.limits.timeoutMs ?? 0;
   const observed = Math.max(sinceStart(state), limit + 1);
-  return { type: 'cap.breached', cause, audience: 'client', payload: { kind: 'run-duration', limit, observed } };
+  return row('cap.breached', { kind: 'run-duration', limit, observed }, { cause });
 }
 
 /** Nobody knows how far a step that writes has come: it is not tried again by itself. */

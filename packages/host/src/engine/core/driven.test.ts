@@ -27,7 +27,7 @@ test('a driven node makes its calls one after the other, and completes with what
   run.lands('a#0.0/1.0', { error: { code: 'node_execution_failed', message: 'no' } });
   expect(run.status).toBe('completed');
   expect(run.last('node.completed').nodeId).toBe('b');
-  expect(run.state).toMatchObject({ inner: {}, calls: {}, unsettled: 0, pending: [] });
+  expect(run.state).toMatchObject({ inner: {}, calls: {}, awaitedCalls: 0, pending: [] });
 });
 
 test('calls side by side are all over before the next round', () => {
@@ -133,7 +133,7 @@ test('a question between rounds is asked once, and its answer leads on', () => {
 test('a cancelled run leaves no call open', () => {
   const run = relay({ width: 3 }).cancels();
   expect(run.status).toBe('cancelled');
-  expect(run.state).toMatchObject({ inner: {}, calls: {}, unsettled: 0 });
+  expect(run.state).toMatchObject({ inner: {}, calls: {}, awaitedCalls: 0 });
 });
 
 test("a limit that a driven node breaches is its own, not the run's", () => {
@@ -155,7 +155,7 @@ test('another attempt of the node begins from nothing', () => {
   const run = new RunScript(definition).lands('a#0.0/0.0', { outcome: 1 });
   run.passes(100);
   expect(run.last('node.retried')).toMatchObject({ nodeId: 'a', attempt: 1 });
-  expect(run.state).toMatchObject({ inner: {}, calls: {}, unsettled: 0 });
+  expect(run.state).toMatchObject({ inner: {}, calls: {}, awaitedCalls: 0 });
   run.passes(60_000);
   expect(run.all('node.started')).toHaveLength(2);
 });

@@ -1,19 +1,42 @@
 /** Driven nodes: asks their drivers what follows, and turns that into rows and calls. */
-import type { JsonObject } from '@cairn/protocol';
-import type { CallResult, DrivenContext, NodeContext, NodeDriver } from '../workflow/node-type.ts';
+import type { InterruptView, JsonObject } from '@cairn/protocol';
+import type { CallResult, DrivenContext, NodeContext, NodeDriver, SentAnswer } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { activeContext, perform, withCause } from './node-decisions.ts';
+import { nodeById } from './node-of.ts';
 import type { Decision, Draft, OpenCall, RunState } from './state.ts';
+import { stepRequested } from './step-rows.ts';
+
+/** An active node with its driver. */
+interface Driven {
+  readonly driver: NodeDriver;
+  readonly context: DrivenContext;
+}
+
+/** Null for a node without a driver. */
+function drivenOf(context: NodeContext): Driven | null {
+  const { id, type } = context.compiled;
+  const inner = context.state.inner[id];
+  return type.driver === undefined || inner === undefined
+    ? null
+    : { driver: type.driver, context: { ...context, inner } };
+}
+
+const drivenNode = (state: RunState, workflow: Workflow, nodeId: string): Driven | null =>
+  state.inner[nodeId] === undefined
+    ? null
+    : drivenOf(activeContext(state, nodeById(workflow, nodeId), workflow.agents));
 
 /** What follows for the first driven node that has something to do; null when all of them wait. */
 export function driveNodes(state: RunState, workflow: Workflow): Decision | null {
   for (const nodeId in state.inner) {
-    const context = drivenContext(state, workflow, nodeId);
-    const { driver } = context.compiled.type;
+    const driven = drivenNode(state, workflow, nodeId);
+    if (driven === null) continue;
+    const { driver, context } = driven;
     // Errors that say what they are fail the node; a driver that breaks in another way stops the run.
     let isWaiting = false;
     const act = () => {
-      const action = (driver as NodeDriver).next(context);
+      const action = driver.next(context);
       isWaiting = action === null;
       return action ?? { kind: 'wait' as const, drafts: [] };
     };
@@ -23,34 +46,33 @@ export function driveNodes(state: RunState, workflow: Workflow): Decision | null
   return null;
 }
 
-function drivenContext(state: RunState, workflow: Workflow, nodeId: string): DrivenContext {
-  const node = workflow.nodes.get(nodeId) as CompiledNode;
-  return withInner(activeContext(state, node, workflow.agents));
-}
-
-const withInner = (context: NodeContext): DrivenContext => ({
-  ...context,
-  inner: context.state.inner[context.compiled.id] as object,
-});
-
-/** The next attempt of a call, for a cause of its own or because of its request. */
+/** Asks for the next attempt of a call. */
 export function askAgain(context: NodeContext, call: OpenCall, cause: number): Decision {
-  const driver = context.compiled.type.driver as NodeDriver;
-  const drafts = withCause(driver.again(withInner(context), call), cause);
+  const driven = drivenOf(context);
+  const drafts =
+    driven === null
+      ? [stepRequested({ ...call, attempt: call.attempt + 1 }, cause)]
+      : withCause(driven.driver.again(driven.context, call), cause);
   return { drafts, effects: [{ kind: 'step', callId: call.callId }] };
 }
 
-/** The rows by which a call is over: with what its performer gave, or with what a human says of it. */
-export function closeDriven(context: NodeContext, call: OpenCall, result: CallResult, cause: number): readonly Draft[] {
-  const driver = context.compiled.type.driver as NodeDriver;
-  return withCause(driver.returned(withInner(context), call, result), cause);
+/**
+ * The rows by which a driven node's call is over: with what its performer gave, or with what a human says of it. Null for
+ * the call of a step.
+ */
+export function closingRows(
+  context: NodeContext,
+  call: OpenCall,
+  { result, cause }: { readonly result: CallResult; readonly cause: number },
+): readonly Draft[] | null {
+  const driven = drivenOf(context);
+  return driven === null ? null : withCause(driven.driver.returned(driven.context, call, result), cause);
 }
 
 /** What a driven node closes before it is ended from outside; nothing for others. */
 export function stoppedRows(state: RunState, workflow: Workflow, nodeId: string, cause: number): readonly Draft[] {
-  if (state.inner[nodeId] === undefined) return [];
-  const context = drivenContext(state, workflow, nodeId);
-  return withCause(context.compiled.type.driver?.stopped?.(context) ?? [], cause);
+  const driven = drivenNode(state, workflow, nodeId);
+  return driven === null ? [] : withCause(driven.driver.stopped?.(driven.context) ?? [], cause);
 }
 
 /** Whether the node has changed something outside, or waits for a call of which nobody knows how far it has come. */
@@ -63,19 +85,29 @@ export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: Comp
 
 /** What a driven node's call is performed with; null for the call of a step. */
 export function drivenInput(state: RunState, workflow: Workflow, call: OpenCall): JsonObject | null {
-  const driver = workflow.nodes.get(call.nodeId)?.type.driver;
-  return driver === undefined ? null : driver.callInput(drivenContext(state, workflow, call.nodeId), call);
+  const driven = drivenNode(state, workflow, call.nodeId);
+  return driven === null ? null : driven.driver.callInput(driven.context, call);
 }
 
-/** What a person who is asked about a call has to know. */
+/** What a person who is asked about a driven node's call has to know; null for the call of a step. */
 export function aboutDriven(state: RunState, workflow: Workflow, call: OpenCall): JsonObject | null {
-  const driver = workflow.nodes.get(call.nodeId)?.type.driver;
-  if (driver === undefined) return null;
-  const context = drivenContext(state, workflow, call.nodeId);
+  const driven = drivenNode(state, workflow, call.nodeId);
+  if (driven === null) return null;
+  const { driver, context } = driven;
   return driver.about?.(context, call) ?? { inputs: driver.callInput(context, call) };
 }
 
-/** A driven node's call counts only for the attempt the run waits for, and while no human was asked about it. */
+/** The rows by which a driven node itself takes an answer; null where its question's kind says how. */
+export function drivenAnswer(
+  { state, workflow }: { readonly state: RunState; readonly workflow: Workflow },
+  interrupt: InterruptView,
+  sent: SentAnswer,
+): readonly Draft[] | null {
+  const driven = drivenNode(state, workflow, interrupt.nodeId);
+  return driven?.driver.answer?.(driven.context, interrupt, sent) ?? null;
+}
+
+/** A call's result counts only for the attempt the run waits for, and while no human was asked about it. */
 export const isAwaited = (state: RunState, call: OpenCall | undefined, attempt: number): call is OpenCall =>
   call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;
 
@@ -86,8 +118,8 @@ export function drivenResult(
   { callId, attempt, result, now }: { callId: string; attempt: number; result: CallResult; now: number },
 ): readonly Draft[] | null {
   const call = state.calls[callId];
-  const node = call === undefined ? undefined : workflow.nodes.get(call.nodeId);
-  if (call === undefined || node?.type.driver === undefined) return null;
+  if (call === undefined || state.inner[call.nodeId] === undefined) return null;
   if (!isAwaited(state, call, attempt)) return [];
-  return closeDriven({ ...activeContext(state, node, workflow.agents), now }, call, result, call.requestedSeq);
+  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
+  return closingRows({ ...context, now }, call, { result, cause: call.requestedSeq });
 }

@@ -1,17 +1,18 @@
 /** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
-import { type EventType, isCairnError, type JsonObject, type RunId, row } from '@cairn/protocol';
+import { type EventType, isCairnError, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';
-import type { Draft, OpenCall, RunState, StepResult, Timer } from './state.ts';
+import type { Draft, RunState, StepResult, Timer } from './state.ts';
+import { stepReturned } from './step-rows.ts';
 
 /** `propose` is asked again whenever another node wrote first. */
 export interface Fact {
   /** The rows that record it, or none when it is recorded already. Throws to refuse. */
-  propose(state: RunState, now: number): readonly Draft[];
-  /** What is recorded where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws as a defect. */
-  instead?(state: RunState, now: number, error: unknown): readonly Draft[];
+  propose(state: RunState, now: number, workflow: Workflow): readonly Draft[];
+  /** What is proposed where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws a defect again. */
+  instead?(error: unknown): Fact['propose'];
   /** The idempotency record of the request that sent it, for the append that leads to this state. */
   idempotencyRecord?(state: RunState): IdempotencyWrite;
   /** Called once its rows, and what was decided on them, are durable. */
@@ -36,9 +37,9 @@ export function awaited<Answer extends object>(
   let recordedAnswer: Answer | null = null;
   const fact: Fact = {
     ...plain,
-    propose: (state, now) => {
+    propose: (state, now, workflow) => {
       recordedAnswer = null;
-      return propose(state, now);
+      return propose(state, now, workflow);
     },
     idempotencyRecord: (state) => {
       recordedAnswer = look(state);
@@ -50,24 +51,23 @@ export function awaited<Answer extends object>(
 }
 
 /** A call's result counts only for the attempt the run waits for. */
-export function callReturned(workflow: Workflow, call: OpenCall, attempt: number, result: StepResult): Fact {
-  const { callId, nodeId } = call;
-  const rowsOf = (state: RunState, now: number, came: StepResult): readonly Draft[] => {
-    const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
-    if (driven !== null) return driven;
-    const open = state.calls[callId];
-    // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
-    if (open === undefined || open.attempt !== attempt || open.asked !== undefined || state.ended) return [];
-    const payload: JsonObject = { nodeId, callId, attempt, ...(came as JsonObject) };
-    return [{ type: 'cairn.step.returned', nodeId, cause: open.requestedSeq, audience: 'operator', payload }];
-  };
+export function callReturned(callId: string, attempt: number, result: StepResult): Fact {
+  const proposed =
+    (came: StepResult): Fact['propose'] =>
+    (state, now, workflow) => {
+      const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
+      if (driven !== null) return driven;
+      const open = state.calls[callId];
+      // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
+      return isAwaited(state, open, attempt) ? [stepReturned(open, came, open.requestedSeq)] : [];
+    };
   return {
     internal: true,
-    propose: (state, now) => rowsOf(state, now, result),
-    instead(state, now, error) {
+    propose: proposed(result),
+    instead(error) {
       if (!isCairnError(error) || error.code === 'internal_error') throw error;
       const { code, message } = error;
-      return rowsOf(state, now, { error: { code, message, retryable: false } });
+      return proposed({ error: { code, message, retryable: false } });
     },
     recorded: () => undefined,
     refused: () => undefined,
@@ -83,31 +83,26 @@ export interface CancelReason {
 
 export function cancelRequested(state: RunState, { reason, by, parentRunId }: CancelReason): readonly Draft[] {
   if (state.ended || state.cancel !== null) return [];
-  const payload: JsonObject = {
+  const payload = {
     ...(parentRunId === undefined ? {} : { parentRunId }),
     ...(reason === undefined ? {} : { reason }),
     ...(by === undefined ? {} : { requestedBy: by }),
   };
-  return [{ type: 'cairn.cancel.requested', audience: 'operator', payload }];
+  return [row('cairn.cancel.requested', payload)];
 }
 
 export function timerFired(timer: Timer): Draft {
-  const node = timer.nodeId === undefined ? {} : { nodeId: timer.nodeId };
-  return {
-    type: 'cairn.timer.fired',
-    ...node,
-    cause: timer.setSeq,
-    audience: 'operator',
-    payload: { timerId: timer.timerId, purpose: timer.purpose, ...node },
-  };
+  const { timerId, purpose, nodeId, setSeq: cause } = timer;
+  const payload = { timerId, purpose, ...(nodeId === undefined ? {} : { nodeId }) };
+  return row('cairn.timer.fired', payload, { nodeId, cause });
 }
 
-/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. `settled` is told why they were refused. */
+/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. `ended` is told once they are recorded, or why they were refused. */
 export function emitted(
   callId: string,
   attempt: number,
   rows: readonly Emission[],
-  settled: (refusal: unknown) => void,
+  ended: (refusal: unknown) => void,
 ): Fact {
   return {
     internal: true,
@@ -117,7 +112,7 @@ export function emitted(
       const where = { nodeId: call.nodeId, cause: call.requestedSeq };
       return rows.map(({ type, payload }) => row<EventType>(type, payload, where));
     },
-    recorded: () => settled(null),
-    refused: settled,
+    recorded: () => ended(null),
+    refused: ended,
   };
 }

@@ -1,22 +1,30 @@
 /** The rows by which a node begins to wait for an answer, and by which that wait ends. */
-import { isoTime, type Json, type JsonObject } from '@cairn/protocol';
+import {
+  type ApprovalAction,
+  type InterruptData,
+  type InterruptKind,
+  isoTime,
+  type Json,
+  type JsonObject,
+  type PayloadOf,
+  row,
+} from '@cairn/protocol';
+import type { PayloadDraft } from './payload-draft.ts';
 import type { Draft, RunState } from './state.ts';
 
 export interface Question {
   readonly nodeId: string;
-  readonly kind: string;
+  readonly kind: InterruptKind;
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
   /** Who asks. Default: the agent that acts in the node. */
   readonly agentId?: string | undefined;
   /** More for `node.suspended`. A node that says why it is suspended does so before it asks. */
-  readonly suspended?: JsonObject | undefined;
+  readonly suspended?: Partial<PayloadOf<'node.suspended'>> | undefined;
   /** Questions of the same decision before this one. */
   readonly ahead?: number;
 }
-
-const client = 'client' as const;
 
 /** `interrupt.requested`, the older row of its kind, and `node.suspended`; the last comes first where it says more. */
 export function askDrafts(state: Readonly<RunState>, question: Question): Draft[] {
@@ -24,42 +32,50 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   const number = state.interruptCount + (question.ahead ?? 0);
   const interruptId = `int_${number}_${nodeId}`.slice(0, 128);
   const key = `${state.runId}:${nodeId}:${number}`;
-  const asked: Record<string, Json> = { runId: state.runId, nodeId, interruptId, kind, key, data };
+  const asked: PayloadDraft<'interrupt.requested'> = { runId: state.runId, nodeId, interruptId, kind, key, data };
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
   asked.requestedAt = isoTime(state.now);
   const agentId = question.agentId ?? state.view.nodeStates[nodeId]?.agentId ?? null;
   if (agentId !== null) asked.agentId = agentId;
-  const older = olderRequest(nodeId, interruptId, kind, data);
-  const rows: Draft[] = [
-    { type: 'interrupt.requested', nodeId, audience: client, payload: asked },
-    ...(older === null ? [] : [older]),
-  ];
-  const payload = { nodeId, interruptId, kind, key, ...question.suspended };
-  const suspended: Draft = { type: 'node.suspended', nodeId, audience: client, payload };
+  const older = olderRequest(nodeId, interruptId, question);
+  const rows: Draft[] = [row('interrupt.requested', asked, { nodeId }), ...(older === null ? [] : [older])];
+  const suspended = row('node.suspended', { nodeId, interruptId, kind, key, ...question.suspended }, { nodeId });
   return question.suspended === undefined ? [...rows, suspended] : [suspended, ...rows];
 }
 
-function olderRequest(nodeId: string, interruptId: string, kind: string, data: JsonObject): Draft | null {
+/** The older row knows the action by its older name. */
+const olderAction = (action: ApprovalAction): Exclude<ApprovalAction, 'edit-accept'> | 'edit' =>
+  action === 'edit-accept' ? 'edit' : action;
+
+function olderRequest(nodeId: string, interruptId: string, { kind, data }: Question): Draft | null {
   if (kind === 'clarification') {
-    const payload = { nodeId, interruptId, questions: data.questions as Json };
-    return { type: 'clarification.requested', nodeId, audience: client, payload };
+    const { questions } = dataOf<'clarification'>(data);
+    return row('clarification.requested', { nodeId, interruptId, questions }, { nodeId });
   }
   if (kind !== 'approval') return null;
-  const payload: Record<string, Json> = { nodeId, interruptId };
-  for (const name of ['artifactId', 'artifactType', 'title', 'approversList', 'requiredApprovals']) {
-    const value = data[name];
-    if (value !== undefined) payload[name] = value;
-  }
-  // The older row knows the action by its older name.
-  payload.actions = (data.actions as readonly string[]).map((action) => (action === 'edit-accept' ? 'edit' : action));
-  return { type: 'approval.requested', nodeId, audience: client, payload };
+  const { artifactId, artifactType, title, approversList, requiredApprovals, actions } = dataOf<'approval'>(data);
+  const payload = {
+    nodeId,
+    interruptId,
+    artifactId,
+    artifactType,
+    title,
+    ...(approversList === undefined ? {} : { approversList }),
+    ...(requiredApprovals === undefined ? {} : { requiredApprovals }),
+    actions: actions.map(olderAction),
+  };
+  return row('approval.requested', payload, { nodeId });
 }
+
+/** The data of an interrupt of this kind: the node that asks is checked when its workflow is registered. */
+export const dataOf = <Kind extends InterruptKind>(data: JsonObject): InterruptData<Kind> =>
+  data as InterruptData<Kind>;
 
 export interface Resolution {
   readonly nodeId: string;
   readonly interruptId: string;
-  readonly kind: string;
+  readonly kind: InterruptKind;
   readonly cause: number;
   readonly at: number;
   readonly value: Json;
@@ -77,40 +93,26 @@ export function resolveDrafts(resolution: Resolution, older: Draft | null): Draf
 }
 
 export function resolvedDraft({ nodeId, interruptId, kind, cause, at, value, by }: Resolution): Draft {
-  const payload: Record<string, Json> = { nodeId, interruptId, kind, resumeValue: value };
-  payload.resolvedAt = isoTime(at);
+  const resolvedAt = isoTime(at);
+  const payload: PayloadDraft<'interrupt.resolved'> = { nodeId, interruptId, kind, resumeValue: value, resolvedAt };
   if (by !== null) payload.resolvedBy = by;
-  return { type: 'interrupt.resolved', nodeId, cause, audience: client, payload };
+  return row('interrupt.resolved', payload, { nodeId, cause });
 }
 
-export const resumedDraft = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft => ({
-  type: 'node.resumed',
-  nodeId,
-  cause,
-  audience: client,
-  payload: { nodeId, interruptId, resumeValue },
-});
+export const resumedDraft = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft =>
+  row('node.resumed', { nodeId, interruptId, resumeValue }, { nodeId, cause });
 
 /** Nobody answered in time: that is a rejection, never an approval. */
 export function expiryDrafts(state: RunState, nodeId: string, interruptId: string, cause: number): Draft[] {
   const kind = state.view.interrupts[interruptId]?.kind ?? 'custom';
   const resolvedAt = isoTime(state.now);
-  const drafts: Draft[] = [
-    {
-      type: 'interrupt.resolved',
-      nodeId,
-      cause,
-      audience: client,
-      payload: { nodeId, interruptId, kind, outcome: 'rejected', reason: 'timeout', resolvedAt },
-    },
-  ];
+  const where = { nodeId, cause };
+  const resolved = { nodeId, interruptId, kind, outcome: 'rejected', reason: 'timeout', resolvedAt };
+  const drafts: Draft[] = [row('interrupt.resolved', resolved, where)];
   if (kind === 'approval') {
-    const payload = { nodeId, interruptId, action: 'timeout', decidedAt: resolvedAt };
-    drafts.push({ type: 'approval.received', nodeId, cause, audience: client, payload });
+    drafts.push(row('approval.received', { nodeId, interruptId, action: 'timeout', decidedAt: resolvedAt }, where));
   }
   // A conversation is closed first; its node goes on with that.
-  if (kind !== 'conversation.exchange') {
-    drafts.push({ type: 'node.resumed', nodeId, cause, audience: client, payload: { nodeId, interruptId } });
-  }
+  if (kind !== 'conversation.exchange') drafts.push(row('node.resumed', { nodeId, interruptId }, where));
   return drafts;
 }

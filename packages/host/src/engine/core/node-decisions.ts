@@ -1,12 +1,14 @@
 /** The rows by which a node starts, completes, fails or is tried again. */
-import { isCairnError, type Json, type JsonObject } from '@cairn/protocol';
+import { type AgentRef, isCairnError, type Json, type JsonObject, row } from '@cairn/protocol';
 import { asOutputs } from '../nodes/values.ts';
 import { retryDelay } from '../workflow/node-settings.ts';
 import type { Agents, NodeAction, NodeContext } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
+import { activeNode, nodeById } from './node-of.ts';
+import type { PayloadDraft } from './payload-draft.ts';
 import { scopeOf } from './scope.ts';
-import type { ActiveNode, Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
+import type { Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
 
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
 
@@ -14,7 +16,7 @@ const noAgents: Agents = new Map();
 
 /** Starts a node whose turn has come, or says why it cannot be. */
 export function startNode(state: RunState, workflow: Workflow, entry: Queued): Decision {
-  const node = workflow.nodes.get(entry.nodeId) as CompiledNode;
+  const node = nodeById(workflow, entry.nodeId);
   if (node.node.disabled === true) return passBy(state, node, entry.cause);
   if (node.type.missingCapability !== undefined) return rows(refuse(node, node.type.missingCapability, entry.cause));
   const tooOften = loopbackBreach(state, workflow, entry) ?? executionBreach(state, entry.cause);
@@ -69,19 +71,19 @@ function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<No
 
 /** A node that is under way. */
 export function activeContext(state: RunState, node: CompiledNode, agents: Agents): NodeContext {
-  const { visit, attempt, inputs, callAttempts, abandoned } = state.active[node.id] as ActiveNode;
+  const { visit, attempt, inputs, callAttempts, abandoned } = activeNode(state, node.id);
   const iteration = state.iterations[node.id] ?? 0;
   return { ...contextOf(state, node, agents), visit, attempt, inputs, callAttempts, abandoned, iteration };
 }
 
 function started(context: NodeContext, cause: number): Draft {
   const { node, compiled, attempt, visit, inputs } = context;
-  const payload: Record<string, Json> = { nodeId: node.id, typeId: node.typeId, attempt, visit };
+  const payload: PayloadDraft<'node.started'> = { nodeId: node.id, typeId: node.typeId, attempt, visit };
   const agent = actingAs(context, node.agent?.agentId);
   if (agent !== undefined) payload.agent = agent;
   if (compiled.timeoutMs !== null) payload.timeoutMs = compiled.timeoutMs;
   payload.inputs = inputs;
-  return { type: 'node.started', nodeId: node.id, cause, audience: 'client', payload };
+  return row('node.started', payload, { nodeId: node.id, cause });
 }
 
 /** Turns what a node does into rows. An error it throws is its failure. */
@@ -103,7 +105,8 @@ export function perform(context: NodeContext, act: () => NodeAction, cause: numb
 export const endNode = (context: NodeContext, outcome: Json, cause: number): Decision =>
   perform(context, () => ({ kind: 'complete', outputs: asOutputs(outcome) }), cause);
 
-export const withCause = (drafts: readonly Draft[], cause: number): Draft[] =>
+/** The drafts, each with this cause unless it has one of its own. */
+export const withCause = <Row extends Draft>(drafts: readonly Row[], cause: number): Row[] =>
   drafts.map((draft) => (draft.cause === undefined ? { ...draft, cause } : draft));
 
 function completed(
@@ -114,18 +117,18 @@ function completed(
   const { compiled, node, state, now } = context;
   const edges = edgeOutcomes(context, outputs, ports, drafts);
   const startedAt = state.active[compiled.id]?.startedAt ?? now;
-  const payload: Record<string, Json> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
+  const payload: PayloadDraft<'node.completed'> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
   const agent = actingAs(context, agentId ?? node.agent?.agentId);
   if (agent !== undefined) payload.agent = agent;
   if (endsRun !== undefined) payload.endsRun = endsRun;
-  return [...withCause(drafts, cause), { type: 'node.completed', nodeId: node.id, cause, audience: 'client', payload }];
+  return [...withCause(drafts, cause), row('node.completed', payload, { nodeId: node.id, cause })];
 }
 
 /** Who acts in the node: as the run was pinned to it, or as the definition has it. */
-function actingAs({ node, state }: NodeContext, agentId: string | undefined): JsonObject | undefined {
+function actingAs({ node, state }: NodeContext, agentId: string | undefined): AgentRef | undefined {
   if (agentId === undefined) return undefined;
   const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
-  return (pin?.ref ?? node.agent) as JsonObject | undefined;
+  return pin?.ref ?? node.agent;
 }
 
 /** Which edges a node leaves by: those of an activated port whose condition holds. Throws `expression_failed`. */
@@ -147,17 +150,20 @@ function edgeOutcomes(
 
 /** Another attempt where the error and the node's settings allow one; else the node has failed. */
 export function failNode(context: NodeContext, error: RunError, cause: number): Draft[] {
-  const { compiled, node, attempt } = context;
-  const at = { nodeId: node.id, cause, audience: 'client' as const };
-  const lastError = error as unknown as JsonObject;
+  const { compiled, attempt } = context;
+  const nodeId = compiled.id;
   const failures = attempt - context.abandoned;
   if (error.retryable !== false && failures < compiled.retry.maxRetries) {
     const delayMs = retryDelay(compiled.retry, failures + 1);
-    return [{ type: 'node.retried', ...at, payload: { nodeId: node.id, attempt: attempt + 1, delayMs, lastError } }];
+    const payload = { nodeId, attempt: attempt + 1, delayMs, lastError: error };
+    return [row('node.retried', payload, { nodeId, cause })];
   }
-  const edges = Object.fromEntries(compiled.out.map((edge) => [edge.id, 'failed']));
-  return [{ type: 'node.failed', ...at, payload: { nodeId: node.id, error: lastError, attempts: attempt + 1, edges } }];
+  const payload = { nodeId, error, attempts: attempt + 1, edges: allFailed(compiled) };
+  return [row('node.failed', payload, { nodeId, cause })];
 }
+
+const allFailed = ({ out }: CompiledNode): Record<string, EdgeOutcome> =>
+  Object.fromEntries(out.map((edge) => [edge.id, 'failed']));
 
 /** A disabled node is not executed; the run goes on past it as if it had put out nothing. */
 function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
@@ -165,8 +171,8 @@ function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
   try {
     const ports = node.out.map((edge) => edge.port ?? 'output');
     const edges = edgeOutcomes(context, {}, ports, []);
-    const payload: JsonObject = { nodeId: node.id, reason: 'disabled', edges };
-    return rows({ type: 'node.skipped', nodeId: node.id, cause, audience: 'client', payload });
+    const payload = { nodeId: node.id, reason: 'disabled', edges };
+    return rows(row('node.skipped', payload, { nodeId: node.id, cause }));
   } catch (error) {
     return rows(...failNode(context, errorOf(error), cause));
   }
@@ -175,22 +181,15 @@ function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
 /** Not executed, so neither started nor counted. */
 function refuse(node: CompiledNode, capability: string, cause: number): Draft {
   const message = `Node ${node.id} of type ${node.type.typeId} needs ${capability}, which this host does not provide.`;
-  const error = { code: 'capability_not_provided', message, retryable: false };
-  const edges = Object.fromEntries(node.out.map((edge) => [edge.id, 'failed']));
-  return {
-    type: 'node.failed',
-    nodeId: node.id,
-    cause,
-    audience: 'client',
-    payload: { nodeId: node.id, error, edges },
-  };
+  const error: RunError = { code: 'capability_not_provided', message, retryable: false };
+  const payload = { nodeId: node.id, error, edges: allFailed(node) };
+  return row('node.failed', payload, { nodeId: node.id, cause });
 }
 
 function executionBreach(state: RunState, cause: number): Draft | undefined {
   const limit = state.limits.maxNodeExecutions;
   if (state.executions < limit) return undefined;
-  const payload = { kind: 'node-executions', limit, observed: limit + 1 };
-  return { type: 'cap.breached', cause, audience: 'client', payload };
+  return row('cap.breached', { kind: 'node-executions', limit, observed: limit + 1 }, { cause });
 }
 
 function loopbackBreach(state: RunState, workflow: Workflow, entry: Queued): Draft | undefined {
@@ -199,7 +198,7 @@ function loopbackBreach(state: RunState, workflow: Workflow, entry: Queued): Dra
   const iterations = state.loopbacks[entry.edge] ?? 0;
   if (iterations <= limit) return undefined;
   const { nodeId, cause } = entry;
-  return { type: 'workflow.loopback-limit', nodeId, cause, audience: 'client', payload: { nodeId, iterations, limit } };
+  return row('workflow.loopback-limit', { nodeId, iterations, limit }, { nodeId, cause });
 }
 
 /** Only errors that say what they are may become part of a run's history; others are defects of this program. */

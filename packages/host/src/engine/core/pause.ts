@@ -1,5 +1,5 @@
 /** An operator's pause: who may ask for it, what is still let happen before it takes effect, and the row by which it does. */
-import { isoTime, isTerminalStatus, TerminalError } from '@cairn/protocol';
+import { isoTime, isTerminalStatus, row, TerminalError } from '@cairn/protocol';
 import type { Workflow } from '../workflow/workflow.ts';
 import { writeQuestions } from './recover.ts';
 import type { Decision, Draft, Pause, Pending, RunState } from './state.ts';
@@ -36,7 +36,7 @@ export function pauseRequested(state: RunState, { drainPolicy, reason, principal
     ...(reason === undefined ? {} : { reason }),
     ...(principal === undefined ? {} : { requestedBy: principal }),
   };
-  return [{ type: 'cairn.pause.requested', audience: 'operator', payload }];
+  return [row('cairn.pause.requested', payload)];
 }
 
 /** Throws unless the run is paused. */
@@ -50,7 +50,7 @@ export function resumed(state: RunState, { reason, principal }: ResumeRequest): 
     ...(reason === undefined ? {} : { reason }),
     ...(principal === undefined ? {} : { resumedBy: principal }),
   };
-  return [{ type: 'run.resumed', cause: pause.seq, audience: 'client', payload }];
+  return [row('run.resumed', payload, { cause: pause.seq })];
 }
 
 function refuseUnlessGoingOn(state: RunState, what: string): void {
@@ -102,12 +102,12 @@ export function pauseRun(state: RunState, workflow: Workflow, pause: Pause): Dec
   // What became of a write that is cut short nobody knows: a human is asked, as after a crash.
   const questions = writeQuestions(state, workflow);
   const payload = { drainPolicy, ...(reason === null ? {} : { reason }) };
-  return { drafts: [...questions, { type: 'run.paused', cause: seq, audience: 'client', payload }], effects: [] };
+  return { drafts: [...questions, row('run.paused', payload, { cause: seq })], effects: [] };
 }
 
 /** A node that waits for an answer, or for its next attempt, is not under way. */
 function isUnderWay(state: RunState): boolean {
-  if (state.unsettled > 0) return true;
+  if (state.awaitedCalls > 0) return true;
   for (const timerId in state.timers) if (state.timers[timerId]?.purpose === 'delay') return true;
   return false;
 }

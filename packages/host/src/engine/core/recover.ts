@@ -1,30 +1,13 @@
 /** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from '../workflow/node-type.ts';
-import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
-import { aboutDriven, askAgain, closeDriven } from './driven.ts';
-import { STEP_INTERRUPTED } from './evolve-facts.ts';
-import { askDrafts } from './interrupts.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { aboutDriven, askAgain, closingRows } from './driven.ts';
+import { STEP_INTERRUPTED } from './evolve-interrupts.ts';
+import { askDrafts, type Question } from './interrupts.ts';
 import { activeContext, endNode, failNode } from './node-decisions.ts';
+import { nodeById } from './node-of.ts';
 import type { Decision, Draft, Effect, OpenCall, RunError, RunState } from './state.ts';
-
-/**
- * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
- * node's recorded inputs and the pinned definition, for every attempt alike.
- */
-export function stepRequested(
-  call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'recoveries' | 'asked'>,
-  cause?: number,
-): Draft {
-  const { nodeId, callId, step, attempt, safety } = call;
-  return {
-    type: 'cairn.step.requested',
-    nodeId,
-    ...(cause === undefined ? {} : { cause }),
-    audience: 'operator',
-    payload: { nodeId, callId, step, attempt, safety },
-  };
-}
 
 /** All open calls that are not under way here, in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
 export function recover(
@@ -52,16 +35,13 @@ const MAX_RECOVERIES = 10;
 const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
 
 function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
-  const node = workflow.nodes.get(call.nodeId) as CompiledNode;
-  const again =
-    node.type.driver === undefined
-      ? { drafts: [stepRequested({ ...call, attempt: call.attempt + 1 }, call.requestedSeq)] }
-      : askAgain(activeContext(state, node, workflow.agents), call, call.requestedSeq);
+  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
+  const { drafts, effects } = askAgain(context, call, call.requestedSeq);
   // The last row is the one that asks.
-  const drafts = again.drafts.map((draft, i) =>
-    i < again.drafts.length - 1 ? draft : { ...draft, payload: { ...draft.payload, recoveries: call.recoveries + 1 } },
+  const counted = drafts.map((draft, i) =>
+    i < drafts.length - 1 ? draft : { ...draft, payload: { ...draft.payload, recoveries: call.recoveries + 1 } },
   );
-  return { drafts, effects: [{ kind: 'step', callId: call.callId }] };
+  return { drafts: counted, effects };
 }
 
 /** Asks a human about every open call that is not to be repeated unseen and is not under way here. */
@@ -91,7 +71,7 @@ const verdictSchema: JsonObject = {
   then: { required: ['result'] },
 };
 
-const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number) => ({
+const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number): Question => ({
   nodeId,
   kind: 'custom',
   data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, ...about } },
@@ -101,20 +81,14 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject
 
 /** A human has said what became of the step: do it again, take this result, or give up. */
 export function verdictDecision(context: NodeContext, call: OpenCall, verdict: JsonObject, cause: number): Decision {
-  const { callId } = call;
-  const isDriven = context.compiled.type.driver !== undefined;
-  if (verdict.action === 'retry') {
-    if (isDriven) return askAgain(context, call, cause);
-    const again = stepRequested({ ...call, attempt: call.attempt + 1 }, cause);
-    return { drafts: [again], effects: [{ kind: 'step', callId }] };
-  }
+  if (verdict.action === 'retry') return askAgain(context, call, cause);
   if (verdict.action === 'use') {
-    const result = verdict.result ?? null;
-    if (!isDriven) return endNode(context, result, cause);
-    return { drafts: closeDriven(context, call, { given: result }, cause), effects: [] };
+    const given = verdict.result ?? null;
+    const drafts = closingRows(context, call, { result: { given }, cause });
+    return drafts === null ? endNode(context, given, cause) : { drafts, effects: [] };
   }
   const message = `Step ${call.step} of node ${context.node.id} was interrupted, and it was decided to give it up.`;
   const error: RunError = { code: 'step_interrupted', message, retryable: false };
-  const drafts = isDriven ? closeDriven(context, call, { error }, cause) : failNode(context, error, cause);
+  const drafts = closingRows(context, call, { result: { error }, cause }) ?? failNode(context, error, cause);
   return { drafts, effects: [] };
 }

@@ -1,12 +1,14 @@
 /** The refusal of an answer that does not fit what was asked. */
 import { TerminalError } from '@cairn/protocol';
 
-/** Throws unless there are no problems. */
-export function refuseProblems(interruptId: string, problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  throw new TerminalError('validation_error', {
+export const answerRefused = (interruptId: string, problems: readonly string[]): TerminalError =>
+  new TerminalError('validation_error', {
     message: `The answer to ${interruptId} does not fit: ${problems.join('; ')}.`,
     hint: 'The interrupt stays open. Its data and resumeSchema say what an answer looks like.',
     details: { interruptId, problems },
   });
+
+/** Throws unless there are no problems. */
+export function refuseProblems(interruptId: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw answerRefused(interruptId, problems);
 }

@@ -1,5 +1,15 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
-import type { Audience, DrainPolicy, ErrorObject, Json, JsonObject, RunId, RunStatus, RunView } from '@cairn/protocol';
+import type {
+  Audience,
+  DrainPolicy,
+  ErrorObject,
+  Json,
+  JsonObject,
+  OrchestratorDecision,
+  RunId,
+  RunStatus,
+  RunView,
+} from '@cairn/protocol';
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
@@ -52,6 +62,8 @@ export interface Timer {
   readonly timerId: string;
   readonly purpose: 'delay' | 'retry' | 'node-timeout' | 'run-timeout' | 'interrupt-expiry';
   readonly nodeId?: string;
+  /** Of an expiry, the interrupt that expires. */
+  readonly interruptId?: string;
   readonly fireAt: number;
   /** seq of the row that set it. */
   readonly setSeq: number;
@@ -100,30 +112,31 @@ export interface Pause {
   readonly pausedAt: number | null;
 }
 
-/** A decision of a supervisor, and where it was recorded. */
-export interface Decided {
+/** A decision of the run's supervisor, and where it was recorded. */
+export interface SupervisorDecision {
   readonly seq: number;
-  readonly decision: JsonObject;
+  readonly decision: OrchestratorDecision;
 }
 
 export interface Orchestration {
   readonly agentId: string;
   readonly turns: number;
-  /** What no node has taken up. */
-  readonly pending: Decided | null;
-  /** What nodes carry out, by node: each takes up what is pending when it starts, so that nothing is carried out twice. */
-  readonly carried: Readonly<Record<string, Decided>>;
+  /** The decision that no node has taken up. */
+  readonly pending: SupervisorDecision | null;
+  /** The decisions that nodes carry out, by node. A node takes up the pending one when it starts, so that none is carried out twice. */
+  readonly carried: Readonly<Record<string, SupervisorDecision>>;
 }
 
 /** How a run ended, as the node that started it is told. */
-export interface ChildEnd {
+export type ChildEnd = {
   readonly status: RunStatus;
   readonly variables: JsonObject;
   readonly error?: RunError;
-}
+};
 
 /** A run that a node has started. */
 export interface Child {
+  readonly runId: RunId;
   readonly nodeId: string;
   /** Variables of it that the node wants to know once it has ended. */
   readonly harvest: readonly string[];
@@ -148,8 +161,8 @@ export interface RunState {
   account: Account;
   /** The agents this run is pinned to, by id. */
   agents: Readonly<Record<string, AgentPin>>;
-  /** The run whose end ends this one, too; null when there is none. */
-  keeper: RunId | null;
+  /** The run whose end ends this one, too; null for a root and for a detached run. */
+  attachedTo: RunId | null;
   /** How many runs are above this one. */
   depth: number;
   /** With whom its agents remember. */
@@ -157,7 +170,7 @@ export interface RunState {
   /** Runs that nodes of this one asked for and whose end is not recorded yet. */
   children: Record<RunId, Child>;
   /** Those of them whose node has ended: nobody waits for them, and they are to end. */
-  strays: RunId[];
+  orphans: RunId[];
   /** How many it has asked for so far; the next one is known by this number. */
   childCount: number;
   /** Who supervises the run, how often they decided, and what of it is still to be carried out. */
@@ -191,13 +204,13 @@ export interface RunState {
   queued: Record<string, true>;
   outputs: Record<string, JsonObject>;
   calls: Record<string, OpenCall>;
-  /** How many of those calls somebody here has to see to: all but those about which a human was asked. */
-  unsettled: number;
+  /** How many of those calls wait for an attempt's result: all but those about which a human was asked. */
+  awaitedCalls: number;
   timers: Record<string, Timer>;
   pending: Pending[];
   executions: number;
   interruptCount: number;
-  cancel: { seq: number; reason: string | null; by: string | null; parentRunId: string | null } | null;
+  cancel: { seq: number; reason: string | null; by: string | null; parentRunId: RunId | null } | null;
   pause: Pause | null;
   failure: { seq: number; nodeId: string | null; error: RunError } | null;
   ended: boolean;

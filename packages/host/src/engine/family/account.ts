@@ -1,22 +1,11 @@
 /** The books of a run: what it and the runs below it may use, what is lent to those, and what they have used. */
-import type { RunId } from '@cairn/protocol';
+import type { PayloadOf, RunId } from '@cairn/protocol';
 
 /** What is not named has no limit. */
-export interface Budget {
-  readonly maxTokens?: number;
-  readonly maxCostUsd?: number;
-  readonly maxToolCalls?: number;
-  /** Runs that may be started below. */
-  readonly maxRuns: number;
-}
+export type Budget = PayloadOf<'cairn.budget.granted'>['budget'];
 
 /** What was used. */
-export interface Spent {
-  readonly tokens: number;
-  readonly costUsd: number;
-  readonly toolCalls: number;
-  readonly runs: number;
-}
+export type Spent = PayloadOf<'cairn.budget.returned'>['spent'];
 
 /** The part of a run's state that keeps account. */
 export interface Account {

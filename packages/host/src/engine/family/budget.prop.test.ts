@@ -1,13 +1,13 @@
 /** Random trees of runs that spend, start others, crash, are cancelled and end: together they never use more than the root may. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+import { contextId, type JsonObject, type RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../core/driven.ts';
 import { type Budget, nothingSpent, type Spent } from './account.ts';
 import { spentBy } from './budget.ts';
-import type { ChildRequest } from './child-performer.ts';
-import { childEnded, parentEnded } from './child-runs.ts';
+import { childEnded, parentEnded } from './ends.ts';
+import type { ChildRequest } from './inheritance.ts';
 
 const COST = 0.01;
 
@@ -72,16 +72,17 @@ class Tree {
     const calls = Object.values(run.state.calls).filter(({ step }) => step === 'cairn.child');
     const call = calls[n % Math.max(1, calls.length)];
     if (call === undefined || run.state.ended) return;
-    const { childRunId, depth, budget } = drivenInput(run.state, run.workflow, call) as unknown as ChildRequest;
+    const child = drivenInput(run.state, run.workflow, call) as ChildRequest;
+    const { childRunId } = child;
     if (isRefused && !this.runs.has(childRunId)) {
       run.lands(call.callId, { error: { code: 'not_found', message: 'no', retryable: false } });
       return;
     }
     if (!this.runs.has(childRunId)) {
       this.started.push(childRunId);
-      const { runId, memoryScope } = run.state;
-      const parent = { runId, nodeId: call.nodeId, agentId: null, depth, isDetached: false, budget, memoryScope };
-      this.#add(childRunId, new RunScript(n % 4 === 0 ? definition : leaf, { runId: childRunId, parent }));
+      const askedBy = { tenant: 't', contextId: contextId('c'), runId: run.state.runId, nodeId: call.nodeId };
+      const options = { runId: childRunId, child: { child, askedBy } };
+      this.#add(childRunId, new RunScript(n % 4 === 0 ? definition : leaf, options));
     }
     // The performer may be stopped right after: then the request is made again.
     if (n % 5 !== 0) run.lands(call.callId, { outcome: {} });

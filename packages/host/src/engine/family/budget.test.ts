@@ -1,11 +1,11 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { workflowOf } from '../../../test/kit/run-script.ts';
-import { newRunState } from '../core/evolve.ts';
+import { newRunState } from '../core/new-run-state.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import { type Account, type Budget, giveBack, lend, newAccount, nothingSpent } from './account.ts';
-import { budgetProblems, rootBudget, shareOf, spentBy } from './budget.ts';
+import { budgetProblems, budgetShare, rootBudget, spentBy } from './budget.ts';
 
 const limits = { maxNodeExecutions: 1, maxRunDurationMs: null };
 const id = (name: string) => name as RunId;
@@ -43,11 +43,11 @@ describe('a share', () => {
 
   test('is all that is left for a run alone', () => {
     const state = runWith(newAccount(all), 40);
-    expect(shareOf(state, 1, 0)).toEqual({ maxTokens: 60, maxCostUsd: 1, maxToolCalls: 10, maxRuns: 10 });
+    expect(budgetShare(state, 1, 0)).toEqual({ maxTokens: 60, maxCostUsd: 1, maxToolCalls: 10, maxRuns: 10 });
   });
 
   test('is an equal one for runs side by side and whoever else is at work, rounded down', () => {
-    expect(shareOf(runWith(newAccount(all)), 2, 1)).toEqual({
+    expect(budgetShare(runWith(newAccount(all)), 2, 1)).toEqual({
       maxTokens: 33,
       maxCostUsd: 0.333333,
       maxToolCalls: 3,
@@ -56,11 +56,14 @@ describe('a share', () => {
   });
 
   test('of nothing is nothing, and what is not limited stays so', () => {
-    expect(shareOf(runWith(newAccount({ maxTokens: 10, maxRuns: 1 }), 30), 1, 0)).toEqual({ maxTokens: 0, maxRuns: 0 });
+    expect(budgetShare(runWith(newAccount({ maxTokens: 10, maxRuns: 1 }), 30), 1, 0)).toEqual({
+      maxTokens: 0,
+      maxRuns: 0,
+    });
   });
 
   test('is refused where there are more runs than may be started', () => {
-    expect(shareOf(runWith(newAccount({ maxRuns: 1 })), 2, 0)).toMatchObject({
+    expect(budgetShare(runWith(newAccount({ maxRuns: 1 })), 2, 0)).toMatchObject({
       code: 'budget_exhausted',
       details: { kind: 'budget-runs', limit: 1, observed: 2 },
     });

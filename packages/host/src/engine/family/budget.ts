@@ -1,5 +1,5 @@
 /** What a run and all runs below it may use together: what it begins with, what is left, and what a run it starts gets. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+import { isJsonObject, type JsonObject, type RunId, row } from '@cairn/protocol';
 import type { HostLimits } from '../core/limits.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import { type Budget, plus, type Spent } from './account.ts';
@@ -7,10 +7,13 @@ import { type Budget, plus, type Spent } from './account.ts';
 /** Runs below one root, where the host does not say. */
 export const DEFAULT_RUNS_PER_TREE = 1000;
 
-/** What a run may use that nobody above it gives something. */
+/** What a root run may use: what its starter asks for in `configurable.budget`, within the host's ceiling. */
 export function rootBudget({ budget }: JsonObject, host: HostLimits): Budget {
   const ceiling = host.maxRunsPerTree ?? DEFAULT_RUNS_PER_TREE;
-  const asked = (budget ?? {}) as unknown as Partial<Budget>;
+  const asked: { -readonly [Name in keyof Budget]?: number } = {};
+  for (const [name, value] of Object.entries(isJsonObject(budget) ? budget : {})) {
+    if (isLimit(name) && typeof value === 'number') asked[name] = value;
+  }
   return { ...asked, maxRuns: Math.min(asked.maxRuns ?? ceiling, ceiling) };
 }
 
@@ -22,15 +25,16 @@ const rules: Readonly<Record<keyof Budget, { readonly least: number; readonly is
   maxRuns: { least: 0, isWhole: true },
 };
 
+const isLimit = (name: string): name is keyof Budget => Object.hasOwn(rules, name);
+
 /** The ways in which `configurable.budget` is wrong. */
 export function budgetProblems({ budget }: JsonObject): string[] {
   if (budget === undefined) return [];
   const what = 'configurable.budget';
-  if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) return [`${what} must be an object`];
+  if (!isJsonObject(budget)) return [`${what} must be an object`];
   return Object.entries(budget).flatMap(([name, value]) => {
-    if (!Object.hasOwn(rules, name))
-      return [`${what}.${name} is not known; there are ${Object.keys(rules).join(', ')}`];
-    const { least, isWhole } = rules[name as keyof Budget];
+    if (!isLimit(name)) return [`${what}.${name} is not known; there are ${Object.keys(rules).join(', ')}`];
+    const { least, isWhole } = rules[name];
     const fits = typeof value === 'number' && value >= least && (!isWhole || Number.isSafeInteger(value));
     return fits ? [] : [`${what}.${name} must be a ${isWhole ? 'whole ' : ''}number from ${least}`];
   });
@@ -48,7 +52,7 @@ export function spentBy({ account: { lent, below }, view: { usage, toolCallCount
  * What each of so many new runs gets: an equal share of what is left, where others who may be at work at the same time
  * count as one each. Alone it is all.
  */
-export function shareOf(state: Spender, runs: number, others: number): Budget | RunError {
+export function budgetShare(state: Spender, runs: number, others: number): Budget | RunError {
   const { limits } = state.account;
   const spent = spentBy(state);
   const left = limits.maxRuns - spent.runs;
@@ -64,7 +68,13 @@ export function shareOf(state: Spender, runs: number, others: number): Budget | 
 }
 
 /** Rounded down to whole units, so that all shares together are never more than there is. */
-function share(name: keyof Budget, limit: number | undefined, spent: number, parts: number, units = 1): object {
+function share(
+  name: keyof Budget,
+  limit: number | undefined,
+  spent: number,
+  parts: number,
+  units = 1,
+): Partial<Budget> {
   if (limit === undefined) return {};
   const left = Math.max(0, limit - spent);
   return { [name]: parts === 1 ? left : Math.floor((left * units) / parts) / units };
@@ -77,16 +87,8 @@ const tooManyRuns = (limit: number, observed: number): RunError => ({
   retryable: false,
 });
 
-export const budgetGranted = (nodeId: string, childRunId: RunId, budget: Budget): Draft => ({
-  type: 'cairn.budget.granted',
-  nodeId,
-  audience: 'operator',
-  payload: { nodeId, childRunId, budget: { ...budget } },
-});
+export const budgetGranted = (nodeId: string, childRunId: RunId, budget: Budget): Draft =>
+  row('cairn.budget.granted', { nodeId, childRunId, budget }, { nodeId });
 
-export const budgetReturned = (nodeId: string, childRunId: RunId, spent: Spent): Draft => ({
-  type: 'cairn.budget.returned',
-  nodeId,
-  audience: 'operator',
-  payload: { nodeId, childRunId, spent: { ...spent } },
-});
+export const budgetReturned = (nodeId: string, childRunId: RunId, spent: Spent): Draft =>
+  row('cairn.budget.returned', { nodeId, childRunId, spent }, { nodeId });

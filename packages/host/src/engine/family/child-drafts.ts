@@ -1,9 +1,10 @@
 /** The rows by which a node starts a run of its own and tells what becomes of it. */
-import type { JsonObject, RunId, RunStatus } from '@cairn/protocol';
+import { type PayloadOf, type RunId, type RunStatus, row } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
+import { CHILD_PERFORMER } from '../performer-ids.ts';
 import type { CompiledNode, NodeContext } from '../workflow/node-type.ts';
 import { type Budget, nothingSpent } from './account.ts';
-import { budgetGranted, budgetReturned, shareOf } from './budget.ts';
+import { budgetGranted, budgetReturned, budgetShare } from './budget.ts';
 
 /**
  * The id follows from the run that asks for it, so that a second start of it finds the first. `ahead`: runs of the same
@@ -12,14 +13,7 @@ import { budgetGranted, budgetReturned, shareOf } from './budget.ts';
 export const nextChildId = ({ runId, state }: NodeContext, ahead = 0): RunId =>
   `${runId}.${state.childCount + ahead}` as RunId;
 
-export type ChainPhase =
-  | 'dispatch.began'
-  | 'dispatch.succeeded'
-  | 'dispatch.failed'
-  | 'child.completed'
-  | 'child.failed'
-  | 'child.cancelled'
-  | 'output.harvested';
+export type ChainPhase = PayloadOf<'core.workflowChain.event'>['phase'];
 
 export function chainEvent(
   { node, runId }: NodeContext,
@@ -29,7 +23,7 @@ export function chainEvent(
   cause?: number,
 ): Draft {
   const { childRunId, error, harvestedKeys } = more;
-  const payload: JsonObject = {
+  const payload = {
     phase,
     workerId,
     parentRunId: runId,
@@ -37,8 +31,7 @@ export function chainEvent(
     ...(harvestedKeys === undefined ? {} : { harvestedKeys }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   };
-  const caused = cause === undefined ? {} : { cause };
-  return { type: 'core.workflowChain.event', nodeId: node.id, audience: 'client', payload, ...caused };
+  return row('core.workflowChain.event', payload, { nodeId: node.id, cause });
 }
 
 interface WantedChild {
@@ -50,7 +43,7 @@ interface WantedChild {
 /** What each of so many runs may use that a node is about to start; or why it may not. */
 export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
   const others = compiled.concurrentNodes().filter((node) => isStillToWork(state, node));
-  return shareOf(state, runs, others.length);
+  return budgetShare(state, runs, others.length);
 }
 
 /** What has ended and is in no loop uses nothing any more. */
@@ -76,14 +69,15 @@ export function childRequested(
   call: Pick<OpenCall, 'callId' | 'attempt'>,
   child: WantedChild,
 ): Draft {
-  const payload = { nodeId: node.id, ...call, ...child, step: 'cairn.child', safety: 'idempotent' };
-  return { type: 'cairn.step.requested', nodeId: node.id, audience: 'operator', payload };
+  const nodeId = node.id;
+  const payload = { nodeId, ...call, ...child, step: CHILD_PERFORMER, safety: 'idempotent' as const };
+  return row('cairn.step.requested', payload, { nodeId });
 }
 
 /** Ends the call that asked for it: it is there. */
 export function childStarted({ node }: NodeContext, { callId, attempt }: OpenCall): Draft {
-  const payload = { nodeId: node.id, callId, attempt, outcome: {} };
-  return { type: 'cairn.step.returned', nodeId: node.id, audience: 'operator', payload };
+  const nodeId = node.id;
+  return row('cairn.step.returned', { nodeId, callId, attempt, outcome: {} }, { nodeId });
 }
 
 /** Ends the call that asked for it: it never will be there, and what it was lent comes back untouched. */
@@ -92,16 +86,14 @@ export function childRefused(
   { callId, attempt }: OpenCall,
   { childRunId, error }: { readonly childRunId: RunId; readonly error: RunError },
 ): readonly Draft[] {
-  const payload = { nodeId, callId, attempt, childRunId, error } as unknown as JsonObject;
   return [
     budgetReturned(nodeId, childRunId, nothingSpent),
-    { type: 'cairn.step.returned', nodeId, audience: 'operator', payload },
+    row('cairn.step.returned', { nodeId, callId, attempt, childRunId, error }, { nodeId }),
   ];
 }
 
 export function dispatched({ node }: NodeContext, childRunId: RunId, childWorkflowId: string): Draft {
-  const payload = { childRunId, childWorkflowId, childStatus: 'running' };
-  return { type: 'node.dispatched', nodeId: node.id, audience: 'client', payload };
+  return row('node.dispatched', { childRunId, childWorkflowId, childStatus: 'running' }, { nodeId: node.id });
 }
 
 /** That a workflow is not there is said by a name of its own. */

@@ -1,5 +1,5 @@
 /** Variables that pass between a run and those its nodes start. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { type Json, type JsonObject, row } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
@@ -40,7 +40,7 @@ export function harvested(
     const previous = before === undefined ? {} : { previous: before };
     changed.set(name, next);
     const payload = { name, ...previous, next, nodeId: node.id };
-    return { type: 'variable.changed', nodeId: node.id, audience: 'client', payload };
+    return row('variable.changed', payload, { nodeId: node.id });
   });
   return { keys, drafts };
 }

@@ -1,13 +1,9 @@
 /** Who remembers together: a run shares the memory of the run that started it, unless it was started apart. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+import type { PayloadOf, RunId } from '@cairn/protocol';
 import { z } from 'zod';
 
-export interface MemoryScope {
-  /** The run at the top of those that share it. */
-  readonly runId: RunId;
-  /** That run was started apart from the one above it. */
-  readonly isolated: boolean;
-}
+/** The run at the top of those that share it, and whether that run was started apart from the one above it. */
+export type MemoryScope = NonNullable<PayloadOf<'run.started'>['memoryScope']>;
 
 /** What a node may say of the memory of the runs it starts. */
 export const memoryScopeIsolation = z.literal('isolated');
@@ -20,6 +16,6 @@ export const scopeBelow = (
   isolation: MemoryScopeIsolation | undefined,
 ): MemoryScope => (isolation === undefined ? memoryScope : { runId: childRunId, isolated: true });
 
-/** As the first row of a run says; a run that nobody started has its own. */
-export const memoryScopeOf = (runId: RunId, started: JsonObject): MemoryScope =>
-  (started.memoryScope as unknown as MemoryScope | undefined) ?? { runId, isolated: false };
+/** As the first row of a run says; a root run has its own. */
+export const memoryScopeOf = (runId: RunId, recorded: MemoryScope | undefined): MemoryScope =>
+  recorded ?? { runId, isolated: false };

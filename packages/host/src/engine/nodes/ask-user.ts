@@ -70,7 +70,7 @@ function answered({ node, state }: Context, conversation: Conversation): NodeAct
 const resolution = (nodeId: string, { interruptId, last, lastSeq }: Conversation) => ({
   nodeId,
   interruptId,
-  kind: 'conversation.exchange',
+  kind: 'conversation.exchange' as const,
   cause: lastSeq,
   value: { operation: 'exchange', turn: last as unknown as Json },
 });

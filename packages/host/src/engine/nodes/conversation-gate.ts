@@ -13,6 +13,7 @@ import {
 } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
 import { jsonSchema, text, waitMs } from './config-fields.ts';
+import { conversationAnswer } from './conversation-answers.ts';
 import {
   channelProblems,
   closingDrafts,
@@ -107,7 +108,7 @@ function rehearsed(context: Context, conversation: Conversation): readonly Draft
     return exchangeDrafts(node.id, conversation, turn, { seq: state.nextSeq, now: state.now });
   }
   const value = { operation: 'close', turn: { content: 'done' }, outcome: 'done' };
-  const how = { nodeId: node.id, interruptId, kind: 'conversation.exchange', cause: lastSeq, at: state.now };
+  const how = { nodeId: node.id, interruptId, kind: 'conversation.exchange' as const, cause: lastSeq, at: state.now };
   return [resolvedDraft({ ...how, value, by: 'conformance' })];
 }
 
@@ -128,6 +129,7 @@ const driver: NodeDriver<Conversing, Config> = {
   fresh: () => ({ conversation: null }),
   evolve: evolveConversation,
   next,
+  answer: conversationAnswer,
   stopped: stoppedConversation,
   // It makes no calls: whoever speaks does so from outside.
   callInput: () => ({}),

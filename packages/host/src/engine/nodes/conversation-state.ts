@@ -1,6 +1,5 @@
 /** What a node knows of the conversation it holds: plain JSON, changed by the node's rows alone. */
 import type { ConversationTurn, Json, JsonObject, RawEvent } from '@cairn/protocol';
-import type { RunState } from '../core/state.ts';
 
 export interface Conversation {
   readonly conversationId: string;
@@ -74,10 +73,3 @@ const channelOf = ({ channel, reducer, schemaVersion }: JsonObject): JsonObject 
   reducer: reducer as string,
   ...(schemaVersion === undefined ? {} : { schemaVersion }),
 });
-
-/** The conversation that a node holds and that is open. */
-export function conversationOf(state: RunState, nodeId: string): Conversation | null {
-  const inner = state.inner[nodeId] as Partial<Conversing> | undefined;
-  const conversation = inner?.conversation ?? null;
-  return conversation?.end === null ? conversation : null;
-}

@@ -1,6 +1,6 @@
 /** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
 import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
-import type { Decided, Draft, OpenCall, RunError } from '../core/state.ts';
+import type { Draft, OpenCall, RunError, SupervisorDecision } from '../core/state.ts';
 import {
   budgetOfEach,
   chainEvent,
@@ -13,10 +13,11 @@ import {
   nextChildId,
   unknownChild,
 } from '../family/child-drafts.ts';
-import { childRequest } from '../family/child-request.ts';
+import { childRequest } from '../family/inheritance.ts';
 import { harvested } from '../family/mappings.ts';
 import { type DrivenContext, defineNodeType, type NodeAction, type NodeDriver } from '../workflow/node-type.ts';
 import { askUser, isAsking } from './ask-user.ts';
+import { conversationAnswer } from './conversation-answers.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
 import { type DispatchConfig, dispatchConfig, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
@@ -25,7 +26,7 @@ import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } f
 type Context = DrivenContext<Dispatch, DispatchConfig>;
 
 /** What this node took up when it started; null when there was nothing. */
-function decidedFor({ state, node }: Context): Decided | null {
+function decidedFor({ state, node }: Context): SupervisorDecision | null {
   const carried = state.orchestration?.carried ?? {};
   return (Object.hasOwn(carried, node.id) ? carried[node.id] : undefined) ?? null;
 }
@@ -237,6 +238,7 @@ const driver: NodeDriver<Dispatch, DispatchConfig> = {
   fresh: freshDispatch,
   evolve: evolveDispatch,
   next,
+  answer: conversationAnswer,
   stopped: stoppedConversation,
   callInput(context, call) {
     const { workerId, childRunId } = workerOf(context, call);

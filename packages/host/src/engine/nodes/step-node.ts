@@ -1,9 +1,9 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
 
 import type { JsonObject } from '@cairn/protocol';
-import { callIdOf } from '../core/evolve-facts.ts';
-import { stepRequested } from '../core/recover.ts';
+import { callIdOf } from '../core/evolve-calls.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
+import { stepRequested } from '../core/step-rows.ts';
 import type { Step } from '../ports.ts';
 import { plainJsonCopy } from '../values/json-copy.ts';
 import { defineNodeType, type NodeType, type Workflow } from '../workflow/node-type.ts';

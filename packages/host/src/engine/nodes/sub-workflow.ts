@@ -13,7 +13,7 @@ import {
   nextChildId,
   unknownChild,
 } from '../family/child-drafts.ts';
-import { childRequest } from '../family/child-request.ts';
+import { childRequest } from '../family/inheritance.ts';
 import { harvested, mapping } from '../family/mappings.ts';
 import { memoryScopeIsolation } from '../family/memory-scope.ts';
 import { type DrivenContext, defineNodeType, type NodeDriver } from '../workflow/node-type.ts';

@@ -39,7 +39,7 @@ async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer
   const { state, workflow } = await loader.load(runId);
   const base = state.nextSeq;
   const now = Math.max(append.now, state.now);
-  const drafts = command.propose(state, now);
+  const drafts = command.propose(state, now, workflow);
   if (drafts.length === 0) return command.look(state);
   const rows = stamp(state, workflow, drafts, now);
   const answers = command.answers?.();

@@ -39,7 +39,7 @@ export class Attempts {
     const { callId, attempt } = call;
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
     const input = drivenInput(state, this.#workflow, call) ?? stepInput(state, this.#workflow, call);
-    const returned = (result: StepResult) => this.#ports.post(callReturned(this.#workflow, call, attempt, result));
+    const returned = (result: StepResult) => this.#ports.post(callReturned(callId, attempt, result));
     const performer = this.#performers.get(call.step);
     if (performer === undefined) {
       const message = `This host has no step ${call.step}.`;
@@ -64,7 +64,7 @@ export class Attempts {
   /** Calls that are open and have no attempt under way here. */
   unstarted(state: RunState): readonly OpenCall[] {
     const unstarted: OpenCall[] = [];
-    if (this.#underWay.size === state.unsettled) return unstarted;
+    if (this.#underWay.size === state.awaitedCalls) return unstarted;
     for (const call of Object.values(state.calls)) {
       if (call.asked === undefined && !this.#underWay.has(call.callId)) unstarted.push(call);
     }

@@ -31,8 +31,8 @@ export function answerCommand(request: AnswerInterrupt): Command<InterruptAnswer
   let interruptId = '';
   let nodeId = '';
   return {
-    propose(state, now) {
-      const answer = answerDrafts(state, request, now);
+    propose(state, now, workflow) {
+      const answer = answerDrafts({ state, workflow }, request, now);
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
       return answer.drafts;

@@ -1,9 +1,9 @@
 /** Creates runs: finds the workflow, pins the agents, and posts the first row to a mailbox of the run's own. */
 import { type ContextId, contextId, RetryableError, type RunId, runId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
-import { newRunState } from '../core/evolve.ts';
 import { awaited } from '../core/facts.ts';
 import type { HostLimits } from '../core/limits.ts';
+import { newRunState } from '../core/new-run-state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import type { Clock, UniqueId } from '../ports.ts';
@@ -34,11 +34,10 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     definition === undefined ? await workflows.byName(tenant, workflowId, version) : await workflows.adopt(definition);
   const pins = await ports.pins.find(tenant, shared);
   const workflow = pins === null ? shared : await ports.pins.give(shared, pins);
-  const { parent, unset } = child ?? {};
-  const id = child?.runId ?? runId(uniqueId());
+  const id = child?.child.childRunId ?? runId(uniqueId());
   const context = request.contextId ?? contextId(uniqueId());
-  if (request.contextId !== undefined && parent === undefined) await refuseForeignContext(ports, tenant, context);
-  const started = startedDraft({ workflow, request: { ...request, contextId: context, parent, unset }, limits, pins });
+  if (request.contextId !== undefined && child === undefined) await refuseForeignContext(ports, tenant, context);
+  const started = startedDraft({ workflow, request: { ...request, contextId: context, child }, limits, pins });
   const drafts = [started, ...callbackDrafts(request.callbackUrl)];
   const { fact, done } = awaited(
     () => drafts,
@@ -51,7 +50,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     kind: 'create',
     state: newRunState(id),
     workflow,
-    run: { tenant, contextId: context, originRunId: id, parentRunId: parent?.runId },
+    run: { tenant, contextId: context, originRunId: id, parentRunId: child?.askedBy.runId },
     isAloneInScope: request.isAloneInScope,
   });
   mailbox.post(fact);

@@ -5,7 +5,8 @@ import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts'
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
-import { hasChildren, hasKeptRelatives, missedEnds, Relatives } from '../family/child-runs.ts';
+import { missedEnds } from '../family/missed-ends.ts';
+import { hasChildren, hasKeptRelatives, Relatives } from '../family/relatives.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { Alarm } from './alarm.ts';

@@ -3,7 +3,7 @@ import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
-import type { IsUnwanted } from '../family/child-runs.ts';
+import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';

@@ -2,7 +2,7 @@
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
-import { childEnded, parentEnded } from '../family/child-runs.ts';
+import { childEnded, parentEnded } from '../family/ends.ts';
 import type { Report } from '../ports.ts';
 
 export interface NoticePorts {

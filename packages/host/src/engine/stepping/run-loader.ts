@@ -2,7 +2,8 @@
 import { foldEventOf, parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { evolve, newRunState } from '../core/evolve.ts';
+import { evolve } from '../core/evolve.ts';
+import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';

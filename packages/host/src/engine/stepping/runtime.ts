@@ -15,8 +15,8 @@ import type {
   RunStarted,
   StartRun,
 } from '../engine.ts';
-import { childPerformer } from '../family/child-performer.ts';
-import { unwantedBy } from '../family/child-runs.ts';
+import { childPerformer, startOfChild } from '../family/child-performer.ts';
+import { unwantedBy } from '../family/missed-ends.ts';
 import { createNodeTypeRegistry, describeNodeTypes } from '../nodes/node-types.ts';
 import type { Performer, Redactor } from '../ports.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
@@ -133,7 +133,7 @@ class Runtime implements Engine {
       log: store.log,
       clock,
       maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
-      start: (child) => this.#command(() => createRun(this.#creation, child.request, child)),
+      start: (child) => this.#command(() => createRun(this.#creation, startOfChild(child), child)),
     });
   }
 

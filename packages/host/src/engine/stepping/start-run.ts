@@ -4,34 +4,21 @@ import {
   type ContextId,
   type Json,
   type JsonObject,
-  type RunId,
+  type RunOptions,
+  row,
   TerminalError,
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@cairn/protocol';
 import { type HostLimits, runLimits } from '../core/limits.ts';
+import type { PayloadDraft } from '../core/payload-draft.ts';
 import type { Draft } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
-import type { MemoryScope } from '../family/memory-scope.ts';
+import type { ChildStart } from '../family/child-performer.ts';
 import { compileSchema } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-
-/** The node of another run that starts this one. */
-export interface Parent {
-  readonly runId: RunId;
-  readonly nodeId: string;
-  /** How many runs are above the new one. */
-  readonly depth: number;
-  /** The run goes on when its parent ends. */
-  readonly isDetached: boolean;
-  /** Who wanted it; null where no agent did. */
-  readonly agentId: string | null;
-  /** What its parent lends it. */
-  readonly budget: Budget;
-  readonly memoryScope: MemoryScope;
-}
 
 export interface RunRequest {
   readonly tenant: string;
@@ -39,17 +26,11 @@ export interface RunRequest {
   readonly principal?: string | undefined;
   readonly toolScopes?: readonly string[] | undefined;
   readonly inputs: JsonObject;
-  readonly options: {
-    readonly configurable?: unknown;
-    readonly tags?: readonly string[] | undefined;
-    readonly metadata?: unknown;
-  };
+  readonly options: Pick<RunOptions, 'configurable' | 'tags' | 'metadata'>;
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   readonly scopeId?: string | undefined;
-  /** Of a run that a node of another run started. */
-  readonly parent?: Parent | undefined;
-  /** Variables that are to have no value, not even their default. */
-  readonly unset?: readonly string[] | undefined;
+  /** Of a run that a node of another run asked for. */
+  readonly child?: ChildStart | undefined;
 }
 
 /** Version of the engine's decisions; a run goes on under the rules it began with. */
@@ -63,15 +44,14 @@ export function startedDraft(start: {
   readonly pins?: Pins | null;
 }): Draft {
   const { definition, hash } = start.workflow;
-  const { tenant, principal, toolScopes = [], inputs, options, parent, trace, scopeId, unset = [] } = start.request;
-  const { contextId } = start.request;
-  const configurable = (options.configurable ?? {}) as JsonObject;
+  const { tenant, contextId, principal, toolScopes = [], inputs, options, trace, scopeId, child } = start.request;
+  const configurable: JsonObject = options.configurable ?? {};
   const problems = [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)];
   refuse(definition, problems);
-  const budget = parent?.budget ?? rootBudget(configurable, start.limits);
+  const budget = child?.child.budget ?? rootBudget(configurable, start.limits);
   refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
   const channels = channelDeclarations(definition);
-  const payload: Record<string, Json> = {
+  const payload: PayloadDraft<'run.started'> = {
     workflowId: definition.id,
     workflowVersion: definition.version,
     definitionHash: hash,
@@ -79,34 +59,36 @@ export function startedDraft(start: {
     transport: 'rest',
     owner: { tenant, ...(principal === undefined ? {} : { principal }) },
     inputs,
-    variables: seededVariables(definition, inputs, unset),
-    limits: { ...runLimits(definition, configurable, start.limits) },
-    budget: { ...budget },
+    variables: seededVariables(definition, inputs, child?.child.unset ?? []),
+    limits: runLimits(definition, configurable, start.limits),
+    budget,
   };
   if (channels !== undefined) payload.channels = channels;
-  if (start.pins != null) payload.agents = start.pins as unknown as JsonObject;
+  if (start.pins != null) payload.agents = start.pins;
   if (options.tags !== undefined) payload.tags = options.tags;
-  if (options.metadata !== undefined) payload.metadata = options.metadata as JsonObject;
+  if (options.metadata !== undefined) payload.metadata = options.metadata;
   if (options.configurable !== undefined) payload.configurable = configurable;
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
   if (contextId !== undefined) payload.contextId = contextId;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
-  if (parent !== undefined) {
-    const { runId, nodeId, agentId, depth, isDetached, memoryScope } = parent;
-    Object.assign(payload, { parentRunId: runId, parentNodeId: nodeId, depth, memoryScope });
-    if (agentId !== null) payload.parentAgentId = agentId;
-    if (isDetached) payload.detached = true;
-  }
-  return { type: 'run.started', audience: 'client', payload };
+  if (child !== undefined) inherit(payload, child);
+  return row('run.started', payload);
+}
+
+function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy }: ChildStart): void {
+  payload.parentRunId = askedBy.runId;
+  payload.parentNodeId = askedBy.nodeId;
+  payload.depth = child.depth;
+  payload.memoryScope = child.memoryScope;
+  if (child.agentId !== null) payload.parentAgentId = child.agentId;
+  if (child.isDetached) payload.detached = true;
 }
 
 /** The row after the first one, of a run that has a callback: of the operator, since such an address may itself be a secret. */
 export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[] =>
-  callbackUrl === undefined
-    ? []
-    : [{ type: 'cairn.callback.requested', audience: 'operator', payload: { callbackUrl } }];
+  callbackUrl === undefined ? [] : [row('cairn.callback.requested', { callbackUrl })];
 
 function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
   if (problems.length === 0) return;
@@ -156,7 +138,7 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
   }
   const { configurableSchema } = definition;
   if (configurableSchema !== undefined) {
-    for (const problem of compileSchema(configurableSchema as JsonObject)(configurable)) {
+    for (const problem of compileSchema(configurableSchema)(configurable)) {
       problems.push(`configurable: ${problem}`);
     }
   }
@@ -181,7 +163,7 @@ function seededVariables(definition: WorkflowDefinition, inputs: JsonObject, uns
 }
 
 /** Also of channels that are only declared by the nodes that write them: their writes cannot carry a time to live. */
-function channelDeclarations(definition: WorkflowDefinition): JsonObject | undefined {
+function channelDeclarations(definition: WorkflowDefinition): Readonly<Record<string, ChannelDeclaration>> | undefined {
   const channels: Record<string, ChannelDeclaration> = { ...definition.channels };
   for (const { typeId, config } of definition.nodes) {
     const name = config.channelName;
@@ -189,7 +171,7 @@ function channelDeclarations(definition: WorkflowDefinition): JsonObject | undef
     const reducer = typeof config.reducer === 'string' ? config.reducer : 'replace';
     channels[name] = { reducer, ...(typeof config.ttlMs === 'number' ? { ttlMs: config.ttlMs } : {}) };
   }
-  return Object.keys(channels).length === 0 ? undefined : (channels as unknown as JsonObject);
+  return Object.keys(channels).length === 0 ? undefined : channels;
 }
 
 const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>

@@ -17,7 +17,17 @@
  * Read on in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
  * shapes of a compiled workflow come last; they refer to node types and node types to them, so they share this file.
  */
-import type { Json, JsonObject, RawEvent, RunId, TriggerRule, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
+import type {
+  FoldEvent,
+  InterruptView,
+  Json,
+  JsonObject,
+  OrchestratorDecision,
+  RunId,
+  TriggerRule,
+  WorkflowDefinition,
+  WorkflowNode,
+} from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
@@ -141,6 +151,24 @@ export interface DrivenContext<Inner extends object = object, Config = unknown> 
   readonly inner: Inner;
 }
 
+/** A call that a row of a driven node asks for. */
+export type RequestedCall = Pick<OpenCall, 'callId' | 'step' | 'safety' | 'attempt' | 'recoveries'>;
+
+/** What a row of a driven node changes in its run, beside what the driver keeps. */
+export type RunChange =
+  | { readonly kind: 'call-opened'; readonly call: RequestedCall }
+  | { readonly kind: 'call-closed'; readonly callId: string; readonly attempt: number }
+  /** For the next node that carries decisions out. */
+  | { readonly kind: 'decided'; readonly agentId: string; readonly decision: OrchestratorDecision };
+
+/** An answer to a question as somebody sent it. */
+export interface SentAnswer {
+  readonly value: Json;
+  /** Who sent it, by the credential. */
+  readonly principal: string | undefined;
+  readonly now: number;
+}
+
 /** What came of a call: what its performer gave or threw, or what a human says of one that was interrupted. */
 export type CallResult = StepResult | { readonly given: Json };
 
@@ -150,9 +178,16 @@ export type CallResult = StepResult | { readonly given: Json };
  */
 export interface NodeDriver<Inner extends object = object, Config = unknown> {
   /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
-  fresh(): Inner;
+  fresh(node: WorkflowNode): Inner;
+  /**
+   * What a row of the node changes in its run: the driver declares which of its rows open and close calls. It need not
+   * mention `cairn.step.requested` and `cairn.step.returned`, which the engine itself knows.
+   */
+  runChange?(event: FoldEvent): RunChange | null;
   /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
-  evolve(inner: Inner, event: RawEvent): void;
+  evolve(inner: Inner, event: FoldEvent): void;
+  /** The rows that record an answer to a question of the node; null, or left out: as the question's kind has it. Throws to refuse. */
+  answer?(context: DrivenContext<Inner, Config>, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null;
   /** What follows; null until something happens. Asked again after each of its decisions. */
   next(context: DrivenContext<Inner, Config>): NodeAction | null;
   /** What a call is performed with. Not copied. */

@@ -10,47 +10,38 @@ import {
   quoted,
   type SentTurn,
 } from '@cairn/protocol';
-import { exchangeDrafts, fullTurn } from '../nodes/conversation-drafts.ts';
-import { type Conversation, conversationOf } from '../nodes/conversation-state.ts';
+import { resolvedDraft } from '../core/interrupts.ts';
+import { answerRefused, refuseProblems } from '../core/refuse-answer.ts';
+import type { Draft } from '../core/state.ts';
 import { compileSchema } from '../values/schemas.ts';
-import { resolvedDraft } from './interrupts.ts';
-import { refuseProblems } from './refuse-answer.ts';
-import type { Draft, RunState } from './state.ts';
+import type { DrivenContext, SentAnswer } from '../workflow/node-type.ts';
+import { exchangeDrafts, fullTurn } from './conversation-drafts.ts';
+import type { Conversation, Conversing } from './conversation-state.ts';
 
-interface Sender {
-  readonly value: Json;
-  readonly principal?: string | undefined;
-}
+type Context = DrivenContext<Conversing>;
 
-export interface ConversationDrafts {
-  readonly drafts: readonly Draft[];
-  readonly settled: boolean;
-}
-
-export function conversationDrafts(
-  state: RunState,
+/** The rows that record an answer to a conversation; null for an answer to another kind of question. */
+export function conversationAnswer(
+  context: Context,
   interrupt: InterruptView,
-  sender: Sender,
-  now: number,
-): ConversationDrafts {
+  sent: SentAnswer,
+): readonly Draft[] | null {
+  if (interrupt.kind !== 'conversation.exchange') return null;
   const { interruptId, nodeId } = interrupt;
-  const answer = parseConversationAnswer(sender.value);
-  const conversation = conversationOf(state, nodeId);
-  if (conversation === null || conversation.interruptId !== interruptId) {
-    refuseProblems(interruptId, [`node ${nodeId} holds no conversation`]);
+  const answer = parseConversationAnswer(sent.value);
+  const { conversation } = context.inner;
+  if (conversation === null || conversation.end !== null || conversation.interruptId !== interruptId) {
+    throw answerRefused(interruptId, [`node ${nodeId} holds no conversation`]);
   }
-  const held = conversation as Conversation;
-  refuseProblems(interruptId, addressProblems(held, answer));
-  if (answer.operation === 'exchange') {
-    return { drafts: exchanged(state, interrupt, { conversation: held, sender, now }, answer.turn), settled: false };
-  }
-  return { drafts: [closed(state, interrupt, { conversation: held, sender, now }, answer)], settled: true };
+  refuseProblems(interruptId, addressProblems(conversation, answer));
+  return answer.operation === 'exchange'
+    ? exchanged(context, interrupt, { conversation, sent }, answer.turn)
+    : [closed(context, interrupt, { conversation, sent }, answer)];
 }
 
-interface Moment {
+interface Taken {
   readonly conversation: Conversation;
-  readonly sender: Sender;
-  readonly now: number;
+  readonly sent: SentAnswer;
 }
 
 function addressProblems({ conversationId }: Conversation, answer: ConversationAnswer): string[] {
@@ -65,20 +56,17 @@ function addressProblems({ conversationId }: Conversation, answer: ConversationA
 }
 
 function exchanged(
-  state: RunState,
+  { state }: Context,
   { interruptId, nodeId }: InterruptView,
-  { conversation, sender, now }: Moment,
+  { conversation, sent: { principal, now } }: Taken,
   sent: SentTurn,
 ): readonly Draft[] {
-  const { principal } = sender;
   const { conversationId, last } = conversation;
   const before = earlierTurn(state, conversation, sent);
   if (before === 'forgotten') return [];
   if (before !== null) {
     const again = fullTurn(conversationId, sent, { turnIndex: before.turnIndex, ts: before.ts, principal });
-    const isSame =
-      jsonEquals(again as unknown as Json, before as unknown as Json) &&
-      (sent.turnIndex ?? before.turnIndex) === before.turnIndex;
+    const isSame = jsonEquals(again, before) && (sent.turnIndex ?? before.turnIndex) === before.turnIndex;
     if (!isSame) refuseProblems(interruptId, [takenBy(before.messageId)]);
     return [];
   }
@@ -92,7 +80,7 @@ const takenBy = (messageId: string): string => `another message has the messageI
 
 /** A turn of this messageId that was taken before; one that is no longer in its channel was, too. */
 function earlierTurn(
-  { view }: RunState,
+  { view }: Context['state'],
   { conversationId, channel }: Conversation,
   sent: SentTurn,
 ): ConversationTurn | 'forgotten' | null {
@@ -126,17 +114,16 @@ function turnProblems(conversation: Conversation, sent: SentTurn, turn: Conversa
   }
   if (schema === null) return problems;
   const { principal: _, ...shown } = turn;
-  return [...problems, ...compileSchema(schema)(shown as unknown as Json).map((problem) => `turn: ${problem}`)];
+  return [...problems, ...compileSchema(schema)(shown).map((problem) => `turn: ${problem}`)];
 }
 
 /** What is said last takes its place among the turns once it is known that nothing came between. */
 function closed(
-  state: RunState,
+  { state }: Context,
   { interruptId, nodeId, kind, seq, data }: InterruptView,
-  { conversation, sender, now }: Moment,
+  { conversation, sent: { principal, now } }: Taken,
   { turn, outcome }: Extract<ConversationAnswer, { operation: 'close' }>,
 ): Draft {
-  const { principal } = sender;
   const problems: string[] = [];
   const value: Record<string, Json> = { operation: 'close' };
   if (turn !== undefined) {

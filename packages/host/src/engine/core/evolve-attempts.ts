@@ -1,0 +1,58 @@
+/** Ends the attempt of a node: with the node, for its next attempt, or because a pause cut it short. */
+import type { RunId } from '@cairn/protocol';
+import { callsOf, closeCall, isDriven } from './evolve-calls.ts';
+import { activeNode } from './node-of.ts';
+import type { ActiveNode, Pending, RunState } from './state.ts';
+
+/** Whatever belongs to the attempt ends with it: its timers, its open calls, facts not acted on yet. */
+export function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
+  for (const timerId of active.timers) delete state.timers[timerId];
+  if (isDriven(state, nodeId)) {
+    for (const { callId } of callsOf(state, nodeId)) closeCall(state, callId);
+    for (const child of Object.values(state.children)) if (child.nodeId === nodeId) orphan(state, child.runId);
+    delete state.inner[nodeId];
+  } else if (active.callId !== null) {
+    closeCall(state, active.callId);
+  }
+  dropFacts(state, nodeId);
+}
+
+function orphan(state: RunState, child: RunId): void {
+  if (!state.orphans.includes(child)) state.orphans.push(child);
+}
+
+/** Ends the attempt of a node that has a call or a delay under way; other nodes are left as they are. */
+export function cutShort(state: RunState, nodeId: string, seq: number): void {
+  if (isDriven(state, nodeId)) {
+    cutCallsShort(state, nodeId, seq);
+    return;
+  }
+  const active = activeNode(state, nodeId);
+  const call = active.callId === null ? undefined : state.calls[active.callId];
+  const isCalling = call !== undefined && call.asked === undefined;
+  if (!isCalling && !active.timers.some((timerId) => state.timers[timerId]?.purpose === 'delay')) return;
+  endAttempt(state, nodeId, active);
+  active.timers = [];
+  active.abandoned += 1;
+  state.pending.push({ kind: 'abandoned', nodeId, seq });
+}
+
+/** Of a driven node only the calls under way end: what it has done so far is recorded, and is not done again. */
+function cutCallsShort(state: RunState, nodeId: string, seq: number): void {
+  for (const call of callsOf(state, nodeId)) {
+    if (call.asked !== undefined) continue;
+    closeCall(state, call.callId);
+    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
+  }
+}
+
+/** Facts of the node that were not acted on count no more. */
+export function dropFacts(state: RunState, nodeId: string): void {
+  const { pending } = state;
+  if (pending.length === 0) return;
+  const [first] = pending;
+  if (pending.length === 1 && first !== undefined && nodeOfFact(first) === nodeId) pending.length = 0;
+  else state.pending = pending.filter((fact) => nodeOfFact(fact) !== nodeId);
+}
+
+const nodeOfFact = (fact: Pending): string | undefined => (fact.kind === 'timer' ? fact.timer.nodeId : fact.nodeId);

@@ -1,0 +1,35 @@
+/** Shows the rows of driven nodes to their drivers, and folds what the drivers say of them. */
+import type { FoldEvent } from '@cairn/protocol';
+import type { RunChange } from '../workflow/node-type.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { closeDriven, openDriven } from './evolve-calls.ts';
+import { decided } from './evolve-orchestration.ts';
+import { nodeById } from './node-of.ts';
+import type { RunState } from './state.ts';
+
+/** False for rows of other nodes. */
+export function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
+  const { nodeId } = event;
+  if (nodeId === undefined) return false;
+  const inner = state.inner[nodeId];
+  if (inner === undefined) return false;
+  const { driver } = nodeById(workflow, nodeId).type;
+  const change = driver?.runChange?.(event) ?? null;
+  if (change !== null) changeRun(state, event, nodeId, change);
+  driver?.evolve(inner, event);
+  return true;
+}
+
+function changeRun(state: RunState, { seq, at }: FoldEvent, nodeId: string, change: RunChange): void {
+  switch (change.kind) {
+    case 'call-opened':
+      openDriven(state, { ...change.call, nodeId, requestedSeq: seq, requestedAt: at });
+      break;
+    case 'call-closed':
+      closeDriven(state, change.callId, change.attempt);
+      break;
+    case 'decided':
+      decided(state, { seq, agentId: change.agentId, decision: change.decision });
+      break;
+  }
+}

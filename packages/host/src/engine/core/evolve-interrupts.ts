@@ -1,0 +1,64 @@
+/** Folds the questions of a run and their answers. */
+import { type EventOf, isJsonObject } from '@cairn/protocol';
+import { callsOf, dropResults, isDriven } from './evolve-calls.ts';
+import { dropTimer, setTimer } from './evolve-timers.ts';
+import type { ActiveNode, OpenCall, RunState } from './state.ts';
+
+/** `data.customKind` of the interrupt that asks a human about a step whose result was never recorded. */
+export const STEP_INTERRUPTED = 'cairn.step.interrupted';
+
+export function interruptRequested(state: RunState, event: EventOf<'interrupt.requested'>): void {
+  const { interruptId, data, timeoutMs } = event.payload;
+  const { nodeId } = event;
+  state.interruptCount += 1;
+  if (interruptId === undefined) return;
+  if (data.customKind === STEP_INTERRUPTED && isJsonObject(data.payload)) {
+    const { callId } = data.payload;
+    const call = typeof callId === 'string' ? state.calls[callId] : undefined;
+    if (call !== undefined) {
+      if (call.asked === undefined) state.awaitedCalls -= 1;
+      call.asked = interruptId;
+    }
+  }
+  if (timeoutMs === undefined || nodeId === undefined) return;
+  setTimer(state, {
+    timerId: expiryTimerOf(interruptId),
+    purpose: 'interrupt-expiry',
+    nodeId,
+    interruptId,
+    fireAt: event.at + timeoutMs,
+    setSeq: event.seq,
+  });
+}
+
+const expiryTimerOf = (interruptId: string): string => `expiry:${interruptId}`;
+
+export function interruptResolved(state: RunState, event: EventOf<'interrupt.resolved'>): void {
+  const { nodeId, seq } = event;
+  const active = nodeId === undefined ? undefined : state.active[nodeId];
+  if (nodeId === undefined || active === undefined) return;
+  const { interruptId, kind = 'custom', resumeValue: value = null, reason } = event.payload;
+  const expiry = expiryTimerOf(interruptId);
+  delete state.timers[expiry];
+  const driven = isDriven(state, nodeId);
+  if (driven) dropTimer(state, expiry);
+  else dropResults(state, nodeId, expiry);
+  const call = askedCall(state, nodeId, active, interruptId);
+  if (call !== undefined) {
+    const verdict = isJsonObject(value) ? value : {};
+    state.pending.push({ kind: 'recovered', nodeId, seq, callId: call.callId, verdict });
+    return;
+  }
+  if (driven) return;
+  const answer = { interruptId, kind, value, timedOut: reason === 'timeout' };
+  state.pending.push({ kind: 'answered', nodeId, seq, answer });
+}
+
+/** The call about which a human was asked by this interrupt. */
+function askedCall(state: RunState, nodeId: string, active: ActiveNode, interruptId: string): OpenCall | undefined {
+  if (!isDriven(state, nodeId)) {
+    const call = active.callId === null ? undefined : state.calls[active.callId];
+    return call?.asked === interruptId ? call : undefined;
+  }
+  return callsOf(state, nodeId).find((call) => call.asked === interruptId);
+}

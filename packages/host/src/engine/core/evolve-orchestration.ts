@@ -1,0 +1,29 @@
+/** Folds the decisions of a run's supervisor: recorded, taken up by a node, carried out. */
+import type { OrchestratorDecision } from '@cairn/protocol';
+import type { RunState } from './state.ts';
+
+export interface RecordedDecision {
+  readonly seq: number;
+  readonly agentId: string;
+  readonly decision: OrchestratorDecision;
+}
+
+export function decided(state: RunState, { seq, agentId, decision }: RecordedDecision): void {
+  const turns = (state.orchestration?.turns ?? 0) + 1;
+  const carried = state.orchestration?.carried ?? {};
+  state.orchestration = { agentId, turns, pending: { seq, decision }, carried };
+}
+
+/** A node that carries decisions out has started. */
+export function takeUp(state: RunState, nodeId: string): void {
+  const { orchestration } = state;
+  if (orchestration === null || orchestration.pending === null) return;
+  const carried = { ...orchestration.carried, [nodeId]: orchestration.pending };
+  state.orchestration = { ...orchestration, pending: null, carried };
+}
+
+export function carriedOut(state: RunState, nodeId: string): void {
+  if (state.orchestration === null) return;
+  const { [nodeId]: _, ...carried } = state.orchestration.carried;
+  state.orchestration = { ...state.orchestration, carried };
+}

@@ -1,0 +1,34 @@
+/** Folds timers: those that rows set, and those that fired. */
+import type { EventOf } from '@cairn/protocol';
+import { isDriven } from './evolve-calls.ts';
+import type { RunState, Timer } from './state.ts';
+
+/** A timer of an active node; it ends with the attempt. */
+export function setTimer(state: RunState, timer: Timer & { readonly nodeId: string }): void {
+  const active = state.active[timer.nodeId];
+  if (active === undefined) return;
+  active.timers.push(timer.timerId);
+  state.timers[timer.timerId] = timer;
+}
+
+export function timerSet(state: RunState, event: EventOf<'cairn.timer.set'>): void {
+  const { nodeId, payload } = event;
+  if (nodeId === undefined) return;
+  const { timerId, purpose } = payload;
+  setTimer(state, { timerId, purpose, nodeId, fireAt: Date.parse(payload.fireAt), setSeq: event.seq });
+}
+
+export function timerFired(state: RunState, event: EventOf<'cairn.timer.fired'>): void {
+  const timer = state.timers[event.payload.timerId];
+  if (timer === undefined) return;
+  delete state.timers[timer.timerId];
+  // A delay of a driven node is its driver's, which sees the row.
+  if (timer.purpose === 'delay' && timer.nodeId !== undefined && isDriven(state, timer.nodeId)) return;
+  state.pending.push({ kind: 'timer', seq: event.seq, timer });
+}
+
+/** What fired counts no more: the wait that it would have ended is over. */
+export function dropTimer(state: RunState, timerId: string): void {
+  if (state.pending.length === 0) return;
+  state.pending = state.pending.filter((fact) => fact.kind !== 'timer' || fact.timer.timerId !== timerId);
+}

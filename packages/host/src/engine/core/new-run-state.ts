@@ -1,0 +1,48 @@
+/** A run of which nothing is known yet. */
+import { newRunView, type RunId } from '@cairn/protocol';
+import { newAccount } from '../family/account.ts';
+import { DEFAULT_RUNS_PER_TREE } from '../family/budget.ts';
+import type { RunState } from './state.ts';
+
+export const newRunState = (runId: RunId): RunState => ({
+  runId,
+  view: newRunView(runId),
+  nextSeq: 0,
+  now: 0,
+  limits: { maxNodeExecutions: 0, timeoutMs: null },
+  account: newAccount({ maxRuns: DEFAULT_RUNS_PER_TREE }),
+  agents: {},
+  attachedTo: null,
+  depth: 0,
+  memoryScope: { runId, isolated: false },
+  children: {},
+  childCount: 0,
+  orchestration: null,
+  ending: null,
+  orphans: [],
+  inner: {},
+  active: {},
+  activeCount: 0,
+  visits: {},
+  edges: {},
+  arrivals: {},
+  late: {},
+  exits: {},
+  live: {},
+  loopbacks: {},
+  iterations: {},
+  ready: [],
+  unreachable: [],
+  queued: {},
+  outputs: {},
+  calls: {},
+  awaitedCalls: 0,
+  timers: {},
+  pending: [],
+  executions: 0,
+  interruptCount: 0,
+  cancel: null,
+  pause: null,
+  failure: null,
+  ended: false,
+});
