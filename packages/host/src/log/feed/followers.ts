@@ -1,10 +1,10 @@
-/** Those who follow a store's commits: told in commit order, and one that throws never keeps the others from hearing. */
+/** The listeners of a store's commits: called in commit order; one that throws does not affect the others. */
 import type { Commit } from '../ports/event-log.ts';
 
-/** Where a listener's error goes; it is a defect of the listener, never of the commit. */
+/** Takes the error of a listener, which is a defect of the listener and never of the commit. */
 export type ListenerFault = (error: unknown) => void;
 
-/** Nobody asked to be told, so the error surfaces as an uncaught one rather than vanish. */
+/** The default: the error surfaces as an uncaught one. */
 export const uncaught: ListenerFault = (error) =>
   queueMicrotask(() => {
     throw error;
@@ -18,7 +18,7 @@ export class Followers {
     this.#fault = fault;
   }
 
-  /** Each call is a subscription of its own, also for the same function. */
+  /** Each call adds a listener, also for the same function; returns the way to remove it. */
   add(listener: (commit: Commit) => void): () => void {
     const entry = (commit: Commit): void => listener(commit);
     this.#listeners.add(entry);

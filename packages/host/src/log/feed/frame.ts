@@ -1,4 +1,4 @@
-/** A stored row as an OpenWOP client gets it: text spliced from columns around the payload, which is never parsed. */
+/** A stored row as an OpenWOP client gets it: text spliced around the payload, which is never parsed. */
 import { isoTime } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import { jsonText } from './json-text.ts';
@@ -13,7 +13,7 @@ export const docText = (row: ShownRow): string => spliced(row, row.payload, isoT
 export const sseFrame = (row: ShownRow, name = row.type, timestamp = isoTime(row.at)): string =>
   `id: ${row.seq}\nevent: ${name}\ndata: ${lineText(row, name, timestamp)}\n\n`;
 
-/** Instants as text. Rows of one second share the work of its date: a third of the cost of a frame. */
+/** Formats instants. Rows of one second share its date, which is a third of the cost of a frame. */
 export class Instants {
   #second = Number.NaN;
   #date = '';
@@ -41,7 +41,7 @@ export function lineText(row: ShownRow, name: string, timestamp: string): string
 
 function spliced({ runId, seq, nodeId, cause }: ShownRow, payload: string, timestamp: string, type: string): string {
   const node = nodeId === null ? '' : `,"nodeId":${jsonText(nodeId)}`;
-  // Run ids need no escaping; a cause elsewhere is another host's text.
+  // Run ids need no escaping; a cause in another run may be the text of another host.
   const causation = typeof cause === 'number' ? `"${runId}:${cause}"` : cause === null ? null : JSON.stringify(cause);
   const caused = causation === null ? '' : `,"causationId":${causation}`;
   return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${jsonText(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;

@@ -1,12 +1,12 @@
-/** JSON texts of the short strings that rows repeat: types, node ids, contexts. To ask for them anew costs a tenth of a row. */
+/** Caches the JSON text of short strings that rows repeat: types, node ids, contexts. Making it anew costs a tenth of a row. */
 
-/** About one workflow's names and the contexts of the runs that are under way. */
+/** Enough for the names of a workflow and the contexts of active runs. */
 const KEPT = 4_096;
 const LONGEST = 128;
 
 let texts = new Map<string, string>();
 
-/** The same text as `JSON.stringify` gives. */
+/** The same text as `JSON.stringify`. */
 export function jsonText(value: string): string {
   const known = texts.get(value);
   if (known !== undefined) return known;

@@ -1,14 +1,14 @@
-/** The way from a root run down to a run, out of first rows alone: what it says of a run never changes, so it is kept. */
+/** The path from a root run to a run, from first rows alone. The ancestors of a run never change, so they are cached. */
 import { foldEventOf, type InboxEntry, type PayloadOf, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 
-/** A run above another, and where in it the way down goes on. */
+/** A run above another, and the node in it that started the next run. */
 type Ancestor = InboxEntry['path'][number];
 
 export interface Descent {
   readonly workflowId: string;
-  /** From the root to the run above. */
+  /** From the root to the parent. */
   readonly above: readonly Ancestor[];
 }
 
@@ -20,10 +20,10 @@ interface Known {
   readonly parentAgentId: string | null;
 }
 
-/** Runs that are remembered. */
+/** Runs that are cached. */
 const CAPACITY = 10_000;
 
-/** No host lets runs go this deep; a log that says otherwise is not followed for ever. */
+/** No host lets runs nest this deep; it bounds the walk in a log that says otherwise. */
 const MAX_DEPTH = 1_000;
 
 export class Ancestry {
@@ -42,7 +42,7 @@ export class Ancestry {
     let lower = own;
     while (lower.parentRunId !== null && above.length < MAX_DEPTH) {
       const upper = await this.#of(lower.parentRunId);
-      // A run that was taken here from elsewhere may name one that is another's here, or nobody's.
+      // An imported run may name a parent that belongs to another tenant here, or to nobody.
       if (upper === null || upper.tenant !== own.tenant) break;
       above.unshift({
         runId: lower.parentRunId,

@@ -1,10 +1,10 @@
-/** One question as the inbox shows it, from its index row, the row that asked it, and the runs above. */
+/** One question as the inbox shows it: from its index row, the row that asked it, and the runs above. */
 import { foldEventOf, type InboxEntry, isoTime, type Json, type JsonObject, promptOf } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord, Vote } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
 
-/** Characters of JSON of what is asked; more is left to who reads the question itself. */
+/** Characters of JSON of a question; a longer one is left out, and the client reads the interrupt itself. */
 const MAX_ASKED = 16_384;
 const MAX_TITLE = 500;
 
@@ -13,7 +13,7 @@ export interface EntrySource {
   readonly ancestry: Ancestry;
 }
 
-/** Reads one row, and of the runs above what is not known yet. Null when the log no longer has the question. */
+/** Reads the row that asked, and ancestors that are not cached. Null when the log no longer has the question. */
 export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRecord): Promise<InboxEntry | null> {
   const { runId, interruptId, nodeId, requestedAt, seq } = asked;
   const descent = await ancestry.descent(runId);
@@ -39,7 +39,7 @@ export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRe
   };
 }
 
-/** Runs of earlier versions have it only where a decision is held. */
+/** Rows of earlier versions name the agent only in the data of a held decision. */
 function agentOf(agentId: Json | undefined): { readonly agentId?: string } {
   return typeof agentId === 'string' ? { agentId } : {};
 }
@@ -49,7 +49,7 @@ function askedOf(data: JsonObject, resumeSchema: JsonObject | undefined): Partia
   return JSON.stringify(asked).length > MAX_ASKED ? { isCut: true } : asked;
 }
 
-/** Who may decide, and how far several have come. */
+/** Who may decide, and the votes so far. */
 function deciders(gate: JsonObject, votes: readonly Vote[]): Partial<InboxEntry> {
   const { approversList, requiredApprovals } = gate;
   const assignees = Array.isArray(approversList) ? approversList.filter((name) => typeof name === 'string') : [];
@@ -70,7 +70,7 @@ function deciders(gate: JsonObject, votes: readonly Vote[]): Partial<InboxEntry>
   };
 }
 
-/** Between characters, never inside one. */
+/** Cuts between characters, never inside one. */
 function cut(text: string): string {
   if (text.length <= MAX_TITLE) return text;
   return `${text.slice(0, MAX_TITLE - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -1,5 +1,5 @@
-/** The open questions of one tenant as they change: held while somebody follows them, and read on from the log. */
-import { setImmediate as othersGoOn } from 'node:timers/promises';
+/** The open questions of one tenant, in memory while somebody follows them, and kept level with the log. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contextId, foldEventOf, type InboxChange, type InboxEntry, type RunId } from '@cairn/protocol';
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../../log/fold-run-index.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
@@ -7,7 +7,7 @@ import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 
-/** Rows by which a question is asked, voted on or closed. */
+/** Types of the rows that ask, vote on or close a question. */
 export const inboxTypes: readonly string[] = [
   'interrupt.requested',
   'interrupt.resolved',
@@ -21,19 +21,21 @@ export const inboxTypes: readonly string[] = [
   'run.cancelled',
 ];
 
-/** What is looked at in one go; who has more to do lets others in between. */
+/** Most that is read in one turn of the event loop. */
 const PAGE = { limit: 5_000, maxBytes: 4_194_304 };
 const PENDING_PAGE = 100;
 
 export interface FollowedInboxPorts extends EntrySource {
   readonly log: Pick<EventLog, 'changes' | 'end' | 'read'>;
   readonly runIndex: Pick<RunIndex, 'pending'>;
-  /** Questions that are held; of more, the oldest are. */
+  /** Most questions that are held; the oldest ones. */
   readonly capacity: number;
 }
 
-/** What came of reading on: changes in their order, or all there is, where only that can be told. */
-export type Told = { readonly changes: readonly InboxChange[] } | { readonly isAfresh: true };
+/** What a reading found: changes in order, or that the inbox was built anew and only a snapshot describes it. */
+export type InboxReading =
+  | { readonly kind: 'changes'; readonly changes: readonly InboxChange[] }
+  | { readonly kind: 'rebuilt' };
 
 type Key = `${RunId} ${string}`;
 
@@ -43,7 +45,7 @@ const keyOf = ({ runId, interruptId }: Pick<InterruptRecord, 'runId' | 'interrup
 export class FollowedInbox {
   readonly #tenant: string;
   readonly #ports: FollowedInboxPorts;
-  /** By run: what waits in it. Runs where nothing does are not here. */
+  /** Runs with open questions. */
   readonly #runs = new Map<RunId, IndexedRun>();
   readonly #entries = new Map<Key, InboxEntry>();
   #isComplete = true;
@@ -54,12 +56,12 @@ export class FollowedInbox {
     this.#ports = ports;
   }
 
-  /** Where in the log this is; null before the first reading. */
+  /** Its position in the log; null before the first reading. */
   get position(): string | null {
     return this.#position;
   }
 
-  /** Whether something of this run is held. */
+  /** Whether a question of this run is held. */
   has(runId: RunId): boolean {
     return this.#runs.has(runId);
   }
@@ -68,8 +70,8 @@ export class FollowedInbox {
     return { type: 'snapshot', entries: [...this.#entries.values()], complete: this.#isComplete };
   }
 
-  /** Brings it level with the log. */
-  async readOn(): Promise<Told> {
+  /** Reads the log up to its end. */
+  async readOn(): Promise<InboxReading> {
     if (this.#position === null) return this.#begin();
     const changes: InboxChange[] = [];
     const filter = { tenant: this.#tenant, types: inboxTypes };
@@ -78,15 +80,15 @@ export class FollowedInbox {
       for (const row of rows) changes.push(...(await this.#take(row)));
       if (position === this.#position) break;
       this.#position = position;
-      await othersGoOn();
+      await nextTurn();
     }
-    // Those that did not fit move up once there is room for many.
+    // When half of the room is free, questions that did not fit move up.
     const hasRoom = !this.#isComplete && this.#entries.size <= this.#ports.capacity / 2;
-    return hasRoom ? this.#begin() : { changes };
+    return hasRoom ? this.#begin() : { kind: 'changes', changes };
   }
 
-  /** The position is taken first: what happens while the questions are read is read again as a change. */
-  async #begin(): Promise<Told> {
+  /** The position is taken first: a change during the read of the questions is read again as a change. */
+  async #begin(): Promise<InboxReading> {
     const { log, runIndex, capacity } = this.#ports;
     const position = await log.end();
     this.#runs.clear();
@@ -102,7 +104,7 @@ export class FollowedInbox {
       cursor = page.nextCursor;
     }
     this.#position = position;
-    return { isAfresh: true };
+    return { kind: 'rebuilt' };
   }
 
   async #seed({ workflowId: _, ...asked }: InterruptRecord & { readonly workflowId: string }): Promise<void> {
@@ -113,7 +115,7 @@ export class FollowedInbox {
     this.#runs.set(asked.runId, { ...known, open: new Map(known.open).set(asked.interruptId, asked) });
   }
 
-  /** The same fold that the index of the store is made by. */
+  /** Folds a row with the function that makes the store's index. */
   async #take(row: Row): Promise<readonly InboxChange[]> {
     const { runId, type, seq } = row;
     const before = this.#runs.get(runId) ?? (type === 'interrupt.requested' ? this.#empty(runId) : null);
@@ -148,7 +150,7 @@ export class FollowedInbox {
   }
 
   #empty(runId: RunId): IndexedRun {
-    // Only what is open is read of it.
+    // Only its open questions are used.
     return newRunIndex(runId, { tenant: this.#tenant, contextId: contextId(''), originRunId: runId }, 0);
   }
 }

@@ -1,4 +1,4 @@
-/** Signed tokens by which somebody without a key may look at one interrupt, or answer it. Nothing of them is stored. */
+/** Signed tokens that let somebody without a key inspect or answer one interrupt. Tokens are not stored. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
   invariant,
@@ -13,13 +13,13 @@ import { z } from 'zod';
 
 export const TOKEN_LIFE_MS = 1_800_000;
 
-/** What a token is for. */
+/** What a token allows. */
 export interface TokenGrant {
   readonly runId: RunId;
   readonly nodeId: string;
   readonly interruptId: string;
   readonly intent: TokenIntent;
-  /** Whose answer it counts as: of who asked for the token. */
+  /** The caller that minted the token; the answer counts as theirs. */
   readonly principal?: string | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface MintedToken {
 }
 
 export interface InterruptTokens {
-  /** Lives as long as asked for, and never longer than the interrupt, which ends at `interruptEndsAt`. */
+  /** Expires after `ms`, and no later than the interrupt, at `interruptEndsAt`. */
   mint(
     grant: TokenGrant,
     life: { readonly now: number; readonly ms?: number; readonly interruptEndsAt: number | null },
   ): MintedToken;
-  /** Throws `unauthenticated` for what was not signed here, `interrupt_expired` for what is past its time. */
+  /** Throws `unauthenticated` for a token that this host did not sign, `interrupt_expired` for one that has expired. */
   verify(token: string, now: number): TokenGrant;
 }
 
@@ -47,13 +47,13 @@ const payloadShape = z.object({
   principal: z.string().optional(),
 });
 
-/** The first key signs; tokens of the others are still taken, so that keys can be changed while tokens are out. */
+/** The first key signs; all keys verify, so that keys can be rotated while tokens are in use. */
 export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens {
   const [signingKey] = keys;
   invariant(signingKey !== undefined, 'interrupt-tokens-have-a-key');
   const macOf = (key: Buffer, payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest();
 
-  /** Every key is tried, whichever fits. */
+  /** Tries every key, also after one fits, so that the time says nothing about the keys. */
   const isSigned = (payload: Buffer, mac: Buffer): boolean => {
     let signed = false;
     for (const key of keys) {
@@ -85,7 +85,7 @@ export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens 
   };
 }
 
-/** One text for one token: other spellings of the same bytes are not taken. */
+/** Accepts only the canonical base64url text of the bytes. */
 function strictBytes(text: string | undefined): Buffer | null {
   if (text === undefined || text === '') return null;
   const bytes = Buffer.from(text, 'base64url');
@@ -95,12 +95,12 @@ function strictBytes(text: string | undefined): Buffer | null {
 const notOurs = (): TerminalError =>
   new TerminalError('unauthenticated', {
     message: 'The token is not one of this host.',
-    hint: 'Use the token as it was given out, whole and unchanged.',
+    hint: 'Send the token whole and unchanged.',
   });
 
 const pastItsTime = (expiresAt: string): TerminalError =>
   new TerminalError('interrupt_expired', {
     message: `The token was good until ${expiresAt}.`,
-    hint: 'Ask whoever gave it out for a new one; the run may still wait.',
+    hint: 'Ask for a new token; the run may still wait.',
     details: { expiresAt },
   });

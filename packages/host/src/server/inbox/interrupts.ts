@@ -1,4 +1,4 @@
-/** What runs wait for: the lists of it, and the answers of those who hold a key. */
+/** Interrupts for callers with a key: lists, answers, and tokens for others. */
 import {
   answerInterrupt,
   interruptAnswered,
@@ -23,7 +23,7 @@ export interface InterruptSurface extends Interrupts {
   readonly engine: Engine;
   readonly tokens: InterruptTokens;
   readonly now: () => number;
-  /** Where others reach this host, without a slash at the end. */
+  /** The public address of this host, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly cursors: PageCursors;
 }
@@ -59,7 +59,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       handle: (call) => ofRun(call, surface),
       doc: {
         id: 'listRunInterrupts',
-        summary: 'What a run waits for',
+        summary: 'List the open interrupts of a run',
         responses: { 200: { description: 'Its open interrupts, the oldest first.', shape: openInterrupts } },
         errors: ['not_found'],
       },
@@ -71,7 +71,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       handle: (call) => ofTenant(call, surface),
       doc: {
         id: 'listPendingInterrupts',
-        summary: 'What all runs of the tenant wait for',
+        summary: 'List the open interrupts of all runs of the tenant',
         query: z.object({ limit: z.int().min(1).max(200).optional(), cursor: z.string().optional() }),
         responses: {
           200: {
@@ -90,16 +90,16 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       handle: (call) => mint(call, surface),
       doc: {
         id: 'mintInterruptToken',
-        summary: 'A token by which somebody without a key may answer',
+        summary: 'Mint a token that lets somebody without a key answer',
         body: mintInterruptToken.optional(),
-        responses: { 201: { description: 'The token; it is shown this once.', shape: interruptToken } },
+        responses: { 201: { description: 'The token; it is shown only now.', shape: interruptToken } },
         errors: ['not_found', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'],
       },
     },
   ];
 }
 
-/** Tokens stay out of caches and out of the headers that browsers send on. */
+/** Keeps tokens out of caches and of the `Referer` header. */
 export function keepPrivate({ reply }: OpenCall): void {
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
 }
@@ -108,7 +108,7 @@ async function answer(call: Call, engine: Engine): Promise<string> {
   const runId = runIdParam(call);
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
   const { tenant, principal } = call.caller;
-  // A node, or an interrupt by its own id: then an answer that is sent again never meets the node's next question.
+  // A node, or an interrupt by its id: then a repeated answer never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
   const request = { tenant, runId, nodeId, value: resumeValue, principal };
   return recordedCommand<InterruptAnswered>(call, {

@@ -1,4 +1,4 @@
-/** Finds the one interrupt that somebody wants to see or hand on, or says exactly why it is not there. */
+/** Finds one open interrupt, or says why there is none. */
 import { type OpenInterrupt, quoted, type RunId, TerminalError, waitingInterrupts } from '@cairn/protocol';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';

@@ -1,4 +1,4 @@
-/** `GET /v1/host/cairn/inbox`: what waits for somebody, as pages, or as a stream that goes on. */
+/** `GET /v1/host/cairn/inbox`: the open questions of a tenant, as pages or as a live stream. */
 import { inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
@@ -31,12 +31,12 @@ export function inboxRoutes(surface: InboxSurface): readonly Route[] {
       handle: (call) => (wantsStream(call) ? stream(call, surface) : page(call, surface, source)),
       doc: {
         id: 'getInbox',
-        summary: 'Every question of the tenant that waits for somebody, at any depth, as a page or as a live stream',
+        summary: 'Every open question of the tenant, at any depth, as a page or as a live stream',
         query: z.object({ limit: z.int().min(1).max(200).optional(), cursor: z.string().optional() }),
         responses: {
           200: {
             description:
-              'A page, the oldest first, which may be short; for who accepts a stream all there is, then each change.',
+              'A page, the oldest first, which may be short. A client that accepts a stream gets all open questions, then each change.',
             shape: inboxPage,
             orStream: true,
           },

@@ -4,7 +4,7 @@ import type { Timers } from '../../engine/ports.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { FollowedInbox, type FollowedInboxPorts } from './followed-inbox.ts';
+import { FollowedInbox, type FollowedInboxPorts, type InboxReading } from './followed-inbox.ts';
 
 export interface TenantInboxPorts {
   readonly cursors: PageCursors;
@@ -113,12 +113,12 @@ export class TenantInbox {
     }
   }
 
-  #note(told: Awaited<ReturnType<FollowedInbox['readOn']>>): void {
-    if ('isAfresh' in told) {
+  #note(reading: InboxReading): void {
+    if (reading.kind === 'rebuilt') {
       // A subscriber at any earlier place gets all open questions.
       this.#stretches.length = 0;
       this.#place = this.#inbox.position ?? '';
-    } else if (told.changes.length > 0) this.#add(told.changes);
+    } else if (reading.changes.length > 0) this.#add(reading.changes);
   }
 
   #add(changes: readonly InboxChange[]): void {

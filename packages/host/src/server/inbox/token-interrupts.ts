@@ -1,4 +1,4 @@
-/** Interrupts for those who have no key but a token: one look, or one answer. */
+/** Interrupts for bearers of a token: inspect one, or answer it. */
 import {
   answerInterrupt,
   foldEventOf,
@@ -29,7 +29,7 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
       handle: (call) => inspect(call, surface),
       doc: {
         id: 'inspectInterrupt',
-        summary: 'What the bearer of a token is asked',
+        summary: 'Read the interrupt that a token grants',
         responses: { 200: { description: 'The open interrupt.', shape: openInterrupt } },
         errors,
       },
@@ -88,7 +88,7 @@ interface Granted {
   readonly head: RunHead;
 }
 
-/** The token is the credential: it is looked at before anything else of the request. */
+/** The token is the credential: it is verified before the rest of the request is read. */
 function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): TokenGrant {
   keepPrivate(call);
   return tokens.verify(pathParam(call, 'token'), now());
@@ -100,11 +100,11 @@ async function granted(call: OpenCall, surface: InterruptSurface): Promise<Grant
   if (head !== null) return { grant, head };
   throw new TerminalError('interrupt_not_found', {
     message: 'The run of this token is not here any more.',
-    hint: 'Ask whoever gave the token out.',
+    hint: 'Ask for a new token.',
   });
 }
 
-/** To who has only a token, a run that was cancelled is one whose questions are settled; one that went with its parent has none any more. */
+/** For the bearer of a token, a cancelled run has resolved its questions; in a run cancelled with its parent they have expired. */
 async function seenByBearer(error: unknown, { record }: RunHead, { log }: InterruptSurface): Promise<unknown> {
   const isCancelled = isCairnError(error, 'interrupt_cancelled');
   if (!isCancelled && !isCairnError(error, 'interrupt_already_resolved')) return error;

@@ -3,14 +3,14 @@ import { streamTypes } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import type { Chunk } from '../../log/feed/sink.ts';
 
-/** Characters after which a batch goes out before its time: what one stream may hold back. */
+/** Characters that one stream may hold back; a larger batch goes out before its time. */
 const MAX_HELD = 262_144;
 
 export interface BatchOptions {
   /** How long the first event of a batch may wait. */
   readonly ms: number;
   readonly timers: Timers;
-  /** Sends a frame; false when no more is wanted for now. */
+  /** Sends a frame; false when the client is full. */
   readonly send: (frame: string) => boolean;
 }
 
@@ -27,7 +27,7 @@ export class Batches {
     this.#options = options;
   }
 
-  /** Takes documents, with commas between; gives whether more is wanted. Urgent ones take all that waits with them. */
+  /** Adds documents; false when the client is full. Urgent documents send the whole batch at once. */
   add(chunk: Documents): boolean {
     this.hold(chunk);
     if (chunk.urgent || this.#documents.length >= MAX_HELD) return this.#flush();
@@ -38,7 +38,7 @@ export class Batches {
     return true;
   }
 
-  /** Takes documents that go out with the next `take`. */
+  /** Adds documents that go out with the next `take`. */
   hold({ text, upTo }: Omit<Documents, 'urgent'>): void {
     this.#documents += this.#documents === '' ? text : `,${text}`;
     this.#upTo = upTo;
@@ -49,7 +49,7 @@ export class Batches {
     return frame === '' || this.#options.send(frame);
   }
 
-  /** The frame of what waits, for who sends it himself; empty when nothing does. */
+  /** The frame of the batch, for the caller to send; empty when nothing is held. */
   take(): string {
     this.#cancel?.();
     this.#cancel = null;

@@ -1,20 +1,20 @@
-/** A response in chunks of one write each, encoded once for all streams that get the same text in a row. */
+/** Writes each chunk of a response with one call, encoded once for all streams that get the same text in a row. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { utf8Size } from '../../utf8.ts';
 
-/** What ends a body in chunks. */
+/** Ends a chunked body. */
 const LAST_CHUNK = '0\r\n\r\n';
 
 /**
- * Node's own chunks are four writes (length, break, text, break), gathered at the end of the turn, for each commit of each
- * subscriber. Here the response believes that its body is sent as it is, and the chunks are put together beforehand: one
- * text, one write. A client whose HTTP has no chunks gets the bare text.
+ * Node makes four writes of a chunk (length, break, text, break) and gathers them at the end of the turn. This class frames
+ * the chunk itself and tells the response that its body is not chunked: one text, one write for each commit and subscriber.
+ * A client of HTTP/1.0 gets the bare text.
  */
 export class ChunkWriter {
   #text = '';
   #bytes: Buffer | null = null;
 
-  /** Sets the head, which goes out with what is written first. */
+  /** Sets the head, which goes out with the first write. */
   begin(response: ServerResponse, headers: OutgoingHttpHeaders): void {
     if (!hasChunks(response)) {
       response.writeHead(200, headers);
@@ -29,7 +29,7 @@ export class ChunkWriter {
     return response.write(hasChunks(response) ? chunk(text) : text);
   }
 
-  /** Writes once the head is out. False when the client has enough for now; the response then emits `drain`. */
+  /** Writes after the head is out. False when the socket is full; the response emits `drain` later. */
   write(response: ServerResponse, text: string): boolean {
     return put(response, hasChunks(response) ? this.#chunkOf(text) : text);
   }
@@ -40,12 +40,12 @@ export class ChunkWriter {
       response.end(text);
       return;
     }
-    // In one write with the text. Left to `end`, it would be gathered with an empty one for the callback.
+    // In one write with the text; `end` would add an empty write for its callback.
     put(response, text === '' ? LAST_CHUNK : chunk(text) + LAST_CHUNK);
     response.end();
   }
 
-  /** The first to get a text gets it as it is: most have one reader. The bytes are made for the second and kept for the rest. */
+  /** The first stream gets the text as it is: most texts have one. The second makes the bytes, and the rest share them. */
   #chunkOf(text: string): string | Buffer {
     if (text !== this.#text) {
       this.#text = text;
@@ -57,10 +57,10 @@ export class ChunkWriter {
   }
 }
 
-/** Not so for HTTP/1.0. */
+/** HTTP/1.0 has no chunks. */
 const hasChunks = (response: ServerResponse): boolean => response.useChunkedEncodingByDefault;
 
-/** Past the response when its head is out and it holds nothing back, so that the socket's order is the stream's. */
+/** Bypasses the response while it holds nothing back, so that the order of the socket is that of the stream. */
 function put(response: ServerResponse, piece: string | Buffer): boolean {
   const { socket } = response;
   if (socket === null || response.writableNeedDrain || socket.writableCorked > 0) return response.write(piece);

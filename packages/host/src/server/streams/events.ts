@@ -1,4 +1,4 @@
-/** A run's events: the whole log as JSON, or a stream that goes on where the client was. */
+/** A run's events: the whole log as JSON, or a stream that resumes after the client's last event. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
@@ -17,10 +17,10 @@ export interface EventSurface {
   readonly streams: EventStreams;
 }
 
-/** What is read at a time for the JSON form: bounds what a long run holds in memory. */
+/** What the JSON form reads at a time; it bounds the memory of a long run. */
 const PAGE = { limit: 500, maxBytes: 262_144 };
 
-/** How long a client may take nothing before its connection is cut. */
+/** A client that takes nothing for so long is cut. */
 const STALLED_MS = 60_000;
 
 export function eventRoutes(surface: EventSurface): readonly Route[] {
@@ -50,7 +50,11 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
             .describe('How long events may be held back to be sent as one batch, in milliseconds.'),
         }),
         responses: {
-          200: { description: 'Every event; a stream for who accepts one.', shape: eventsAnswer, orStream: true },
+          200: {
+            description: 'Every event; a stream for a client that accepts one.',
+            shape: eventsAnswer,
+            orStream: true,
+          },
         },
         errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],
       },
@@ -80,13 +84,13 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
     await writePages(response, log, range, first);
   } catch (error) {
     report({ level: 'error', event: 'stream.read_failed', facts: { stream: runId }, error });
-    // The status is out; only a broken connection can still say that this is not the whole log.
+    // The status is out: only a broken connection still says that this is not the whole log.
     response.destroy();
   }
   return undefined;
 }
 
-/** The response for who writes it himself, with the headers that were set so far. */
+/** Takes the response over from Fastify, with the headers that were set so far. */
 export function takenOver({ reply }: Call): ServerResponse {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -95,7 +99,7 @@ export function takenOver({ reply }: Call): ServerResponse {
   return reply.raw;
 }
 
-/** Page by page, at the pace of the client; a client that goes away ends the reading. */
+/** Writes page by page at the pace of the client; stops reading when the client is gone. */
 async function writePages(
   response: ServerResponse,
   log: EventLog,
@@ -112,17 +116,17 @@ async function writePages(
   response.end(']}');
 }
 
-/** Resolves when there is room again, or when nobody reads any more. */
+/** Resolves when the response has drained or closed. */
 async function drained(response: ServerResponse): Promise<void> {
   if (response.destroyed) return;
-  const settled = new AbortController();
-  const { signal } = settled;
+  const done = new AbortController();
+  const { signal } = done;
   await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
-    settled.abort(),
+    done.abort(),
   );
 }
 
-/** The event a client has last; null when it has none. */
+/** The seq of the client's last event; null when it has none. */
 function lastEventId(header: string | readonly string[] | undefined): number | null {
   if (header === undefined || header === '') return null;
   const text = typeof header === 'string' ? header : header[0];

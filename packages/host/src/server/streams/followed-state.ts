@@ -17,7 +17,7 @@ import type { Row } from '../../log/ports/rows.ts';
 /** Characters of states kept for subscribers that are a little behind; the newest is kept whatever its size. */
 const MAX_KEPT = 1_048_576;
 
-/** The state of a run after one of its events, as it goes out. */
+/** The state of a run after one of its events, as text. */
 export interface StateText {
   readonly seq: number;
   readonly document: string;
@@ -69,14 +69,14 @@ export class FollowedState {
     return first < 0 ? [] : this.#kept.slice(first);
   }
 
-  /** The state as it is, whether or not a transition led to it. */
+  /** The current state, also when its last event was no transition. */
   now(): StateText {
     if (this.#now?.seq !== this.#view.lastSeq) this.#now = stateText(this.#view, true);
     return this.#now;
   }
 }
 
-/** The state of a view; the run's own snapshot, in the envelope of an event that is not in the log. */
+/** The snapshot of a run in the envelope of an event that is not in the log. */
 export function stateText(view: RunView, urgent: boolean): StateText {
   const { runId, lastSeq, lastAt } = view;
   const cause = eventId(runId, lastSeq);

@@ -1,4 +1,4 @@
-/** Long poll: the events after a position, or a wait for the next one. */
+/** Long poll: the events after a position, or the wait for the next one. */
 import { isTerminalStatus, POLL_TIMEOUT, pollAnswer } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Timers } from '../../engine/ports.ts';
@@ -33,7 +33,9 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
           since: z.coerce.number().int().min(0).optional(),
           timeout: z.coerce.number().int().min(POLL_TIMEOUT.min).max(POLL_TIMEOUT.max).optional(),
         }),
-        responses: { 200: { description: 'What came after the position, or nothing in time.', shape: pollAnswer } },
+        responses: {
+          200: { description: 'The events after the position; none when the time is over.', shape: pollAnswer },
+        },
         errors: ['validation_error', 'not_found'],
       },
     },
