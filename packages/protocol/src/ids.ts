@@ -13,11 +13,14 @@ export const MAX_ID_LENGTH = 128;
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /** A run id as it comes from a path or a row; null when no run could have it. */
-export const parseRunId = (text: string): RunId | null =>
-  text.length <= 96 && wellFormed.test(text) ? (text as RunId) : null;
+export const parseRunId = (text: string): RunId | null => (isRunId(text) ? text : null);
 
-export const runId = (unique: string): RunId => `run_${unique}` as RunId;
-export const contextId = (unique: string): ContextId => `ctx_${unique}` as ContextId;
+const isRunId = (text: string): text is RunId => text.length <= 96 && wellFormed.test(text);
+
+const branded = <Name extends string>(text: string): Id<Name> => text as Id<Name>;
+
+export const runId = (unique: string): RunId => branded(`run_${unique}`);
+export const contextId = (unique: string): ContextId => branded(`ctx_${unique}`);
 
 /** An event's id is its run and its place in it; it is never stored, so it resolves in every fork. */
-export const eventId = (run: RunId, seq: number): EventId => `${run}:${seq}` as EventId;
+export const eventId = (run: RunId, seq: number): EventId => branded(`${run}:${seq}`);
