@@ -146,6 +146,7 @@ export const rooms: readonly Room[] = [
     path: 'packages/host/src/agents/packs',
     imports: [
       'protocol',
+      ...enginePorts,
       'packages/host/src/engine/values/schemas.ts',
       'packages/host/src/agents/models/scripted/script.ts',
     ],

@@ -4,6 +4,7 @@ import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../test/
 import type { AgentSource } from '../engine/ports.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
+import { testDefinition } from './agent-definition.kit.ts';
 import { createAgentSource } from './agent-source.ts';
 import { defineAgent } from './define-agent.ts';
 import { AgentRegistry } from './registry.ts';
@@ -98,7 +99,7 @@ test('a definition is read from the store once, as long as few others are asked 
   const read: string[] = [];
   const get = async (hash: string) => {
     read.push(hash);
-    return JSON.stringify({ hash });
+    return JSON.stringify(testDefinition({ systemPrompt: hash }));
   };
   agentSource = createAgentSource(catalogue, { get });
   for (let i = 0; i < 3; i += 1) await agentSource.definition('first');
@@ -106,6 +107,23 @@ test('a definition is read from the store once, as long as few others are asked 
   for (let i = 0; i < 200; i += 1) await agentSource.definition(`other ${i}`);
   await agentSource.definition('first');
   expect(read.filter((hash) => hash === 'first')).toHaveLength(2);
+});
+
+test('a definition is read as it is stored, and what is no definition is refused', async () => {
+  const whole = testDefinition({ rehearsal: { turns: [] }, taskSchema: { type: 'object' } });
+  const stored = new Map([
+    ['whole', { ...whole, later: 'kept' }],
+    ['bare', { systemPrompt: 'Help.' }],
+    ['wrong', { ...whole, manifest: { ...whole.manifest, modelClass: 'psychic' } }],
+  ]);
+  agentSource = createAgentSource(catalogue, { get: async (hash) => JSON.stringify(stored.get(hash)) });
+  expect(await agentSource.definition('whole')).toEqual(stored.get('whole'));
+  for (const hash of ['bare', 'wrong']) {
+    await expect(agentSource.definition(hash)).rejects.toMatchObject({
+      code: 'internal_error',
+      details: { definitionHash: hash },
+    });
+  }
 });
 
 test('a definition that is not in the store is told as that', async () => {

@@ -1,8 +1,9 @@
 /** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
-import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentPin, AgentSource } from '../engine/ports.ts';
+import { quoted, TerminalError } from '@cairn/protocol';
+import type { AgentDefinition, AgentPin, AgentSource } from '../engine/ports.ts';
 import type { Definitions } from '../log/ports/definitions.ts';
 import { LruMap } from '../lru-map.ts';
+import { readAgentDefinition } from './agent-definition.ts';
 import type { AgentRegistry } from './registry.ts';
 
 /** Definitions kept in memory. */
@@ -12,7 +13,7 @@ export function createAgentSource(
   registry: Pick<AgentRegistry, 'handoffGroups'>,
   definitions: Pick<Definitions, 'get'>,
 ): AgentSource {
-  const kept = new LruMap<string, JsonObject>(KEPT);
+  const kept = new LruMap<string, AgentDefinition>(KEPT);
   return {
     async pin(tenant, agentIds) {
       const handoffGroups = await registry.handoffGroups(tenant);
@@ -29,7 +30,7 @@ export function createAgentSource(
       if (known !== undefined) return known;
       const body = await definitions.get(hash);
       if (body === null) throw lostDefinition(hash);
-      return kept.set(hash, JSON.parse(body) as JsonObject);
+      return kept.set(hash, readAgentDefinition(hash, body));
     },
   };
 }

@@ -8,9 +8,9 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import type { AgentDefinition } from '../engine/ports.ts';
 import { compileSchema } from '../engine/values/schemas.ts';
 import { readScript } from './models/scripted/script.ts';
-import type { AgentDefinition } from './packs/pack-agents.ts';
 
 export interface AgentOptions {
   /** `host:<name>`, known to this host alone; or `<tier>.<org>.<pack>.<agent>`, as agents of packs are called. */

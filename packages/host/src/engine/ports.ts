@@ -1,5 +1,14 @@
 /** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
-import type { AgentRef, ContextId, EventType, Json, JsonObject, PayloadOf, RunId } from '@cairn/protocol';
+import type {
+  AgentManifest,
+  AgentRef,
+  ContextId,
+  EventType,
+  Json,
+  JsonObject,
+  PayloadOf,
+  RunId,
+} from '@cairn/protocol';
 import type { OperatorEvent } from './operator-events.ts';
 
 export interface Clock {
@@ -83,11 +92,23 @@ export interface AgentPin {
   readonly ref: AgentRef;
 }
 
+/** All that an agent is, wherever it comes from: what its hash is of. */
+export interface AgentDefinition {
+  readonly packName: string;
+  readonly packVersion: string;
+  readonly manifest: AgentManifest;
+  readonly systemPrompt: string;
+  readonly taskSchema?: JsonObject | undefined;
+  readonly returnSchema?: JsonObject | undefined;
+  /** A script for the scripted model, so that the agent can be tried without another. */
+  readonly rehearsal?: JsonObject | undefined;
+}
+
 /** Where the agents of a tenant are found. */
 export interface AgentSource {
   /** The agents of these names, and whoever they may hand work to. Throws for one that the tenant does not have. */
   pin(tenant: string, agentIds: readonly string[]): Promise<Readonly<Record<string, AgentPin>>>;
-  definition(hash: string): Promise<JsonObject>;
+  definition(hash: string): Promise<AgentDefinition>;
 }
 
 /** A message for the operator; never part of a run's history. */

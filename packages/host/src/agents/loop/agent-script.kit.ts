@@ -6,7 +6,8 @@ import { RunScript, type ScriptEvent, workflowOf } from '../../../test/kit/run-s
 import { drivenInput } from '../../engine/core/driven.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
-import type { Sha256, StepSafety } from '../../engine/ports.ts';
+import type { AgentDefinition, AgentPin, Sha256, StepSafety } from '../../engine/ports.ts';
+import { type Differences, testDefinition } from '../agent-definition.kit.ts';
 import { ceilingOf } from '../allowlist.ts';
 import { ModelError } from '../models/model-error.ts';
 import type { ModelFailure, ModelRequest, Turn } from '../models/turn.ts';
@@ -76,20 +77,15 @@ export const testLoopOptions = (more: Partial<LoopOptions> = {}): LoopOptions =>
   ...more,
 });
 
-/** A manifest with what a test wants to be different. */
-const manifest = (name: string, more: object) => ({
-  agentId: agentId(name),
-  persona: name,
-  modelClass: 'general',
-  systemPrompt: `You are ${name}.`,
-  toolAllowlist: ['openwop:look', 'openwop:web', 'openwop:save', 'openwop:secret'],
-  ...more,
-});
+/** What a test wants to be different. */
+export type TestAgent = Pick<Differences, 'manifest' | 'taskSchema' | 'returnSchema'>;
 
-export interface TestAgent {
-  readonly manifest?: object;
-  readonly taskSchema?: JsonObject;
-  readonly returnSchema?: JsonObject;
+const allTools = ['openwop:look', 'openwop:web', 'openwop:save', 'openwop:secret'];
+
+function definitionOf(name: string, { manifest, ...schemas }: TestAgent): AgentDefinition {
+  const systemPrompt = `You are ${name}.`;
+  const own = { agentId: agentId(name), persona: name, systemPrompt, toolAllowlist: allTools };
+  return testDefinition({ packName: PACK, manifest: { ...own, ...manifest }, systemPrompt, ...schemas });
 }
 
 export interface AgentScriptOptions {
@@ -109,18 +105,11 @@ export class AgentScript extends RunScript {
   constructor(options: AgentScriptOptions = {}) {
     const { agents = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
     const names = Object.keys(agents);
-    const definitions = new Map<string, JsonObject>();
-    const pins: Record<string, { hash: string; ref: { agentId: string; name: string; version: string } }> = {};
-    for (const [name, { manifest: more = {}, ...schemas }] of Object.entries(agents)) {
+    const definitions = new Map<string, AgentDefinition>();
+    const pins: Record<string, AgentPin> = {};
+    for (const [name, agent] of Object.entries(agents)) {
       const id = agentId(name);
-      const systemPrompt = `You are ${name}.`;
-      definitions.set(id, {
-        packName: PACK,
-        packVersion: '1.0.0',
-        manifest: manifest(name, more),
-        systemPrompt,
-        ...schemas,
-      } as JsonObject);
+      definitions.set(id, definitionOf(name, agent));
       pins[id] = { hash: name, ref: { agentId: id, name, version: '1.0.0' } };
     }
     const node = {

@@ -1,13 +1,7 @@
 /** An agent as the loop acts for it: out of the definition its run is pinned to, or out of a node's own prompt. */
-import {
-  type AgentManifest,
-  type AgentRef,
-  type Json,
-  type JsonObject,
-  modelClassOf,
-  TerminalError,
-} from '@cairn/protocol';
-import type { Agents, NodeContext } from '../../engine/workflow/node-type.ts';
+import { type AgentRef, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
+import type { AgentDefinition } from '../../engine/ports.ts';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 
 export interface Agent {
   readonly agentId: string;
@@ -34,17 +28,6 @@ export interface Colleague {
   readonly description: string | undefined;
 }
 
-/** The definition as packs and code give it; see `packs/pack-agents.ts`. */
-interface Definition {
-  readonly packName: string;
-  readonly packVersion: string;
-  readonly manifest: AgentManifest;
-  readonly systemPrompt: string;
-  readonly taskSchema?: JsonObject;
-  readonly returnSchema?: JsonObject;
-  readonly rehearsal?: Json;
-}
-
 /** The agent a node names, before anybody hands on. */
 export const firstAgentId = ({ node }: Pick<NodeContext, 'node'>): string =>
   node.agent?.agentId ?? `host:prompt:${node.id}`;
@@ -52,7 +35,7 @@ export const firstAgentId = ({ node }: Pick<NodeContext, 'node'>): string =>
 /** Throws when the run is not pinned to such an agent. */
 export function agentOf(context: NodeContext, agentId: string): Agent {
   if (context.node.agent === undefined) return promptAgent(context, agentId);
-  const definition = definitionIn(context.agents, agentId);
+  const definition = context.agents.get(agentId);
   if (definition === undefined) {
     throw new TerminalError('not_found', {
       message: `Node ${context.node.id} acts as ${agentId}, to which this run is not pinned.`,
@@ -79,13 +62,9 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
   };
 }
 
-export const definitionIn = (agents: Agents, agentId: string): Definition | undefined =>
-  agents.get(agentId) as unknown as Definition | undefined;
-
-function colleaguesOf(context: NodeContext, { packName, manifest }: Definition): Colleague[] {
+function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinition): Colleague[] {
   const colleagues: Colleague[] = [];
-  for (const agentId of context.agents.keys()) {
-    const other = definitionIn(context.agents, agentId) as Definition;
+  for (const [agentId, other] of context.agents) {
     if (agentId === manifest.agentId || other.packName !== packName) continue;
     const { persona, description } = other.manifest;
     colleagues.push({ agentId, persona, description });

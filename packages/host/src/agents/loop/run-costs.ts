@@ -2,7 +2,6 @@
 import { modelClassOf, type WorkflowNode } from '@cairn/protocol';
 import type { NewRunFacts } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
-import { definitionIn } from './agent.ts';
 import { unpriced } from './budgets.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { mockOf, selectionOf } from './settings.ts';
@@ -18,7 +17,7 @@ export function costProblems(node: WorkflowNode, run: NewRunFacts, options: Loop
 /** Null where there is none: that is another error, which the node tells. */
 function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopOptions): Model | null {
   const settings = { node, state: { view: { configurable, owner: null } } };
-  const definition = node.agent === undefined ? undefined : definitionIn(agents, node.agent.agentId);
+  const definition = node.agent === undefined ? undefined : agents.get(node.agent.agentId);
   const modelClass = definition === undefined ? 'chat' : modelClassOf(definition.manifest.modelClass);
   try {
     return models.find({

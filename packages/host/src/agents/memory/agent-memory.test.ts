@@ -1,17 +1,18 @@
-import type { JsonObject, RunId } from '@cairn/protocol';
+import type { AgentManifest, JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
+import { testDefinition } from '../agent-definition.kit.ts';
 import { AgentMemory } from './agent-memory.ts';
 import { withMemoryRefs } from './memory-refs.ts';
 import { MemoryRuns } from './memory-runs.kit.ts';
 
-const shapes: Readonly<Record<string, JsonObject>> = {
+const shapes: Readonly<Record<string, AgentManifest['memoryShape']>> = {
   'host:all': { scratchpad: true, conversation: true, longTerm: true },
   'host:elder': { longTerm: true },
   'host:talker': { conversation: true, longTerm: false },
   'host:none': {},
 };
 
-const definition = async (hash: string) => ({ manifest: { memoryShape: shapes[hash] ?? {} } }) as JsonObject;
+const definition = async (hash: string) => testDefinition({ manifest: { memoryShape: shapes[hash] } });
 
 let runs: MemoryRuns;
 let memory: AgentMemory;
@@ -21,8 +22,10 @@ beforeEach(() => {
   memory = new AgentMemory({ memory: runs.memory, log: runs.store.log, agentSource: { definition } });
 });
 
-const agents = Object.fromEntries([...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: {} }]));
-const start = (name: string, tenant = 't') => runs.start(name, { tenant, agents: agents as unknown as JsonObject });
+const agents = Object.fromEntries(
+  [...Object.keys(shapes), 'host:plain'].map((id) => [id, { hash: id, ref: { agentId: id } }]),
+);
+const start = (name: string, tenant = 't') => runs.start(name, { tenant, agents });
 const call = (runId: RunId, turn: number, agentId: string) => runs.call(runId, turn, 0, agentId);
 
 test('an agent remembers in the memory of its manifest that lasts longest, or in the one it names', async () => {
@@ -77,7 +80,7 @@ test('a note with a term is over when its term is', async () => {
 test('agents are pinned with the name of the memory that lasts, and only those that have one', async () => {
   const pins = { 'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder' } } };
   const others = { 'host:talker': { hash: 'host:talker', ref: { agentId: 'host:talker' } } };
-  const agentSource = withMemoryRefs({ definition, pin: async () => ({ ...pins, ...others }) as never });
+  const agentSource = withMemoryRefs({ definition, pin: async () => ({ ...pins, ...others }) });
   expect(await agentSource.pin('t', ['host:elder'])).toEqual({
     'host:elder': { hash: 'host:elder', ref: { agentId: 'host:elder', memoryRef: 'host:elder' } },
     ...others,
@@ -118,7 +121,7 @@ const contentsOf = async (runId: RunId, turn: number, agentId = 'host:all') =>
   (await memory.recall(await call(runId, turn, agentId), {})).map(({ content }) => content).sort();
 
 const below = (parentRunId: RunId, name: string, memoryScope: JsonObject) =>
-  runs.start(name, { agents: agents as unknown as JsonObject, parentRunId, memoryScope });
+  runs.start(name, { agents, parentRunId, memoryScope });
 
 test('a run below another shares its scratchpad, as it is when it begins; what it adds is seen once it has ended', async () => {
   const top = await start('a');

@@ -1,6 +1,13 @@
 /** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
-import type { AgentManifest, Json, JsonObject, PayloadOf, RunId } from '@cairn/protocol';
-import { foldEventOf, quoted, TerminalError } from '@cairn/protocol';
+import {
+  type AgentManifest,
+  foldEventOf,
+  invariant,
+  type PayloadOf,
+  quoted,
+  type RunId,
+  TerminalError,
+} from '@cairn/protocol';
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
 import type { AgentSource } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
@@ -93,20 +100,19 @@ export class AgentMemory implements MemoryPort {
   }
 
   /** What the run began with, by its first row. */
-  async #startOf(runId: RunId): Promise<Partial<PayloadOf<'run.started'>>> {
+  async #startOf(runId: RunId): Promise<PayloadOf<'run.started'>> {
     const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1 });
     const event = first === undefined ? undefined : foldEventOf(first);
-    return event?.type === 'run.started' ? event.payload : {};
+    invariant(event?.type === 'run.started', 'run-begins-with-its-start', { runId });
+    return event.payload;
   }
 
   /** As the run was pinned to the agent, whatever became of its pack. */
-  async #shapeOf({ agents = {} }: Partial<PayloadOf<'run.started'>>, agentId: string): Promise<MemoryShape> {
+  async #shapeOf({ agents = {} }: PayloadOf<'run.started'>, agentId: string): Promise<MemoryShape> {
     const pin = Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
     if (pin === undefined) return undefined;
-    const { manifest } = (await this.#ports.agentSource.definition(pin.hash)) as JsonObject & {
-      readonly manifest?: Json;
-    };
-    return (manifest as unknown as AgentManifest | undefined)?.memoryShape;
+    const { manifest } = await this.#ports.agentSource.definition(pin.hash);
+    return manifest.memoryShape;
   }
 }
 

@@ -1,5 +1,4 @@
 /** How the memory that lasts is called on the wire: agents that have one carry its name wherever a run tells of them. */
-import type { AgentManifest, JsonObject } from '@cairn/protocol';
 import type { AgentPin, AgentSource } from '../../engine/ports.ts';
 
 /** The agent's own: the same in every run of a tenant, and another one's for every other tenant. */
@@ -11,10 +10,11 @@ export const withMemoryRefs = (agentSource: AgentSource): AgentSource => ({
     const pins = await agentSource.pin(tenant, agentIds);
     const named: Record<string, AgentPin> = {};
     for (const [agentId, pin] of Object.entries(pins)) {
-      const { manifest } = (await agentSource.definition(pin.hash)) as JsonObject & { readonly manifest?: JsonObject };
-      const { memoryShape } = (manifest ?? {}) as Pick<AgentManifest, 'memoryShape'>;
+      const { manifest } = await agentSource.definition(pin.hash);
       named[agentId] =
-        memoryShape?.longTerm === true ? { ...pin, ref: { ...pin.ref, memoryRef: longTermRef(agentId) } } : pin;
+        manifest.memoryShape?.longTerm === true
+          ? { ...pin, ref: { ...pin.ref, memoryRef: longTermRef(agentId) } }
+          : pin;
     }
     return named;
   },

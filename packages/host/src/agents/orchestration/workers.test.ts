@@ -1,14 +1,16 @@
 import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { compileSchema } from '../../engine/values/schemas.ts';
+import { testDefinition } from '../agent-definition.kit.ts';
 import { briefed, workerList } from './workers.ts';
 
 const supervisor = (config: JsonObject): WorkflowNode =>
   ({ id: 'boss', typeId: 'core.orchestrator.supervisor', config, inputs: {}, agent: { agentId: 'a' } }) as never;
 
-const agents = new Map<string, JsonObject>([
-  ['a', { systemPrompt: 'Be brief.', returnSchema: { type: 'string' } }],
-  ['b', { systemPrompt: 'Help.' }],
+const brief = testDefinition({ systemPrompt: 'Be brief.', returnSchema: { type: 'string' } });
+const agents = new Map([
+  ['a', brief],
+  ['b', testDefinition({ systemPrompt: 'Help.' })],
 ]);
 
 const workers = [
@@ -21,18 +23,19 @@ test('the supervisor is told its workers, and whoever answers in its node owes a
   expect(told.get('a')?.systemPrompt).toMatch(/^Be brief\.\n\nYou supervise this run\.[\s\S]*- research: Finds out\./);
   expect(told.get('b')?.systemPrompt).toBe('Help.');
   for (const { returnSchema } of told.values()) {
-    const problems = compileSchema(returnSchema as JsonObject);
+    const problems = compileSchema(returnSchema ?? {});
     expect(problems({ kind: 'next-worker', nextWorkerIds: ['research', 'write'], confidence: 0.5 })).toEqual([]);
     expect(problems({ kind: 'terminate' })).toEqual([]);
     expect(problems({ kind: 'next-worker', nextWorkerIds: ['nobody'] })).not.toEqual([]);
     expect(problems({ kind: 'next-worker', nextWorkerIds: [] })).not.toEqual([]);
   }
-  expect(agents.get('a')).toEqual({ systemPrompt: 'Be brief.', returnSchema: { type: 'string' } });
+  expect(brief).toMatchObject({ systemPrompt: 'Be brief.', returnSchema: { type: 'string' } });
 });
 
 test('without a list any workflow may be named', () => {
-  const schema = briefed(supervisor({}), agents).get('a')?.returnSchema as JsonObject;
-  expect(compileSchema(schema)({ kind: 'next-worker', nextWorkerIds: ['anybody'] })).toEqual([]);
+  const { returnSchema = {} } = briefed(supervisor({}), agents).get('a') ?? {};
+  expect(returnSchema).not.toEqual({ type: 'string' });
+  expect(compileSchema(returnSchema)({ kind: 'next-worker', nextWorkerIds: ['anybody'] })).toEqual([]);
 });
 
 test.each([

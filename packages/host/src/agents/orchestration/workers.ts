@@ -1,6 +1,7 @@
 /** What a supervisor is told of the workers it may send, in words for the model and as the schema of its decision. */
 import { type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
+import type { AgentDefinition } from '../../engine/ports.ts';
 import type { Agents } from '../../engine/workflow/node-type.ts';
 
 /** Those that a supervisor may send. */
@@ -63,11 +64,11 @@ const wordsFor = (workers: readonly Worker[]): string =>
 /** The agents of a run as they act in a supervisor node: each owes a decision, and the one it names knows the workers. */
 export function briefed(node: WorkflowNode, agents: Agents): Agents {
   const { schema, words } = briefOf(node);
-  const told = new Map<string, JsonObject>();
+  const told = new Map<string, AgentDefinition>();
   for (const [agentId, definition] of agents) {
-    const systemPrompt =
-      agentId === node.agent?.agentId ? `${String(definition.systemPrompt)}\n\n${words}` : definition.systemPrompt;
-    told.set(agentId, { ...definition, systemPrompt: systemPrompt as string, returnSchema: schema });
+    const { systemPrompt } = definition;
+    const briefing = agentId === node.agent?.agentId ? `${systemPrompt}\n\n${words}` : systemPrompt;
+    told.set(agentId, { ...definition, systemPrompt: briefing, returnSchema: schema });
   }
   return told;
 }

@@ -10,28 +10,17 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
+import type { AgentDefinition } from '../../engine/ports.ts';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
 import { packJson } from './pack-json.ts';
 
-/** An agent as a run is pinned to it: the canonical JSON of all that it is, under its hash. */
+/** An agent as the store keeps it: the canonical JSON of its definition, under its hash. */
 export interface StoredAgent {
   readonly agentId: string;
   readonly hash: string;
   readonly body: string;
-}
-
-/** All that an agent is, wherever it comes from. */
-export interface AgentDefinition {
-  readonly packName: string;
-  readonly packVersion: string;
-  readonly manifest: AgentManifest;
-  readonly systemPrompt: string;
-  readonly taskSchema?: JsonObject | undefined;
-  readonly returnSchema?: JsonObject | undefined;
-  /** A script for the scripted model, so that the agent can be tried without another. */
-  readonly rehearsal?: JsonObject | undefined;
 }
 
 /** Equal agents have equal hashes, whatever the order of their fields. */

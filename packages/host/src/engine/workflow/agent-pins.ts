@@ -1,6 +1,6 @@
 /** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
-import { isCairnError, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { AgentPin, AgentSource } from '../ports.ts';
+import { isCairnError, quoted, TerminalError } from '@cairn/protocol';
+import type { AgentDefinition, AgentPin, AgentSource } from '../ports.ts';
 import type { Workflow } from './workflow.ts';
 
 export type Pins = Readonly<Record<string, AgentPin>>;
@@ -28,7 +28,7 @@ export function createAgentPins(agentSource: AgentSource | null): AgentPins {
       }
     },
     async give(workflow, pins) {
-      const agents = new Map<string, JsonObject>();
+      const agents = new Map<string, AgentDefinition>();
       for (const [agentId, { hash }] of Object.entries(pins)) {
         if (agentSource === null) throw noAgents(workflow, agentId);
         agents.set(agentId, await agentSource.definition(hash));

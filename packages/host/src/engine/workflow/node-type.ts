@@ -31,7 +31,7 @@ import type {
 import type { z } from 'zod';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
-import type { StepSafety } from '../ports.ts';
+import type { AgentDefinition, StepSafety } from '../ports.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
 import type { RetryPolicy } from './node-settings.ts';
@@ -268,4 +268,4 @@ export interface Workflow {
 }
 
 /** Definitions of agents, by agentId; what is in one is for those who drive agents. */
-export type Agents = ReadonlyMap<string, JsonObject>;
+export type Agents = ReadonlyMap<string, AgentDefinition>;
