@@ -46,10 +46,14 @@ export class CalibrationReader {
   }
 
   async #readOn(book: Book, tenant: string): Promise<void> {
-    const only = { tenant, types: calibrationTypes };
+    const filter = { tenant, types: calibrationTypes };
     for (let page = 0; page < MAX_PAGES; page++) {
-      const range = { after: book.position, limit: PAGE, maxBytes: PAGE_BYTES, only };
-      const { rows, position } = await this.#log.changes(range);
+      const { rows, position } = await this.#log.changes({
+        after: book.position,
+        limit: PAGE,
+        maxBytes: PAGE_BYTES,
+        filter,
+      });
       for (const { runId, type, payload } of rows) {
         book.fold.take({ runId, type, payload: JSON.parse(payload) as JsonObject });
       }
