@@ -2,9 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContextId, RunId } from '@cairn/protocol';
+import { type ContextId, isTerminalType, type RunId } from '@cairn/protocol';
 import type { Host } from '../../packages/host/src/index.ts';
-import { endsRun } from '../../packages/host/src/log/fold-run-index.ts';
 import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
@@ -218,11 +217,11 @@ class GrowingTree {
 
   #note({ runId, type, nodeId }: Row): void {
     this.last.set(runId, `${type} ${nodeId ?? ''}`);
-    if (endsRun(type)) this.ended.add(runId);
+    if (isTerminalType(type)) this.ended.add(runId);
     if (type === 'cairn.cancel.requested') this.isCancelled = true;
     // The long ones: a question, a delay, a step that does not come back.
     const waits = type === 'interrupt.requested' || type === 'cairn.timer.set' || type === 'cairn.step.requested';
-    if (endsRun(type) || (waits && nodeId !== null && /^(ask|wait|work)$/.test(nodeId))) this.resting.add(runId);
+    if (isTerminalType(type) || (waits && nodeId !== null && /^(ask|wait|work)$/.test(nodeId))) this.resting.add(runId);
   }
 
   /** False when it was waited for in vain. */

@@ -8,7 +8,9 @@ const MAX_PER_THOUSAND = 8;
 const MAX_ALLOWED_FILES = 10;
 
 /** Files that may cast through `unknown`, each with the reason why no type can say it. */
-const doubleCasts: Readonly<Record<string, string>> = {};
+const doubleCasts: Readonly<Record<string, string>> = {
+  'packages/host/src/log/sqlite/query.ts': 'the text of a SELECT decides the columns of its rows',
+};
 
 interface RoomCasts {
   readonly room: string;

@@ -1,10 +1,10 @@
 /** What one append does to its run: guards checked, rows stamped, index folded. Pure, so that every store admits alike. */
 import type { RunId } from '@cairn/protocol';
-import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
+import { invariant, isTerminalType, RetryableError, TerminalError } from '@cairn/protocol';
 import { utf8Size } from '../utf8.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import { runAlreadyActive, runExists, runImported } from './errors.ts';
-import { endsRun, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
+import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
@@ -114,8 +114,14 @@ function created(append: Append): FullHead {
       hint: 'Check the id; a run exists once its first append was acknowledged.',
     });
   }
-  const at = append.rows[0]!.at;
+  const at = firstOf(append.rows).at;
   return { ...newRunIndex(runId, create, at), ...beforeFirstRow(create.originRunId, at) };
+}
+
+function firstOf(rows: readonly NewRow[]): NewRow {
+  const [first] = rows;
+  invariant(first !== undefined, 'append-has-rows');
+  return first;
 }
 
 function guarded(append: Append, head: FullHead, guards: GuardQueries): FullHead {
@@ -215,11 +221,11 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
 function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
   const { rows, runId } = append;
   invariant(rows.length > 0, 'append-has-rows', { runId });
-  const last = rows.length - 1;
-  for (let i = 0; i <= last; i++) {
-    const row = rows[i]!;
+  let left = rows.length;
+  for (const row of rows) {
+    left -= 1;
     // Asked before it is insisted on: this runs for every row, and what an error would say need not be put together.
-    if (i < last && endsRun(row.type)) invariant(false, 'terminal-row-is-last', { runId, type: row.type });
+    if (left > 0 && isTerminalType(row.type)) invariant(false, 'terminal-row-is-last', { runId, type: row.type });
     if (!isWellFormed(row)) invariant(false, 'row-text-well-formed', { runId, type: row.type });
     checkSize(row, runId);
   }

@@ -1,7 +1,9 @@
 /** The hash recipe is pinned to fixed values, and every change to a stored row is found. */
+
 import { createHash } from 'node:crypto';
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../test/kit/present.ts';
 import { chainHash, chainStart, rowHash, verifyChain } from './chain.ts';
 import { inMemoryStore } from './in-memory/store.ts';
 import type { Row } from './ports/rows.ts';
@@ -76,10 +78,10 @@ describe('verifying a chain', () => {
 
   it('finds every single flipped byte of a body', async () => {
     const rows = await history();
-    const { payload } = rows[2]!;
+    const { payload } = present(rows[2]);
     for (let i = 0; i < payload.length; i += 1) {
       const flipped = payload.slice(0, i) + String.fromCharCode(payload.charCodeAt(i) ^ 1) + payload.slice(i + 1);
-      const tampered = rows.with(2, { ...rows[2]!, payload: flipped });
+      const tampered = rows.with(2, { ...present(rows[2]), payload: flipped });
       expect(verifyChain(tampered, runA)).toEqual({ seq: 2, reason: 'row-hash' });
     }
   });
@@ -87,7 +89,10 @@ describe('verifying a chain', () => {
   it('finds a row that is missing, moved, or from another origin', async () => {
     const rows = await history();
     expect(verifyChain(rows.toSpliced(1, 1), runA)).toEqual({ seq: 1, reason: 'seq' });
-    expect(verifyChain([rows[1]!, rows[0]!, rows[2]!], runA)).toEqual({ seq: 0, reason: 'seq' });
+    expect(verifyChain([present(rows[1]), present(rows[0]), present(rows[2])], runA)).toEqual({
+      seq: 0,
+      reason: 'seq',
+    });
     expect(verifyChain(rows, 'run_other' as RunId)).toEqual({ seq: 0, reason: 'chain-hash' });
   });
 });

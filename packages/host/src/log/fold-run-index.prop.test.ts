@@ -1,7 +1,9 @@
 /** The run list says what the run's own view says: at the end of every append, status, waiting node and questions agree. */
+
 import { foldRun, type JsonObject, newRunView, type RunId, typedEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../test/kit/present.ts';
 import { foldRunIndex, type IndexedRun, newRunIndex } from './fold-run-index.ts';
 import { context, runA } from './ports/samples.kit.ts';
 
@@ -37,7 +39,7 @@ function history(steps: readonly { readonly do: string; readonly node: number; r
     asked.delete(nodeId);
   };
   return steps.flatMap(({ do: what, node: place, kind }): Event[][] => {
-    const nodeId = nodes[place]!;
+    const nodeId = present(nodes[place]);
     const interruptId = asked.get(nodeId);
     if (what === 'start' && !active.has(nodeId)) {
       active.add(nodeId);
@@ -46,7 +48,7 @@ function history(steps: readonly { readonly do: string; readonly node: number; r
     if (what === 'ask' && active.has(nodeId) && interruptId === undefined) {
       const id = `i${count++}`;
       asked.set(nodeId, id);
-      const question = { interruptId: id, kind: kinds[kind]!, key: id, data: {} };
+      const question = { interruptId: id, kind: present(kinds[kind]), key: id, data: {} };
       return [[node('interrupt.requested', nodeId, question), node('node.suspended', nodeId, { interruptId: id })]];
     }
     if (what === 'answer' && interruptId !== undefined) {

@@ -21,16 +21,6 @@ const noVotes: readonly Vote[] = [];
 /** Interrupts that are told, not asked: nobody answers them. */
 const toldKinds: ReadonlySet<string> = new Set(['conversation.start', 'conversation.close']);
 
-const endStatus: Readonly<Record<string, RunStatus>> = {
-  'run.completed': 'completed',
-  'run.failed': 'failed',
-  'run.cancelled': 'cancelled',
-};
-
-/** Whether nothing may follow this row in its run. */
-export const endsRun = (type: string): boolean =>
-  type === 'run.completed' || type === 'run.failed' || type === 'run.cancelled';
-
 const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
 
 /** The index of a run before its first row. */
@@ -61,7 +51,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
 export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
   switch (row.type) {
     case 'run.started':
-      return index.record.status === 'pending' ? changed(index, started(JSON.parse(row.payload) as JsonObject)) : index;
+      return index.record.status === 'pending' ? changed(index, started(payloadOf(row))) : index;
     case 'run.paused':
       return canFollow(index.record.status, 'paused') ? changed(index, { status: 'paused' }) : index;
     case 'run.resumed':
@@ -80,9 +70,11 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
     case 'interrupt.resolved':
       return answered(index, row);
     case 'run.completed':
+      return ended(index, row, 'completed');
     case 'run.failed':
+      return ended(index, row, 'failed');
     case 'run.cancelled':
-      return ended(index, row);
+      return ended(index, row, 'cancelled');
     default:
       return index;
   }
@@ -148,7 +140,7 @@ function started(payload: JsonObject): Partial<RunRecord> {
 }
 
 function asked(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
-  const payload = JSON.parse(row.payload) as JsonObject;
+  const payload = payloadOf(row);
   const interruptId = textOr(payload.interruptId) ?? textOr(payload.key);
   const kind = textOr(payload.kind);
   if (interruptId === null || kind === null || toldKinds.has(kind)) return index;
@@ -168,7 +160,7 @@ function asked(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
 }
 
 function answered(index: IndexedRun, row: IndexedRow): IndexedRun {
-  const interruptId = textOr((JSON.parse(row.payload) as JsonObject).interruptId);
+  const interruptId = textOr(payloadOf(row).interruptId);
   if (interruptId === null || !index.open.has(interruptId)) return index;
   const open = new Map(index.open);
   open.delete(interruptId);
@@ -177,7 +169,7 @@ function answered(index: IndexedRun, row: IndexedRow): IndexedRun {
 
 /** A vote that settles its gate comes after the gate closed, and is not kept. */
 function voted(index: IndexedRun, row: IndexedRow): IndexedRun {
-  const payload = JSON.parse(row.payload) as JsonObject;
+  const payload = payloadOf(row);
   const principal = textOr(payload.decidedBy);
   const asked = index.open.get(textOr(payload.interruptId) ?? '');
   if (asked === undefined || principal === null) return index;
@@ -185,10 +177,10 @@ function voted(index: IndexedRun, row: IndexedRow): IndexedRun {
   return { record: index.record, open: new Map(index.open).set(asked.interruptId, { ...asked, votes }) };
 }
 
-function ended(index: IndexedRun, row: IndexedRow): IndexedRun {
-  const error = objectOr((JSON.parse(row.payload) as JsonObject).error);
+function ended(index: IndexedRun, row: IndexedRow, status: RunStatus): IndexedRun {
+  const error = objectOr(payloadOf(row).error);
   const fields: Partial<RunRecord> = {
-    status: endStatus[row.type]!,
+    status,
     currentNodeId: null,
     errorCode: textOr(error.code),
     errorMessage: textOr(error.message),
@@ -219,6 +211,11 @@ function activeStatus(open: ReadonlyMap<string, InterruptRecord>): RunStatus {
   const waits = noWaits();
   for (const { kind } of open.values()) waits[waitingStatus(kind as InterruptKind)] += 1;
   return statusOf(waits);
+}
+
+function payloadOf(row: IndexedRow): JsonObject {
+  const payload: JsonObject = JSON.parse(row.payload);
+  return payload;
 }
 
 const textOr = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);

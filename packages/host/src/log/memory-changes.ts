@@ -1,8 +1,8 @@
-/** What agents remember as a fold of the log: an entry is there because a row says so, and gone because another does. */
-import type { JsonObject, RunId } from '@cairn/protocol';
+/** Memories as a fold of the log: one row keeps an entry, another drops it. */
+import type { PayloadOf, RunId } from '@cairn/protocol';
 import type { Row } from './ports/rows.ts';
 
-/** A row that keeps an entry, and one that drops it. Both are rows of the run that did it. */
+/** The types of both rows. They belong to the run that wrote them. */
 export const KEPT = 'cairn.memory.kept';
 export const DROPPED = 'cairn.memory.dropped';
 
@@ -16,7 +16,7 @@ interface Change {
   readonly turn: string;
 }
 
-/** What a row does to a memory. The first row that keeps an id counts, and the first that drops it: a repeated one changes nothing. */
+/** The change that a row makes to a memory. Only the first row that keeps or drops an id counts. */
 export type MemoryChange =
   | (Change & {
       readonly kind: 'kept';
@@ -29,7 +29,7 @@ export type MemoryChange =
 
 const nothing: readonly MemoryChange[] = [];
 
-/** What rows do to memories; almost all do nothing. */
+/** The changes that rows make to memories; almost all rows make none. */
 export function memoryChanges(rows: readonly Row[]): readonly MemoryChange[] {
   let changes: MemoryChange[] | null = null;
   for (const row of rows) {
@@ -43,23 +43,13 @@ export function memoryChanges(rows: readonly Row[]): readonly MemoryChange[] {
 export const isMemoryRow = ({ type }: Pick<Row, 'type'>): boolean => type === KEPT || type === DROPPED;
 
 function changeOf(row: Row): MemoryChange {
-  const payload = JSON.parse(row.payload) as JsonObject;
   const { cursor, runId, seq, at } = row;
-  const change = {
-    cursor,
-    runId,
-    seq,
-    memoryRef: payload.memoryRef as string,
-    memoryId: payload.memoryId as string,
-    turn: payload.turn as string,
-  };
-  if (row.type === DROPPED) return { kind: 'dropped', ...change };
-  return {
-    kind: 'kept',
-    ...change,
-    at,
-    content: payload.content as string,
-    tags: payload.tags as readonly string[],
-    expiresAt: payload.expiresAt === undefined ? null : Date.parse(payload.expiresAt as string),
-  };
+  if (row.type === DROPPED) {
+    const { memoryRef, memoryId, turn }: PayloadOf<typeof DROPPED> = JSON.parse(row.payload);
+    return { kind: 'dropped', cursor, runId, seq, memoryRef, memoryId, turn };
+  }
+  const payload: PayloadOf<typeof KEPT> = JSON.parse(row.payload);
+  const { memoryRef, memoryId, turn, content, tags } = payload;
+  const expiresAt = payload.expiresAt === undefined ? null : Date.parse(payload.expiresAt);
+  return { kind: 'kept', cursor, runId, seq, memoryRef, memoryId, turn, at, content, tags, expiresAt };
 }

@@ -1,5 +1,7 @@
 /** A run and its bundle, as the tests of bundles and of the commands that handle them need them; not shipped. */
+
 import { hash } from 'node:crypto';
+import { present } from '../../../test/kit/present.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import type { NewRow } from '../ports/rows.ts';
 import { context, creation, row, rowsOf, runA, started } from '../ports/samples.kit.ts';
@@ -25,7 +27,7 @@ export async function bundleOf(rows: readonly NewRow[] = sampleRows): Promise<re
   const store = inMemoryStore();
   await store.log.append(creation(runA, { rows }));
   const stored = await rowsOf(store, runA);
-  const { seq, hash: last } = stored.at(-1)!;
+  const { seq, hash: last } = present(stored.at(-1));
   const run = {
     runId: runA,
     contextId: context,

@@ -72,7 +72,8 @@ export function readBundle(lines: Iterable<string>): Bundle {
   const reader = new BundleReader(lines);
   const { run, exportedAt } = reader.header();
   const definition = reader.definition(run.definitionHash);
-  return { run: runOf(run), exportedAt, definition, rows: reader.rows(run) };
+  const checked = runOf(run);
+  return { run: checked, exportedAt, definition, rows: reader.rows(checked) };
 }
 
 function runOf(run: BundleHeader['run']): Bundle['run'] {
@@ -93,8 +94,8 @@ class BundleReader {
 
   header(): BundleHeader {
     const value = this.#parsed(this.#next());
-    const { kind, version } = value as { readonly kind?: unknown; readonly version?: unknown };
-    if (kind !== 'cairn-bundle') throw invalid(1, 'it is not the first line of a bundle');
+    const version = memberOf(value, 'version');
+    if (memberOf(value, 'kind') !== 'cairn-bundle') throw invalid(1, 'it is not the first line of a bundle');
     if (version !== BUNDLE_VERSION) {
       throw invalid(
         1,
@@ -111,15 +112,15 @@ class BundleReader {
     throw this.#wrong(`the definition has the hash ${found}, but the run is pinned to ${hash}`);
   }
 
-  *rows(run: BundleHeader['run']): Generator<NewRow> {
+  *rows(run: Bundle['run']): Generator<NewRow> {
     let seq = 0;
     let at = Number.NEGATIVE_INFINITY;
-    let hash = chainStart(run.originRunId as RunId);
+    let hash = chainStart(run.originRunId);
     let ended = false;
     for (;;) {
       const text = this.#next();
       const value = this.#parsed(text, false);
-      if ((value as { readonly kind?: unknown }).kind === 'end') {
+      if (memberOf(value, 'kind') === 'end') {
         if (hash !== run.hash) throw this.#wrong(`the rows lead to the hash ${hash}, not to ${run.hash}`);
         this.#end(text, seq);
         return;
@@ -129,7 +130,7 @@ class BundleReader {
       if (row.seq !== seq) throw this.#wrong(`it holds event ${row.seq} where event ${seq} belongs`);
       if (ended) throw this.#wrong('it follows the event that ended the run');
       if (row.at < at) throw this.#wrong(`event ${seq} is earlier than the one before it`);
-      if (rowHash({ ...hashed(row), contextId: run.contextId as ContextId }) !== row.rowHash) {
+      if (rowHash({ ...hashed(row), contextId: run.contextId }) !== row.rowHash) {
         throw this.#wrong(`event ${seq} (${row.type}) is not what its hash says`);
       }
       hash = chainHash(hash, row.rowHash);
@@ -143,7 +144,7 @@ class BundleReader {
   }
 
   /** Views parse what is stored without checking it again, so what no host would have written is refused here. */
-  #checkBody(row: BundleRow, run: BundleHeader['run']): void {
+  #checkBody(row: BundleRow, run: Bundle['run']): void {
     const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
     if (bytes > MAX_EVENT_BYTES)
       throw this.#wrong(`event ${row.seq} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`);
@@ -152,11 +153,14 @@ class BundleReader {
       throw this.#wrong(`event ${row.seq} holds text that is not Unicode`);
     const payload = this.#parsed(row.payload, false);
     if (row.task !== null) this.#parsed(row.task, false);
-    if (isEventType(row.type)) this.#shaped(eventPayloads[row.type] as z.ZodType, payload);
+    if (isEventType(row.type)) {
+      const schema: z.ZodType = eventPayloads[row.type];
+      this.#shaped(schema, payload);
+    }
     if (row.seq > 0) return;
     if (row.type !== 'run.started') throw this.#wrong(`the first event is ${row.type}, not run.started`);
-    const { definitionHash } = payload as { readonly definitionHash?: unknown };
-    if (definitionHash !== run.definitionHash) throw this.#wrong('the run was started with another definition');
+    if (memberOf(payload, 'definitionHash') !== run.definitionHash)
+      throw this.#wrong('the run was started with another definition');
   }
 
   #end(text: string, rows: number): void {
@@ -204,7 +208,7 @@ const hashed = ({ seq, at, type, nodeId, cause, audience, payload, task }: Bundl
   at,
   type,
   nodeId,
-  cause: cause as Cause | null,
+  cause: causeOf(cause),
   audience,
   payload,
   task,
@@ -214,11 +218,17 @@ const newRow = ({ at, type, nodeId, cause, audience, payload, task }: BundleRow)
   at,
   type,
   nodeId: nodeId ?? undefined,
-  cause: (cause as Cause | null) ?? undefined,
+  cause: causeOf(cause) ?? undefined,
   audience,
   payload,
   task,
 });
+
+/** The hashes cover a cause as it was written; nothing else about it can be checked without the run that it names. */
+const causeOf = (cause: BundleRow['cause']): Cause | null => cause as Cause | null;
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 const invalid = (line: number, why: string): TerminalError =>
   new TerminalError('bundle_invalid', {

@@ -1,5 +1,5 @@
 /** How long live events may wait so that one write carries several, and which events never wait. */
-import { endsRun } from '../fold-run-index.ts';
+import { isTerminalType } from '@cairn/protocol';
 
 export interface Pace {
   /** Milliseconds that new events may wait; 0 while the host has time to write each at once. */
@@ -8,4 +8,4 @@ export interface Pace {
 }
 
 /** A run that ends or waits for somebody: its client has to stop, or to act. */
-export const isUrgent = (type: string): boolean => type === 'node.suspended' || endsRun(type);
+export const isUrgent = (type: string): boolean => type === 'node.suspended' || isTerminalType(type);

@@ -1,6 +1,5 @@
 /** The newest rows of one context, and their frames, built once and shared by all its subscribers. */
-import type { RunId } from '@cairn/protocol';
-import { endsRun } from '../fold-run-index.ts';
+import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import { Instants, sseFrame } from './frame.ts';
 import { type Lens, shownName } from './lens.ts';
@@ -146,7 +145,7 @@ export class Ring {
       if (slot === undefined || (runId !== null && slot.row.runId !== runId)) continue;
       const { row } = slot;
       // The end of a run ends its subscriber also when it asked for positions that the run never reached.
-      isLast = runId !== null && endsRun(row.type);
+      isLast = runId !== null && isTerminalType(row.type);
       const position = runId === null ? row.cursor : row.seq;
       if (position <= after) continue;
       newest = position;

@@ -1,6 +1,5 @@
 /** Rows of a range for one subscriber: from the ring of the context while that reaches back, else in pages from the log. */
-import type { RunId } from '@cairn/protocol';
-import { endsRun } from '../fold-run-index.ts';
+import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 import { type Lens, rendered } from './lens.ts';
@@ -106,7 +105,7 @@ export class RowSource implements Source, Wanted {
     const positionOf = this.runId === null ? cursorOf : seqOf;
     const last = rows.at(-1);
     if (last !== undefined) this.after = positionOf(last);
-    const isEnd = last !== undefined && this.runId !== null && endsRun(last.type);
+    const isEnd = last !== undefined && this.runId !== null && isTerminalType(last.type);
     return { ...rendered(rows, this.lens, positionOf), isLast: isEnd || isAll };
   }
 

@@ -130,7 +130,8 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
   const found: Row[] = [];
   let bytes = 0;
   for (let i = start; i < rows.length && found.length < limit && bytes < maxBytes; i += 1) {
-    const row = rows[i] as Row;
+    const row = rows[i];
+    if (row === undefined) break;
     if (audience !== undefined && row.audience !== audience) continue;
     found.push(row);
     bytes += row.payload.length + (row.task?.length ?? 0);

@@ -1,5 +1,7 @@
 /** What every event log promises of an append: dense places, guards that hold, bodies that come back, a hash chain. */
+
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { verifyChain } from '../chain.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { EventLog } from './event-log.ts';
@@ -196,6 +198,6 @@ function chain(store: () => Ports<'log'>): void {
     const rows = await history();
     const create = { tenant: 't', contextId: context, originRunId: runA };
     await store().log.append(creation(runB, { create, rows: [started()] }));
-    expect((await rowsOf(store(), runB))[0]!.hash).toBe(rows[0]!.hash);
+    expect(present((await rowsOf(store(), runB))[0]).hash).toBe(present(rows[0]).hash);
   });
 }

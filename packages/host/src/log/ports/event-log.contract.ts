@@ -1,6 +1,8 @@
 /** What every event log promises, whatever keeps it. */
+
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { appendContract } from './append.contract.ts';
 import { changesContract } from './changes.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
@@ -62,7 +64,7 @@ function reads(log: () => EventLog): void {
     expect(all.map((r) => `${r.runId}:${r.seq}`)).toEqual(['run_a:0', 'run_b:0', 'run_a:1', 'run_a:2']);
     expect(all.map((r) => r.cursor)).toEqual(all.map((r) => r.cursor).toSorted((a, b) => a - b));
     expect(all.at(-1)?.cursor).toBe(cursor);
-    const later = await log().read({ contextId: context, afterCursor: all[0]!.cursor, limit: 2 });
+    const later = await log().read({ contextId: context, afterCursor: present(all[0]).cursor, limit: 2 });
     expect(later).toEqual(all.slice(1, 3));
     const visible = await log().read({ contextId: context, afterCursor: 0, limit: 10, audience: 'client' });
     expect(visible).toEqual(all.slice(0, 3));
@@ -89,7 +91,12 @@ function reads(log: () => EventLog): void {
     const { fence } = await log().append(creation(runA, { claim: lease('n1') }));
     await log().append({ runId: runA, fence, rows: [row('a')] });
     const [, last] = await log().read({ runId: runA, after: -1, limit: 9 });
-    expect(await log().head(runA)).toMatchObject({ seq: 1, hash: last!.hash, fence, record: { status: 'running' } });
+    expect(await log().head(runA)).toMatchObject({
+      seq: 1,
+      hash: present(last).hash,
+      fence,
+      record: { status: 'running' },
+    });
   });
 }
 
@@ -99,7 +106,9 @@ function followers(log: () => EventLog): void {
     const readable: Promise<readonly Row[]>[] = [];
     const stop = log().follow((commit) => {
       heard.push(commit);
-      readable.push(log().read({ runId: commit.runId, after: commit.rows[0]!.seq - 1, limit: commit.rows.length }));
+      readable.push(
+        log().read({ runId: commit.runId, after: present(commit.rows[0]).seq - 1, limit: commit.rows.length }),
+      );
     });
     await log().append(creation(runA, { rows: [started(), row('a')] }));
     expect(heard.length).toBe(1);

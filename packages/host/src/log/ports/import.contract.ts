@@ -1,6 +1,8 @@
 /** What every store promises of runs that were written elsewhere: all rows or none, and inert for ever. */
+
 import type { ContextId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { verifyChain } from '../chain.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { eachStore, type Open } from './contract.kit.ts';
@@ -19,7 +21,7 @@ async function elsewhere(rows: readonly NewRow[]): Promise<Elsewhere> {
   const source = inMemoryStore();
   await source.log.append(creation(runA, { rows }));
   const stored = await rowsOf(source, runA);
-  const { seq, hash } = stored.at(-1)!;
+  const { seq, hash } = present(stored.at(-1));
   const run: ImportRun = { runId: runA, tenant: 't', contextId: context, originRunId: runA, importedAt: 9, seq, hash };
   return { run, rows, stored };
 }
@@ -45,7 +47,9 @@ export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
     expect(verifyChain(found, runA)).toBeNull();
     const inContext = await log().read({ contextId: context, afterCursor: 0, limit: 10_000 });
     expect(new Set(inContext.map(({ cursor }) => cursor)).size).toBe(long.length + 1);
-    expect((await log().append({ runId: runB, rows: [row('a')] })).cursor).toBeGreaterThan(inContext.at(-1)!.cursor);
+    expect((await log().append({ runId: runB, rows: [row('a')] })).cursor).toBeGreaterThan(
+      present(inContext.at(-1)).cursor,
+    );
   });
 
   it('lists it, marked, with what its rows say', async () => {
@@ -97,10 +101,10 @@ export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
   });
 
   it.each<[string, (rows: readonly NewRow[]) => readonly NewRow[]]>([
-    ['a changed row', (rows) => rows.with(400, { ...rows[400]!, payload: '{"i":1e9}' })],
+    ['a changed row', (rows) => rows.with(400, { ...present(rows[400]), payload: '{"i":1e9}' })],
     ['a missing row', (rows) => rows.toSpliced(400, 1)],
     ['a missing end', (rows) => rows.slice(0, -1)],
-    ['rows in another order', (rows) => rows.with(400, rows[401]!).with(401, rows[400]!)],
+    ['rows in another order', (rows) => rows.with(400, present(rows[401])).with(401, present(rows[400]))],
     ['no rows', () => []],
   ])('refuses %s and leaves nothing, also in the eyes of its neighbours', async (_, damage) => {
     const { run, rows } = await elsewhere(long.map((one) => ({ ...one, at: 1_000 })));

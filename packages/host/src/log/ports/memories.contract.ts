@@ -1,6 +1,8 @@
 /** What every store promises of memories: versions by the place of their rows, and one tenant's only. */
+
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { childOf, dropped, found, ids, kept, NOW, notes, ofTenant, type WithMemories } from './memory-samples.kit.ts';
@@ -170,7 +172,7 @@ function tenants(store: () => WithMemories): void {
   it('get nothing out of a run that was imported, nor out of a rebuild after it', async () => {
     const source = inMemoryStore();
     await source.log.append(creation(runA, { rows: [started(), kept('a')] }));
-    const { hash, seq } = (await source.log.head(runA))!;
+    const { hash, seq } = present(await source.log.head(runA));
     const run = { runId: runA, tenant: 't', contextId: context, originRunId: runA, importedAt: 9, seq, hash };
     await store().log.importRun(run, [started(), kept('a')]);
     expect(await ids(store())).toEqual([]);

@@ -1,6 +1,8 @@
 /** What every queue promises: a run that needs a step is claimed, by one node at a time, and no wake is lost. */
+
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import { asked, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 
@@ -93,7 +95,7 @@ function claiming(store: Queued): void {
     expect(await claimAt(store(), 'n3', 999)).toEqual([]);
     const [claim, ...others] = await claimAt(store(), 'n3', 1_000);
     expect(claim).toMatchObject({ runId: runA });
-    expect(claim!.fence).toBeGreaterThan(fence);
+    expect(present(claim).fence).toBeGreaterThan(fence);
     expect(others).toEqual([]);
     const late = store().log.append({ runId: runA, fence, rows: [row('a')] });
     await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
@@ -150,14 +152,14 @@ function wakes(store: Queued): void {
     const [claim] = await claimAt(store(), 'n1', 500);
     expect(claim).toMatchObject({ runId: runA });
     await store().log.append(creation(runB, { wakes: [{ runId: runA, at: 600 }] }));
-    await store().queue.release({ runId: runA, fence: claim!.fence, wakeAt });
+    await store().queue.release({ runId: runA, fence: present(claim).fence, wakeAt });
     expect((await claimAt(store(), 'n1', 600)).map((c) => c.runId)).toEqual([runA]);
   });
 
   it('are spent by the claim they caused', async () => {
     await resting(store(), runA, 100);
     const [claim] = await claimAt(store(), 'n1', 100);
-    await store().queue.release({ runId: runA, fence: claim!.fence, wakeAt: null });
+    await store().queue.release({ runId: runA, fence: present(claim).fence, wakeAt: null });
     expect(await claimAt(store(), 'n1', 1e9)).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
 /** What every run index promises: run list and inbox are true the moment their append is. */
+
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { RunQuery } from './run-index.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
@@ -96,7 +98,7 @@ function runList(store: Indexed): void {
     await fill();
     const first = await store().runIndex.list({ tenant: 't', limit: 2 });
     await store().log.append(creation('run_new' as RunId));
-    const second = await store().runIndex.list({ tenant: 't', limit: 2, cursor: first.nextCursor! });
+    const second = await store().runIndex.list({ tenant: 't', limit: 2, cursor: present(first.nextCursor) });
     const pages = [first, second].map((page) => page.runs.map((run) => run.runId));
     expect(pages).toEqual([
       ['run_4', 'run_3'],

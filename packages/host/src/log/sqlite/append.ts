@@ -1,6 +1,6 @@
 /** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
+import { type CairnError, invariant, isCairnError, type RunId } from '@cairn/protocol';
 import {
   type AdmittedAppend,
   admit,
@@ -20,6 +20,7 @@ import type { Work } from './group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
 import { MemoryTables } from './memory-tables.ts';
+import { type Query, query } from './query.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Rows of an import that are in memory at once. */
@@ -62,8 +63,8 @@ export class Appender implements GuardQueries {
 
   /** What the table shows as going on may have ended earlier in this transaction; the cached run knows. */
   activeRun(tenant: string, scopeId: string): RunId | null {
-    for (const { id } of this.#statements.inScope.iterate(tenant, scopeId)) {
-      if (this.#heads.get(id as RunId)?.head.record.endedAt === null) return id as RunId;
+    for (const [runId] of this.#statements.inScope.iterate(tenant, scopeId)) {
+      if (this.#heads.get(runId)?.head.record.endedAt === null) return runId;
     }
     return null;
   }
@@ -97,7 +98,7 @@ export class Appender implements GuardQueries {
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record);
     this.#cursor += rows.length;
-    return { seq: rows[0]!.seq, cursor: this.#cursor, fence: head.fence };
+    return { seq: head.seq - rows.length + 1, cursor: this.#cursor, fence: head.fence };
   }
 
   /** Gives the refusal of rows that turn out wrong while they are written: their neighbours in the transaction stay. */
@@ -130,7 +131,8 @@ export class Appender implements GuardQueries {
     let head = importedHead(run, run.importedAt);
     let key: number | null = null;
     for (const chunk of chunksOf(rows, IMPORT_CHUNK)) {
-      if (key === null) head = importedHead(run, chunk[0]!.at);
+      const [first] = chunk;
+      if (key === null && first !== undefined) head = importedHead(run, first.at);
       const admitted = admitImported(head, chunk, this.#cursor);
       head = admitted.head;
       key ??= this.#create(run.runId, head);
@@ -139,7 +141,8 @@ export class Appender implements GuardQueries {
       this.#cursor += chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
-    this.#heads.set(this.#heads.get(run.runId)!, head);
+    const entry = this.#heads.get(run.runId);
+    if (entry !== null) this.#heads.set(entry, head);
   }
 
   #create(runId: RunId, head: FullHead): number {
@@ -202,13 +205,19 @@ class AppendWork implements Work<Appended> {
   }
 
   apply(): Appended {
-    const { entry, admitted } = this.#ready!;
+    const { entry, admitted } = this.#admitted();
     return this.#appender.write(this.#append, entry, admitted);
   }
 
   committed(): void {
-    const { rows, head } = this.#ready!.admitted;
+    const { rows, head } = this.#admitted().admitted;
     this.#appender.tell({ runId: this.#append.runId, contextId: head.record.contextId, rows });
+  }
+
+  #admitted(): ReturnType<Appender['admit']> {
+    const ready = this.#ready;
+    invariant(ready !== null, 'append-is-prepared');
+    return ready;
   }
 }
 
@@ -231,7 +240,7 @@ interface Statements {
   readonly interrupt: StatementSync;
   readonly record: ReturnType<typeof idempotencyReader>;
   readonly saveRecord: ReturnType<typeof idempotencyWriter>;
-  readonly inScope: StatementSync;
+  readonly inScope: Query<[runId: RunId]>;
   readonly foreignRun: StatementSync;
 }
 
@@ -247,7 +256,8 @@ const prepare = (db: DatabaseSync): Statements => ({
   interrupt: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
   record: idempotencyReader(db),
   saveRecord: idempotencyWriter(db),
-  inScope: db.prepare(
+  inScope: query(
+    db,
     `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
        AND imported_at IS NULL`,
   ),

@@ -1,9 +1,11 @@
 /** A disk that failed once is not believed until another process has looked at it; a folder may lead to another disk. */
+
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
 import { folders } from './folders.kit.ts';
 import { openSqliteStore } from './open.ts';
@@ -50,7 +52,7 @@ test('a store whose flush failed is opened the next time as after a crash, also 
   const second = await open(folder);
   // Refused, and written: whether it is there is for the file to say. What is shown is copied from where it was read.
   expect(await rowsOf(second, runA)).toHaveLength(200);
-  const { log, checkpointed } = other.prepare('PRAGMA wal_checkpoint(NOOP)').get()!;
+  const { log, checkpointed } = present(other.prepare('PRAGMA wal_checkpoint(NOOP)').get());
   expect(log).toBe(checkpointed);
   await second.close();
   expect(existsSync(join(folder, 'cairn.running'))).toBe(false);

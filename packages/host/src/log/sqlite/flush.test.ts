@@ -1,6 +1,8 @@
 /** A transaction of many rows is flushed beside the event loop: until then nobody is told of it and nobody sees it. */
+
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { verifyChain } from '../chain.ts';
 import type { Commit } from '../ports/event-log.ts';
 import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
@@ -31,7 +33,7 @@ function onSlowDisk() {
     clock,
     flushes: () => underWay.length,
     /** The flush that is under way comes to its end. */
-    flushed: (error: unknown = null) => underWay.shift()!(error),
+    flushed: (error: unknown = null) => present(underWay.shift())(error),
     levelOf: () => db.prepare('PRAGMA synchronous').get()?.synchronous,
   };
 }
@@ -89,8 +91,8 @@ describe('a transaction of many rows', () => {
     flushed();
     await turn();
     expect(reads.map((read) => read.isSettled)).toEqual(reads.map(() => true));
-    expect(reads[0]!.value).toMatchObject({ seq: 199 });
-    expect(reads[1]!.value).toHaveLength(200);
+    expect(present(reads[0]).value).toMatchObject({ seq: 199 });
+    expect(present(reads[1]).value).toHaveLength(200);
     await store.close();
   });
 

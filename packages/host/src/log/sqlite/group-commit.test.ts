@@ -1,8 +1,10 @@
 /** Appends share transactions, large ones are split, the WAL stays small, and a run outside the cache is found again. */
+
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { verifyChain } from '../chain.ts';
 import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
 import { folders, open } from './folders.kit.ts';
@@ -79,7 +81,7 @@ describe('a run outside the cache', () => {
     const store = await open(fresh());
     const all = runs(5_020);
     await Promise.all(all.slice(0, 4_990).map((runId) => store.log.append(creation(runId))));
-    const first = all[0]!;
+    const first = present(all[0]);
     const claim = { owner: 'a', now: 1_000, until: 9_000 };
     const before = store.stats().commits;
     const [taken, ...rest] = await Promise.all([
@@ -97,9 +99,9 @@ describe('a run outside the cache', () => {
     const store = await open(fresh());
     const all = runs(10_100);
     await Promise.all(all.map((runId) => store.log.append(creation(runId))));
-    const first = all[0]!;
+    const first = present(all[0]);
     await expect(store.log.append({ runId: first, at: 1, rows: [row('a')] })).resolves.toMatchObject({ seq: 1 });
-    await expect(store.log.append(creation(all[1]!))).rejects.toMatchObject({ code: 'conflict' });
+    await expect(store.log.append(creation(present(all[1])))).rejects.toMatchObject({ code: 'conflict' });
     expect(verifyChain(await rowsOf(store, first), first)).toBeNull();
     await store.close();
   });

@@ -1,10 +1,12 @@
 /** Whatever is wrong with a data folder is said by name, with the file and what to do. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { creation, row, runA, runB } from '../ports/samples.kit.ts';
 import { folders, open } from './folders.kit.ts';
 
@@ -23,7 +25,7 @@ describe('a folder that another process has', () => {
     const args = ['--conditions=@cairn/source', '--input-type=module', '-e', script];
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child.stdout!, 'data');
+    await once(present(child.stdout), 'data');
     return child;
   }
 

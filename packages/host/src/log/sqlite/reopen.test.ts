@@ -1,9 +1,11 @@
 /** What was acknowledged is there after the process ends, however it ends. */
+
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { verifyChain } from '../chain.ts';
 import type { IdempotencyRecord } from '../ports/idempotency.ts';
 import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../ports/samples.kit.ts';
@@ -85,7 +87,7 @@ describe('a store that is opened again', () => {
     const second = await open(copy);
     // Nothing is left in the WAL that the database does not have.
     const db = new DatabaseSync(join(copy, 'cairn.db'));
-    const { log, checkpointed } = db.prepare('PRAGMA wal_checkpoint(NOOP)').get()!;
+    const { log, checkpointed } = present(db.prepare('PRAGMA wal_checkpoint(NOOP)').get());
     db.close();
     expect([log, Number(log) > 0]).toEqual([checkpointed, true]);
     await first.close();
@@ -97,11 +99,11 @@ describe('a store that is opened again', () => {
     const first = await open(folder);
     await fill(first);
     const before = await rowsOf(first, runB);
-    const fence = (await first.log.head(runB))!.fence;
+    const fence = present(await first.log.head(runB)).fence;
     await first.close();
     const { log, close } = await open(folder);
     const appended = await log.append({ runId: runB, fence, at: 1, rows: [row('a')] });
-    expect(appended.cursor).toBeGreaterThan(before.at(-1)!.cursor);
+    expect(appended.cursor).toBeGreaterThan(present(before.at(-1)).cursor);
     await log.append({ runId: runA, answers: 'i2', rows: [resolved('i2')] });
     const again = log.append({ runId: runA, answers: 'i1', rows: [resolved('i1')] });
     await expect(again).rejects.toMatchObject({ code: 'interrupt_already_resolved' });
