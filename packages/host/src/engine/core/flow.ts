@@ -1,6 +1,6 @@
 /** How a run moves through its graph: outcomes arrive at nodes, make them ready or unreachable, and are consumed. */
-
 import type { CompiledEdge, CompiledNode, Workflow } from '../workflow/workflow.ts';
+import { nodeById } from './node-of.ts';
 import type { EdgeOutcome, Queued, RunState } from './state.ts';
 import { reenters, verdict } from './trigger-rules.ts';
 
@@ -31,7 +31,7 @@ export function settle(
   if (edge.back) {
     if (!reenters(edge.rule, outcome)) return;
     state.loopbacks[edge.id] = (state.loopbacks[edge.id] ?? 0) + 1;
-    const head = workflow.nodes.get(edge.target) as CompiledNode;
+    const head = nodeById(workflow, edge.target);
     enqueue(state, head, state.ready, { nodeId: edge.target, cause, edge: edge.id });
     return;
   }
@@ -55,7 +55,7 @@ function arrive(state: RunState, workflow: Workflow, edge: CompiledEdge, outcome
     else delete state.late[edge.id];
     return;
   }
-  const target = workflow.nodes.get(edge.target) as CompiledNode;
+  const target = nodeById(workflow, edge.target);
   const counts = countsOf(state, target);
   const earlier = state.edges[edge.id];
   if (earlier !== undefined) counts[slot(edge, earlier)] = (counts[slot(edge, earlier)] as number) - 1;

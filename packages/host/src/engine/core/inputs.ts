@@ -15,13 +15,14 @@ export function resolveInputs(state: RunState, node: CompiledNode, arrived: read
   const inputs: Record<string, Json> = {};
   const declared = node.node.inputs;
   for (const name of Object.keys(declared)) {
-    const value = resolve(state, node, name, declared[name] as PortValue);
+    const port = declared[name];
+    const value = port === undefined ? undefined : resolve(state, node, name, port);
     if (value !== undefined) inputs[name] = value;
   }
-  if (arrived.length === 0) return inputs;
+  const [edge] = arrived;
+  if (edge === undefined) return inputs;
   if (arrived.length === 1) {
     // Most nodes have one way in: nothing to tell apart.
-    const edge = arrived[0] as CompiledEdge;
     const name = edge.input ?? 'input';
     const value = broughtByEdge(state, edge);
     if (value !== undefined && !Object.hasOwn(declared, name)) inputs[name] = value;
@@ -47,7 +48,7 @@ function resolve(state: RunState, node: CompiledNode, name: string, value: PortV
       return found;
     }
     case 'variable': {
-      const variables = state.view.variables as JsonObject;
+      const { variables } = state.view;
       const found = Object.hasOwn(variables, value.variableName) ? variables[value.variableName] : undefined;
       if (found === undefined && value.optional !== true) {
         throw missing(node, name, `the run has no variable ${value.variableName}`);

@@ -1,11 +1,12 @@
 /** When an approval by several people is settled, and which way. */
 import { type ApprovalData, type InterruptView, TerminalError } from '@cairn/protocol';
+import { dataOf } from './interrupts.ts';
 
 export type GateOutcome = 'open' | 'approved' | 'rejected' | 'refine';
 
 /** Counts this vote with those before it. Throws `forbidden` for a stranger, `conflict` for a second vote. */
 export function quorum({ data, votes, nodeId }: InterruptView, principal: string, action: string): GateOutcome {
-  const gate = data as unknown as ApprovalData;
+  const gate = dataOf<'approval'>(data);
   const approvers = gate.approversList ?? [];
   if (approvers.length > 0 && !approvers.includes(principal)) {
     throw new TerminalError('forbidden', {

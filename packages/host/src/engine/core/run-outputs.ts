@@ -10,8 +10,9 @@ export function runOutputs(state: RunState, workflow: Workflow): JsonObject {
     some(completed, (node) => node.node.outputRole === 'primary') ??
     some(completed, (node) => node.type.typeId === 'core.end') ??
     completed.filter((node) => node.out.length === 0);
-  if (chosen.length === 1) return state.outputs[(chosen[0] as CompiledNode).id] as JsonObject;
-  return Object.fromEntries(chosen.map((node) => [node.id, state.outputs[node.id] as JsonObject]));
+  const [only] = chosen;
+  if (chosen.length === 1 && only !== undefined) return state.outputs[only.id] ?? {};
+  return Object.fromEntries(chosen.map((node) => [node.id, state.outputs[node.id] ?? {}]));
 }
 
 function some(nodes: readonly CompiledNode[], is: (node: CompiledNode) => boolean): CompiledNode[] | undefined {

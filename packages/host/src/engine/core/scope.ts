@@ -10,7 +10,7 @@ export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing,
   const { view } = state;
   return {
     inputs: view.inputs ?? nothing,
-    variables: withChanges(view.variables as JsonObject, drafts),
+    variables: withChanges(view.variables, drafts),
     outputs: state.outputs,
     output,
     // Made when asked for: few expressions look at channels.

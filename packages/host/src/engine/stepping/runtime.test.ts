@@ -1,6 +1,7 @@
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, faulty, heldStep, settled } from '../../../test/kit/engine-bench.ts';
+import { present } from '../../../test/kit/present.ts';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { Engine } from '../engine.ts';
@@ -132,7 +133,7 @@ test('a decision too large for an event fails the run and leaves the host workin
   const big: Step = { typeId: 'local.step.big', safety: 'read', run: async () => ({ text: 'x'.repeat(400_000) }) };
   const engine = node('a', [big]);
   const definition = chain('local.step.big', 'local.step.big', 'core.end');
-  const end = definition.nodes[2]! as { inputs: object };
+  const end = present(definition.nodes[2]) as { inputs: object };
   end.inputs = {
     a: { type: 'connection', nodeId: 'n1', outputKey: 'text' },
     b: { type: 'connection', nodeId: 'n2', outputKey: 'text' },
