@@ -1,7 +1,6 @@
 /** Short ways to write a run's events, and random ones, for the tests of spans and metrics; not shipped. */
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import { type FoldEvent, isJsonObject, type Json, type JsonObject, type RunId, typedEvent } from '@cairn/protocol';
 import fc from 'fast-check';
-import type { SpanEvent } from './spans.ts';
 
 export const someRun = 'run_some' as RunId;
 export const START_AT = 1_700_000_000_000;
@@ -9,12 +8,12 @@ export const START_AT = 1_700_000_000_000;
 /** One event: its type, its payload, and how many ms it comes after the one before. */
 export type Said = readonly [type: string, payload?: Json, gapMs?: number];
 
-export function eventsOf(said: readonly Said[], runId: RunId = someRun): SpanEvent[] {
+export function eventsOf(said: readonly Said[]): FoldEvent[] {
   let at = START_AT;
   return said.map(([type, payload = {}, gapMs = 0], seq) => {
     at += gapMs;
-    const nodeId = (payload as JsonObject | null)?.nodeId;
-    return { runId, seq, at, type, payload, nodeId: typeof nodeId === 'string' ? nodeId : undefined };
+    const nodeId = isJsonObject(payload) && typeof payload.nodeId === 'string' ? payload.nodeId : undefined;
+    return typedEvent({ seq, at, type, payload, nodeId });
   });
 }
 
@@ -67,6 +66,6 @@ const anySaid: fc.Arbitrary<Said> = fc
   });
 
 /** Whole histories, from `run.started` to an end; what lies between need not be legal. */
-export const anyHistory: fc.Arbitrary<readonly SpanEvent[]> = fc
+export const anyHistory: fc.Arbitrary<readonly FoldEvent[]> = fc
   .tuple(fc.array(anySaid, { maxLength: 60 }), fc.constantFrom('run.completed', 'run.failed', 'run.cancelled'))
   .map(([said, end]) => eventsOf([started(), ...said, [end, { error, outputs: { text: CANARY } }, 5]]));

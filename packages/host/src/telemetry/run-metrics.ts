@@ -1,5 +1,5 @@
 /** The metrics of runs as a fold of their rows: what is counted follows from the log alone. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json } from '@cairn/protocol';
 import type { Row } from '../log/ports/rows.ts';
 import { runInstruments as instruments } from './instruments.ts';
 import { readMembers } from './json-members.ts';
@@ -40,7 +40,7 @@ export const openRun = (run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt'
 /** What a run's first row tells about it. */
 export function startedRun({ at, payload }: MetricRow): OpenRun {
   const [workflowId, owner] = readMembers(payload, START);
-  const tenant = textOf((owner as JsonObject | undefined)?.tenant);
+  const tenant = isJsonObject(owner) ? textOf(owner.tenant) : '';
   return openRun({ workflowId: textOf(workflowId), tenant, startedAt: at, hasBegun: false });
 }
 
@@ -179,7 +179,7 @@ const used: Handler = (_, { payload }, recorder) => {
 const decided: Handler = (run, { payload }, recorder) => {
   const [decision] = readMembers(payload, DECISION);
   run.decisions += 1;
-  const kind = textOf((decision as JsonObject | undefined)?.kind);
+  const kind = isJsonObject(decision) ? textOf(decision.kind) : '';
   recorder.add(instruments.decisions, [kind, run.workflowId, run.tenant]);
 };
 

@@ -16,7 +16,7 @@ const GATHER_MS = 1_000;
 /** Appends the events of a run, from a place on, each in a commit of its own. */
 async function happens(store: Store, said: readonly Said[], run = 'run_a', from = 0): Promise<void> {
   const runId = run as RunId;
-  for (const { seq, at, type, nodeId, payload } of eventsOf(said, runId).slice(from)) {
+  for (const { seq, at, type, nodeId, payload } of eventsOf(said).slice(from)) {
     const rows = [{ at, type, nodeId, audience: 'client' as const, payload: JSON.stringify(payload), task: null }];
     const create = { tenant: 't', contextId: `ctx_${run}` as ContextId, originRunId: runId };
     await store.log.append({ runId, rows, ...(seq === 0 ? { create } : {}) });

@@ -1,6 +1,5 @@
 /** Exports spans from the log by a durable position: what ended while nobody listened goes out later, and nothing piles up in memory. */
-
-import type { Json, RunId } from '@cairn/protocol';
+import { foldEventOf, type RunId } from '@cairn/protocol';
 import type { Timers } from '../engine/ports.ts';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -156,9 +155,11 @@ export class SpanExport {
   }
 
   async #take(row: Row): Promise<readonly RunSpan[]> {
+    // No span shows them, so they need not be parsed.
+    if (isPiece(row.type)) return [];
     const fold = await this.#foldOf(row);
     if (fold === null) return [];
-    const spans = fold.take(eventOf(row));
+    const spans = fold.take(foldEventOf(row));
     if (fold.isOver) this.#folds.delete(row.runId);
     return spans;
   }
@@ -177,11 +178,11 @@ export class SpanExport {
     const first = before === 0 ? row : (await read(-1, 1))[0];
     const [traceparent] = readMembers(first?.payload ?? '', ['traceparent']);
     if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#ports.share)) return null;
-    const fold = new SpanFold();
+    const fold = new SpanFold(runId);
     for (let next = 0; next < before; ) {
       const rows = await read(next - 1, Math.min(PAGE_ROWS, before - next));
       if (rows.length === 0) return fold;
-      for (const earlier of rows) fold.take(eventOf(earlier));
+      for (const earlier of rows) if (!isPiece(earlier.type)) fold.take(foldEventOf(earlier));
       next += rows.length;
     }
     return fold;
@@ -208,12 +209,3 @@ export class SpanExport {
 }
 
 const nothing = (): void => undefined;
-
-const eventOf = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
-  runId,
-  seq,
-  at,
-  type,
-  nodeId: nodeId ?? undefined,
-  payload: isPiece(type) ? null : (JSON.parse(payload) as Json),
-});

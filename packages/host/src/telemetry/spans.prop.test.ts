@@ -1,19 +1,20 @@
 /** Properties of the spans over random histories, legal or not. */
+import type { FoldEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyHistory, CANARY } from './run-history.kit.ts';
+import { anyHistory, CANARY, someRun } from './run-history.kit.ts';
 import type { RunSpan } from './span-model.ts';
-import { runSpans, type SpanEvent, SpanFold } from './spans.ts';
+import { runSpans, SpanFold } from './spans.ts';
 
 /** The spans in the order they ended. */
-function foldAll(events: readonly SpanEvent[], fold = new SpanFold()): RunSpan[] {
+function foldAll(events: readonly FoldEvent[], fold = new SpanFold(someRun)): RunSpan[] {
   return events.flatMap((event) => fold.take(event));
 }
 
 test('every span is closed once, under an id of its own, and none is left open when the run ends', () => {
   fc.assert(
     fc.property(anyHistory, (events) => {
-      const fold = new SpanFold();
+      const fold = new SpanFold(someRun);
       const spans = foldAll(events, fold);
       expect(fold.open()).toEqual([]);
       expect(fold.isOver).toBe(true);
@@ -25,7 +26,7 @@ test('every span is closed once, under an id of its own, and none is left open w
 });
 
 /** How many spans of each kind there must be, counted without knowing how they are made. */
-function expectedCounts(events: readonly SpanEvent[]): Record<string, number> {
+function expectedCounts(events: readonly FoldEvent[]): Record<string, number> {
   const counts = { run: 1, node: 0, attempt: 0, activity: 0, interrupt: 0 };
   const active = new Set<string>();
   for (const { type, nodeId = '' } of events) {
@@ -77,7 +78,7 @@ test('who folds a prefix and throws away what ended goes on with exactly the res
   fc.assert(
     fc.property(anyHistory, fc.nat(), (events, at) => {
       const cut = at % (events.length + 1);
-      const fold = new SpanFold();
+      const fold = new SpanFold(someRun);
       const first = foldAll(events.slice(0, cut), fold);
       // Looking at what is open changes nothing.
       fold.open();
@@ -91,8 +92,8 @@ test('a span that has ended is the same in the view of any longer prefix', () =>
   fc.assert(
     fc.property(anyHistory, fc.nat(), (events, at) => {
       const cut = at % (events.length + 1);
-      const ended = runSpans(events.slice(0, cut)).filter(({ endedAt }) => endedAt !== null);
-      expect(runSpans(events)).toEqual(expect.arrayContaining(ended));
+      const ended = runSpans(someRun, events.slice(0, cut)).filter(({ endedAt }) => endedAt !== null);
+      expect(runSpans(someRun, events)).toEqual(expect.arrayContaining(ended));
     }),
   );
 });

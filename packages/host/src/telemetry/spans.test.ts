@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CANARY, eventsOf, nodeStarted, type Said, START_AT, started } from './run-history.kit.ts';
+import { CANARY, eventsOf, nodeStarted, type Said, START_AT, someRun, started } from './run-history.kit.ts';
 import type { SpanDoc } from './span-model.ts';
 import { runSpans } from './spans.ts';
 
-const spansOf = (...said: readonly Said[]): readonly SpanDoc[] => runSpans(eventsOf(said));
+const spansOf = (...said: readonly Said[]): readonly SpanDoc[] => runSpans(someRun, eventsOf(said));
 
 /** Each span under its parent, as indented names. */
 function tree(spans: readonly SpanDoc[], parent: string | null = null, depth = 0): string[] {

@@ -1,16 +1,12 @@
 /** The spans of a run as a pure view of its log: the same events always give the same spans, with the same ids. */
-import type { Json, JsonObject, RawEvent, RunId } from '@cairn/protocol';
-import { isTerminalType } from '@cairn/protocol';
-import { runAttributes, startOfCall, usageAttributes } from './span-attributes.ts';
+import type { EventOf, FoldEvent, PayloadOf, RunId } from '@cairn/protocol';
+import { type CallStart, callAttributes, callProvider, runAttributes, usageAttributes } from './span-attributes.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanDoc, type SpanStatus, spanDoc } from './span-model.ts';
 import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
 
-/** What of an event spans are made of. */
-export type SpanEvent = Omit<RawEvent, 'payload'> & { readonly runId: RunId; readonly payload: Json };
-
 /** All spans of a run, in the order they began; those that are open have no end. */
-export function runSpans(events: Iterable<SpanEvent>): readonly SpanDoc[] {
-  const fold = new SpanFold();
+export function runSpans(runId: RunId, events: Iterable<FoldEvent>): readonly SpanDoc[] {
+  const fold = new SpanFold(runId);
   const ended: RunSpan[] = [];
   for (const event of events) ended.push(...fold.take(event));
   const spans = [...ended, ...fold.open()].map((span, place) => ({ span, place }));
@@ -29,13 +25,16 @@ interface OpenNode {
 }
 
 const OK: SpanStatus = { code: 'ok' };
+const UNSET: SpanStatus = { code: 'unset' };
+const TIMEOUT: SpanStatus = { code: 'error', message: 'timeout' };
+const INTERRUPTED: SpanStatus = { code: 'error', message: 'step_interrupted' };
 
 /** Pieces of text are too many to be noted one by one: the rows that close them are. */
 export const isPiece = (type: string): boolean => type === 'output.chunk' || type === 'agent.reasoning.delta';
-const UNSET: SpanStatus = { code: 'unset' };
 
 /** Takes a run's events in order, and gives each span once, when it ends, children before their parents. */
 export class SpanFold {
+  readonly #runId: RunId;
   #traceId = '';
   #run: OpenSpan | null = null;
   /** What every span of the run says. */
@@ -46,18 +45,20 @@ export class SpanFold {
   #ended: RunSpan[] = [];
   #isOver = false;
 
-  take(event: SpanEvent): readonly RunSpan[] {
+  constructor(runId: RunId) {
+    this.#runId = runId;
+  }
+
+  take(event: FoldEvent): readonly RunSpan[] {
     if (isPiece(event.type)) return [];
-    const payload = objectOf(event.payload);
-    if (event.type === 'run.started') this.#startRun(event, payload);
+    if (event.type === 'run.started') this.#startRun(event);
     if (this.#run === null) return [];
-    const nodeId = event.nodeId ?? textOf(payload.nodeId);
-    if (event.type === 'node.started') this.#startNode(event, nodeId, payload);
+    const nodeId = nodeOf(event);
+    if (event.type === 'node.started') this.#startNode(event, nodeId);
     this.#note(event, nodeId);
-    if (nodeId !== undefined) this.#ofNode(event, nodeId, payload);
-    if (event.type === 'cap.breached') this.#breached(nodeId, payload);
-    if (event.type === 'provider.usage') this.#used(nodeId, payload);
-    if (isTerminalType(event.type)) this.#endRun(event, payload);
+    const node = nodeId === undefined ? undefined : this.#nodes.get(nodeId);
+    if (nodeId !== undefined && node !== undefined) this.#ofNode(event, nodeId, node);
+    this.#ofRun(event, node);
     const ended = this.#ended;
     if (ended.length > 0) this.#ended = [];
     return ended;
@@ -80,24 +81,20 @@ export class SpanFold {
     return spans.map((span) => span.view(null));
   }
 
-  #startRun(event: SpanEvent, payload: JsonObject): void {
-    const parent = parseTraceparent(payload.traceparent);
-    this.#traceId = parent?.traceId ?? derivedTraceId(event.runId);
-    const { common, own } = runAttributes(event.runId, payload);
+  #startRun(event: EventOf<'run.started'>): void {
+    const parent = parseTraceparent(event.payload.traceparent);
+    this.#traceId = parent?.traceId ?? derivedTraceId(this.#runId);
+    const { common, own } = runAttributes(this.#runId, event.payload);
     this.#common = common;
     this.#run = this.#begin(event, { name: 'openwop.run', kind: 'server', parentSpanId: parent?.spanId ?? null }, own);
   }
 
   /** A start of a node that is under way is another attempt; any other begins a new execution. */
-  #startNode(event: SpanEvent, nodeId: string | undefined, payload: JsonObject): void {
-    const typeId = textOf(payload.typeId);
-    if (nodeId === undefined || typeId === undefined) return;
+  #startNode(event: EventOf<'node.started'>, nodeId: string | undefined): void {
+    const { typeId, attempt: number = 0 } = event.payload;
+    if (nodeId === undefined) return;
     const name = `openwop.node.${typeId}`;
-    const attributes = {
-      'openwop.node_id': nodeId,
-      'openwop.node_type': typeId,
-      'openwop.node_attempt': typeof payload.attempt === 'number' ? payload.attempt : 0,
-    };
+    const attributes = { 'openwop.node_id': nodeId, 'openwop.node_type': typeId, 'openwop.node_attempt': number };
     const known = this.#nodes.get(nodeId);
     if (known !== undefined) this.#endAttempt(known, event.at, UNSET);
     const parentSpanId = this.#run?.start.spanId ?? null;
@@ -110,37 +107,85 @@ export class SpanFold {
   }
 
   /** Appending to the log leaves a note rather than a span of its own: the log does not say how long an append took. */
-  #note({ type, seq, at }: SpanEvent, nodeId: string | undefined): void {
+  #note({ type, seq, at }: FoldEvent, nodeId: string | undefined): void {
     const node = nodeId === undefined ? undefined : this.#nodes.get(nodeId);
     const attributes = { 'openwop.event_type': type, 'openwop.event_seq': seq };
     (node?.attempt ?? node?.span ?? this.#run)?.note(at, attributes);
     for (const span of [node?.span, node?.attempt]) if (span != null) span.attributes['openwop.event_seq'] = seq;
   }
 
-  #ofNode(event: SpanEvent, nodeId: string, payload: JsonObject): void {
-    const node = this.#nodes.get(nodeId);
-    if (node === undefined) return;
-    const { type, at } = event;
-    if (nodeEnds.has(type)) {
-      this.#nodes.delete(nodeId);
-      this.#endNode(node, at, statusOf(type, payload));
-    } else if (type === 'node.retried') this.#endAttempt(node, at, failure(payload.lastError));
-    else if (type === 'interrupt.requested') this.#ask(event, nodeId, node, payload);
-    else if (type === 'interrupt.resolved') {
-      const status: SpanStatus = payload.reason === 'timeout' ? { code: 'error', message: 'timeout' } : OK;
-      this.#endOne(node.interrupts, textOf(payload.interruptId), at, status);
-    } else this.#call(event, node, payload);
+  #ofNode(event: FoldEvent, nodeId: string, node: OpenNode): void {
+    const { at } = event;
+    switch (event.type) {
+      case 'node.completed':
+        this.#endNode(nodeId, node, at, OK);
+        break;
+      case 'node.failed':
+        this.#endNode(nodeId, node, at, failure(event.payload.error));
+        break;
+      case 'node.skipped':
+      case 'node.cancelled':
+        this.#endNode(nodeId, node, at, UNSET);
+        break;
+      case 'node.retried':
+        this.#endAttempt(node, at, failure(event.payload.lastError));
+        break;
+      case 'interrupt.requested':
+        this.#ask(event, nodeId, node);
+        break;
+      case 'interrupt.resolved': {
+        const { interruptId, reason } = event.payload;
+        this.#endOne(node.interrupts, interruptId, at, reason === 'timeout' ? TIMEOUT : OK);
+        break;
+      }
+      case 'cairn.step.requested':
+      case 'cairn.model.requested':
+      case 'agent.toolCalled':
+        this.#startCall(event, node);
+        break;
+      case 'cairn.step.returned':
+      case 'cairn.model.returned':
+      case 'agent.toolReturned': {
+        const { callId, error } = event.payload;
+        this.#endOne(node.calls, callId, at, error === undefined ? OK : failure(error));
+        break;
+      }
+      case 'cairn.model.abandoned':
+        this.#endOne(node.calls, event.payload.callId, at, OK);
+        break;
+    }
   }
 
-  #ask(event: SpanEvent, nodeId: string, node: OpenNode, payload: JsonObject): void {
-    const interruptId = textOf(payload.interruptId);
+  #ofRun(event: FoldEvent, node: OpenNode | undefined): void {
+    switch (event.type) {
+      case 'cap.breached':
+        breach(node?.span ?? this.#run, event.payload);
+        break;
+      case 'provider.usage':
+        for (const span of [node?.attempt, node?.span, this.#run])
+          if (span != null) usageAttributes(span, event.payload);
+        break;
+      case 'run.completed':
+        this.#endRun(event.at, OK);
+        break;
+      case 'run.failed':
+        this.#endRun(event.at, failure(event.payload.error));
+        break;
+      case 'run.cancelled':
+        this.#endRun(event.at, UNSET);
+        break;
+    }
+  }
+
+  #ask(event: EventOf<'interrupt.requested'>, nodeId: string, node: OpenNode): void {
+    const { interruptId, kind } = event.payload;
     if (interruptId === undefined) return;
     const count = (this.#asked.get(nodeId) ?? 0) + 1;
     this.#asked.set(nodeId, count);
     const place = { name: 'openwop.interrupt', kind: 'internal', parentSpanId: node.span.start.spanId } as const;
     const span = this.#begin(event, place, {
       'openwop.node_id': nodeId,
-      'openwop.interrupt_kind': textOf(payload.kind) ?? 'custom',
+      'openwop.interrupt_kind': kind,
       'openwop.interrupt_id': interruptId,
       'openwop.interrupt_count': count,
     });
@@ -149,54 +194,33 @@ export class SpanFold {
   }
 
   /** A call that is asked for again was interrupted: what became of the first is not known. */
-  #call(event: SpanEvent, node: OpenNode, payload: JsonObject): void {
-    const callId = textOf(payload.callId);
-    if (callId === undefined) return;
-    const call = startOfCall(event.type, payload);
-    if (call !== undefined) {
-      this.#endOne(node.calls, callId, event.at, { code: 'error', message: 'step_interrupted' });
-      const { attributes } = node.span;
-      const parentSpanId = (node.attempt ?? node.span).start.spanId;
-      const place = {
-        name: `openwop.activity.${call.provider}`,
-        kind: 'client',
-        parentSpanId,
-      } as const;
-      const span = this.#begin(event, place, {
-        'openwop.node_id': attributes['openwop.node_id'] ?? '',
-        'openwop.node_type': attributes['openwop.node_type'] ?? '',
-        'openwop.node_attempt': attributes['openwop.node_attempt'] ?? 0,
-        ...call.attributes,
-      });
-      node.calls.set(callId, span);
-    } else if (callEnds.has(event.type)) {
-      this.#endOne(node.calls, callId, event.at, payload.error === undefined ? OK : failure(payload.error));
-    }
+  #startCall(event: CallStart, node: OpenNode): void {
+    const { callId } = event.payload;
+    this.#endOne(node.calls, callId, event.at, INTERRUPTED);
+    const { attributes } = node.span;
+    const place = {
+      name: `openwop.activity.${callProvider(event)}`,
+      kind: 'client',
+      parentSpanId: (node.attempt ?? node.span).start.spanId,
+    } as const;
+    const span = this.#begin(event, place, {
+      'openwop.node_id': attributes['openwop.node_id'] ?? '',
+      'openwop.node_type': attributes['openwop.node_type'] ?? '',
+      'openwop.node_attempt': attributes['openwop.node_attempt'] ?? 0,
+      ...callAttributes(event),
+    });
+    node.calls.set(callId, span);
   }
 
-  #used(nodeId: string | undefined, payload: JsonObject): void {
-    const node = nodeId === undefined ? undefined : this.#nodes.get(nodeId);
-    for (const span of [node?.attempt, node?.span, this.#run]) if (span != null) usageAttributes(span, payload);
-  }
-
-  #breached(nodeId: string | undefined, payload: JsonObject): void {
-    const span = (nodeId === undefined ? undefined : this.#nodes.get(nodeId)?.span) ?? this.#run;
-    const { kind, limit, observed } = payload;
-    if (span === null || typeof kind !== 'string') return;
-    span.attributes['openwop.cap_kind'] = kind;
-    if (typeof limit === 'number') span.attributes['openwop.cap_limit'] = limit;
-    if (typeof observed === 'number') span.attributes['openwop.cap_observed'] = observed;
-  }
-
-  #endRun({ type, at }: SpanEvent, payload: JsonObject): void {
-    for (const node of this.#nodes.values()) this.#endNode(node, at, UNSET);
-    this.#nodes.clear();
-    if (this.#run !== null) this.#end(this.#run, at, statusOf(type, payload));
+  #endRun(at: number, status: SpanStatus): void {
+    for (const [nodeId, node] of this.#nodes) this.#endNode(nodeId, node, at, UNSET);
+    if (this.#run !== null) this.#end(this.#run, at, status);
     this.#run = null;
     this.#isOver = true;
   }
 
-  #endNode(node: OpenNode, at: number, status: SpanStatus): void {
+  #endNode(nodeId: string, node: OpenNode, at: number, status: SpanStatus): void {
+    this.#nodes.delete(nodeId);
     for (const span of node.interrupts.values()) this.#end(span, at, UNSET);
     this.#endAttempt(node, at, status);
     this.#end(node.span, at, status);
@@ -210,9 +234,9 @@ export class SpanFold {
     node.attempt = null;
   }
 
-  #endOne(spans: Map<string, OpenSpan>, key: string | undefined, at: number, status: SpanStatus): void {
-    const span = key === undefined ? undefined : spans.get(key);
-    if (key === undefined || span === undefined) return;
+  #endOne(spans: Map<string, OpenSpan>, key: string, at: number, status: SpanStatus): void {
+    const span = spans.get(key);
+    if (span === undefined) return;
     spans.delete(key);
     this.#end(span, at, status);
   }
@@ -223,36 +247,28 @@ export class SpanFold {
   }
 
   #begin(
-    { runId, seq, at }: SpanEvent,
+    { seq, at }: FoldEvent,
     place: Pick<RunSpan, 'name' | 'kind' | 'parentSpanId'>,
     attributes: Attributes,
     role: 'main' | 'attempt' = 'main',
   ): OpenSpan {
-    const start = { ...place, traceId: this.#traceId, spanId: spanIdOf(runId, seq, role), startedAt: at };
+    const start = { ...place, traceId: this.#traceId, spanId: spanIdOf(this.#runId, seq, role), startedAt: at };
     return new OpenSpan(start, { ...this.#common, ...attributes });
   }
 }
 
-const nodeEnds: ReadonlySet<string> = new Set(['node.completed', 'node.failed', 'node.skipped', 'node.cancelled']);
-const callEnds: ReadonlySet<string> = new Set([
-  'cairn.step.returned',
-  'cairn.model.returned',
-  'cairn.model.abandoned',
-  'agent.toolReturned',
-]);
-
-function statusOf(type: string, payload: JsonObject): SpanStatus {
-  if (type.endsWith('.completed')) return OK;
-  return type.endsWith('.failed') ? failure(payload.error) : UNSET;
+/** The node an event is about: as the log says, or as its payload does. */
+function nodeOf({ nodeId, payload }: FoldEvent): string | undefined {
+  if (nodeId !== undefined) return nodeId;
+  return 'nodeId' in payload && typeof payload.nodeId === 'string' ? payload.nodeId : undefined;
 }
 
-function failure(error: Json | undefined): SpanStatus {
-  const code = textOf(objectOf(error).code);
-  return { code: 'error', ...(code === undefined ? {} : { message: code }) };
+function breach(span: OpenSpan | null, { kind, limit, observed }: PayloadOf<'cap.breached'>): void {
+  if (span === null) return;
+  span.attributes['openwop.cap_kind'] = kind;
+  span.attributes['openwop.cap_limit'] = limit;
+  span.attributes['openwop.cap_observed'] = observed;
 }
 
-const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-
-const nothing: JsonObject = {};
-const objectOf = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : nothing;
+const failure = (error: { readonly code: string } | undefined): SpanStatus =>
+  error === undefined ? { code: 'error' } : { code: 'error', message: error.code };

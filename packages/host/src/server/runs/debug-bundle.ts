@@ -1,6 +1,6 @@
 /** The debug bundle of a run: snapshot, log and spans in one document of bounded size, newest events first to stay. */
 import { setImmediate } from 'node:timers/promises';
-import { debugBundle, isoTime, type Json, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { debugBundle, foldEventOf, isoTime, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
@@ -91,7 +91,7 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
   const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
   // Spans of a log without its beginning would be guesses.
-  const spans = found.isWhole ? JSON.stringify(runSpans(found.rows.map(spanEvent))) : '[]';
+  const spans = found.isWhole ? JSON.stringify(runSpans(runId, found.rows.map(foldEventOf))) : '[]';
   const hasSpans = utf8Size(spans) <= room;
   const cut = [
     ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
@@ -130,15 +130,6 @@ function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWh
 
 /** Some readers know the payload as `data`. */
 const eventText = (row: Row): string => `${docText(row).slice(0, -1)},"data":${row.payload}}`;
-
-const spanEvent = ({ runId, seq, at, type, nodeId, payload }: Row) => ({
-  runId,
-  seq,
-  at,
-  type,
-  payload: JSON.parse(payload) as Json,
-  ...(nodeId !== null && { nodeId }),
-});
 
 interface Wanted {
   readonly runId: RunId;
