@@ -36,6 +36,7 @@ const server = [
   'telemetry',
   'lru-map',
   'utf8',
+  'thrown-code',
 ];
 /** What a route is: rooms beside the server may have some of their own. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -75,6 +76,7 @@ export const rooms: readonly Room[] = [
     world: ['clock', 'timer', 'random'],
   },
   { name: 'lru-map', path: 'packages/host/src/lru-map.ts', imports: [], packages: [], builtins: [], world: [] },
+  { name: 'thrown-code', path: 'packages/host/src/thrown-code.ts', imports: [], packages: [], builtins: [], world: [] },
   { name: 'utf8', path: 'packages/host/src/utf8.ts', imports: [], packages: [], builtins: [], world: ['node'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
   {
@@ -157,7 +159,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'telemetry',
     path: 'packages/host/src/telemetry',
-    imports: ['protocol', 'log/ports', 'lru-map', 'packages/host/src/engine/ports.ts', route],
+    imports: ['protocol', 'log/ports', 'lru-map', 'thrown-code', 'packages/host/src/engine/ports.ts', route],
     packages: [
       '@opentelemetry/exporter-metrics-otlp-http',
       '@opentelemetry/exporter-metrics-otlp-proto',

@@ -103,7 +103,7 @@ export class Automaton {
     let rows = 0;
     const queue = [0];
     for (const state of queue) {
-      const ways = children[state] as ReadonlyMap<number, number>;
+      const ways = children[state] ?? new Map<number, number>();
       const fallback = this.#fallback[state] as number;
       if (of[state] !== NONE) this.#found[state] = this.#depth[state] as number;
       else if (state !== 0) {
@@ -149,11 +149,11 @@ class Trie {
   }
 
   #child(state: number, unit: number): number {
-    const ways = this.children[state] as Map<number, number>;
-    const known = ways.get(unit);
+    const ways = this.children[state];
+    const known = ways?.get(unit);
     if (known !== undefined) return known;
     const fresh = this.children.length;
-    ways.set(unit, fresh);
+    ways?.set(unit, fresh);
     this.children.push(new Map());
     this.depth.push((this.depth[state] as number) + 1);
     this.of.push(NONE);

@@ -78,7 +78,7 @@ export class RedactedStream {
         this.#stretches.splice(0, done);
         return out;
       }
-      out += this.#markers[of] as string;
+      out += this.#markers[of] ?? '';
       done++;
     }
     this.#stretches.splice(0, done);

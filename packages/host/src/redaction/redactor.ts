@@ -57,7 +57,7 @@ export class Redactor {
   /** The first secret in a value; a key on the way to it is shown redacted. */
   secretIn(value: unknown): FoundSecret | null {
     if (typeof value === 'string') return this.#named(value);
-    if (!isComposed(value)) return null;
+    if (!Array.isArray(value) && !isRecord(value)) return null;
     for (const [key, item] of Object.entries(value)) {
       const found = this.#named(key) ?? this.secretIn(item);
       if (found !== null) return { name: found.name, path: [this.text(key), ...found.path] };
@@ -75,8 +75,8 @@ export class Redactor {
 
   #value(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
-    if (!isComposed(value)) return value;
-    return Array.isArray(value) ? this.#list(value) : this.#record(value);
+    if (Array.isArray(value)) return this.#list(value);
+    return isRecord(value) ? this.#record(value) : value;
   }
 
   /** Copied from the first secret on, so that each part is looked at once however deep it lies. */
@@ -91,8 +91,7 @@ export class Redactor {
     return copy ?? list;
   }
 
-  #record(record: object): object {
-    const given = record as Readonly<Record<string, unknown>>;
+  #record(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     const keys = Object.keys(given);
     let copy: Map<string, unknown> | null = null;
     for (let i = 0; i < keys.length; i++) {
@@ -103,15 +102,15 @@ export class Redactor {
       copy ??= new Map(keys.slice(0, i).map((before) => [before, given[before]]));
       copy.set(fresh(cleanKey, copy), item);
     }
-    return copy === null ? record : Object.fromEntries(copy);
+    return copy === null ? given : Object.fromEntries(copy);
   }
 }
 
-/** A list or a plain object: what JSON is made of. */
-function isComposed(value: unknown): value is object {
+/** A plain object; with lists, what JSON is made of. */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Array.isArray(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** Two keys that are spellings of one secret must not become one, and lose a value. */

@@ -1,6 +1,7 @@
 /** The HTTP surface of a host, put together from its configuration and bound to its address. */
 import { TerminalError } from '@cairn/protocol';
 import { LiveFeed } from '../log/feed/feed.ts';
+import { thrownCode } from '../thrown-code.ts';
 import { createGate } from './access/gate.ts';
 import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
@@ -52,7 +53,7 @@ function reachableName(bind: string): string {
 }
 
 function notListening(error: unknown, { bind, port }: HostConfig): unknown {
-  const code = (error as { code?: unknown }).code;
+  const code = thrownCode(error);
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program uses it',
     EACCES: 'this user may not use it',

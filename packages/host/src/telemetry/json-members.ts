@@ -30,7 +30,7 @@ export function readMembers(text: string, wanted: readonly string[], until?: str
     const place = wanted.indexOf(key);
     if (place !== -1 && found[place] === undefined) {
       // Parsed, not cut out: a piece of the text would keep all of it in memory.
-      found[place] = JSON.parse(text.slice(keyEnd + 1, end)) as Json;
+      found[place] = JSON.parse(text.slice(keyEnd + 1, end));
       left -= 1;
     }
     if (text.charCodeAt(end) !== COMMA) break;

@@ -41,13 +41,18 @@ interface Series {
 
 /** Points of one instrument: found value by value, which spares making a key of them each time. */
 interface Points {
-  readonly first: Map<AttributeValue, Branch>;
+  readonly root: Branch;
   readonly all: Series[];
   overflow: Series | null;
 }
 
-/** The next value leads to a branch, the last to a series. */
-type Branch = Map<AttributeValue, Branch> | Series;
+/** What the values so far lead to: more branches, or the series of all values. */
+interface Branch {
+  next: Map<AttributeValue, Branch> | null;
+  series: Series | null;
+}
+
+const newBranch = (): Branch => ({ next: null, series: null });
 
 export class Meter implements Recorder {
   readonly #instruments = new Map<Instrument, Points>();
@@ -80,29 +85,26 @@ export class Meter implements Recorder {
   #series(instrument: Instrument, values: readonly AttributeValue[]): Series {
     let points = this.#instruments.get(instrument);
     if (points === undefined) {
-      points = { first: new Map(), all: [], overflow: null };
+      points = { root: newBranch(), all: [], overflow: null };
       this.#instruments.set(instrument, points);
     }
-    let branch = points.first;
-    const last = instrument.attributes.length - 1;
-    for (let i = 0; i < last; i += 1) {
+    let branch = points.root;
+    for (let i = 0; i < instrument.attributes.length; i += 1) {
       const value = values[i] ?? '';
-      let next = branch.get(value) as Map<AttributeValue, Branch> | undefined;
+      let next = branch.next?.get(value);
       if (next === undefined) {
         if (points.all.length >= MAX_POINTS) return overflowOf(points, instrument);
-        next = new Map();
-        branch.set(value, next);
+        next = newBranch();
+        branch.next ??= new Map();
+        branch.next.set(value, next);
       }
       branch = next;
     }
-    const value = last < 0 ? '' : (values[last] ?? '');
-    const known = branch.get(value) as Series | undefined;
-    if (known !== undefined) return known;
+    if (branch.series !== null) return branch.series;
     if (points.all.length >= MAX_POINTS) return overflowOf(points, instrument);
-    const series = newSeries(instrument, named(instrument, values));
-    branch.set(value, series);
-    points.all.push(series);
-    return series;
+    branch.series = newSeries(instrument, named(instrument, values));
+    points.all.push(branch.series);
+    return branch.series;
   }
 }
 

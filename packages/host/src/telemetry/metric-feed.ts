@@ -59,7 +59,7 @@ export class MetricFeed {
     let run = this.#runs.peek(runId);
     if (run === undefined) {
       if (first.seq > 0) {
-        this.#wait(runId, rows);
+        this.#wait(runId, first, rows);
         return;
       }
       run = startedRun(first);
@@ -75,10 +75,9 @@ export class MetricFeed {
     }
   }
 
-  #wait(runId: RunId, rows: readonly Row[]): void {
+  #wait(runId: RunId, { seq, at }: Row, rows: readonly Row[]): void {
     const waiting = this.#waiting.get(runId);
     if (waiting === undefined && this.#waitingRows + rows.length > MAX_WAITING) {
-      const { at } = rows[0] as Row;
       this.#count(runId, openRun({ workflowId: 'unknown', tenant: 'unknown', startedAt: at, hasBegun: true }), rows);
       return;
     }
@@ -89,7 +88,7 @@ export class MetricFeed {
     }
     const kept = [...rows];
     this.#waiting.set(runId, kept);
-    this.#readUp(runId, rows)
+    this.#readUp(runId, seq, rows)
       .then((run) => {
         this.#runs.set(runId, run);
         this.#count(runId, run, kept);
@@ -104,8 +103,7 @@ export class MetricFeed {
   }
 
   /** What was open in a run before these rows, which are the next. */
-  async #readUp(runId: RunId, next: readonly Row[]): Promise<OpenRun> {
-    const before = (next[0] as Row).seq;
+  async #readUp(runId: RunId, before: number, next: readonly Row[]): Promise<OpenRun> {
     const after = Math.max(before - READ_BACK, 0) - 1;
     const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
     const [head, rows] = await Promise.all([this.#log.head(runId), this.#log.read(range)]);

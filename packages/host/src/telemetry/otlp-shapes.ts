@@ -21,8 +21,11 @@ export function otlpOrigin(host: { readonly hostId: string; readonly version: st
     'service.instance.id': host.hostId,
     'service.version': host.version,
   };
-  // Of a resource the exporters read nothing but its attributes.
-  const resource = { attributes } as unknown as OtlpOrigin['resource'];
+  const resource: OtlpOrigin['resource'] = {
+    attributes,
+    getRawAttributes: () => Object.entries(attributes),
+    merge: () => resource,
+  };
   return { resource, scope: { name: 'cairn', version: host.version } };
 }
 
@@ -72,21 +75,24 @@ export function metricData(
   now: number,
 ): ResourceMetrics {
   const times = { startTime: hrTime(since), endTime: hrTime(now) };
-  const metrics = families.map(({ instrument, points }) => {
+  const metrics = families.map(({ instrument, points }): MetricData => {
     const { name, description, unit, kind, bounds = [] } = instrument;
-    return {
-      descriptor: { name, description, unit, valueType: DOUBLE },
-      aggregationTemporality: CUMULATIVE,
-      dataPointType: kind === 'histogram' ? HISTOGRAM : kind === 'gauge' ? GAUGE : SUM,
-      isMonotonic: kind === 'counter',
-      dataPoints: points.map(({ attributes, value }) => ({ ...times, attributes, value: pointValue(value, bounds) })),
-    };
+    const common = { descriptor: { name, description, unit, valueType: DOUBLE }, aggregationTemporality: CUMULATIVE };
+    const at = <Value>({ attributes }: Point, value: Value) => ({ ...times, attributes: { ...attributes }, value });
+    if (kind === 'histogram') {
+      const dataPoints = points.map((point) => at(point, histogramOf(point.value, bounds)));
+      return { ...common, dataPointType: HISTOGRAM, dataPoints };
+    }
+    const dataPoints = points.map((point) => at(point, numberOf(point.value)));
+    if (kind === 'gauge') return { ...common, dataPointType: GAUGE, dataPoints };
+    return { ...common, dataPointType: SUM, isMonotonic: true, dataPoints };
   });
-  return { resource, scopeMetrics: [{ scope, metrics: metrics as unknown as MetricData[] }] };
+  return { resource, scopeMetrics: [{ scope, metrics }] };
 }
 
-function pointValue(value: Point['value'], boundaries: readonly number[]): unknown {
-  if (typeof value === 'number') return value;
-  const { count, sum, buckets } = value;
-  return { count, sum, buckets: { boundaries, counts: buckets } };
+const numberOf = (value: Point['value']): number => (typeof value === 'number' ? value : value.sum);
+
+function histogramOf(value: Point['value'], bounds: readonly number[]) {
+  const { count, sum, buckets } = typeof value === 'number' ? { count: 0, sum: value, buckets: [] } : value;
+  return { count, sum, buckets: { boundaries: [...bounds], counts: [...buckets] } };
 }

@@ -2,6 +2,7 @@
 import { TerminalError } from '@cairn/protocol';
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { thrownCode } from '../thrown-code.ts';
 import type { Family } from './meter.ts';
 import { metricData, type OtlpOrigin, readableSpan } from './otlp-shapes.ts';
 import type { RunSpan } from './span-model.ts';
@@ -45,7 +46,7 @@ export async function openCollector(otel: ExportOptions, origin: OtlpOrigin): Pr
         await sent((done) => traces.export(spans.map(span), done));
         return 'taken';
       } catch (error) {
-        if (REFUSALS.has(Number((error as { code?: unknown }).code))) return 'refused';
+        if (REFUSALS.has(Number(thrownCode(error)))) return 'refused';
         throw error;
       }
     },
@@ -66,10 +67,23 @@ function sent(send: (done: Sent) => void): Promise<void> {
   });
 }
 
-interface Exporters {
-  readonly OTLPTraceExporter: typeof OTLPTraceExporter;
-  readonly OTLPMetricExporter: typeof OTLPMetricExporter;
+interface ExporterConfig {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly timeoutMillis: number;
+  readonly concurrencyLimit: number;
 }
+
+/** Both packages of a kind give the same exporter: one for JSON, one for protobuf. */
+interface TraceModule {
+  readonly OTLPTraceExporter: new (config: ExporterConfig) => Pick<OTLPTraceExporter, 'export' | 'shutdown'>;
+}
+
+interface MetricModule {
+  readonly OTLPMetricExporter: new (config: ExporterConfig) => Pick<OTLPMetricExporter, 'export' | 'shutdown'>;
+}
+
+type Exporters = TraceModule & MetricModule;
 
 function loadExporters(protocol: ExportOptions['protocol']): Promise<Exporters> {
   return loaded(() =>
@@ -86,12 +100,12 @@ function loadExporters(protocol: ExportOptions['protocol']): Promise<Exporters> 
 }
 
 /** What `load` imports, or a refusal that says what to do when it is not installed. */
-export async function loaded(load: () => Promise<readonly [object, object]>): Promise<Exporters> {
+export async function loaded(load: () => Promise<readonly [TraceModule, MetricModule]>): Promise<Exporters> {
   try {
-    const [traces, metrics] = await load();
-    return { ...traces, ...metrics } as Exporters;
+    const [{ OTLPTraceExporter }, { OTLPMetricExporter }] = await load();
+    return { OTLPTraceExporter, OTLPMetricExporter };
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (thrownCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new TerminalError('config_invalid', {
       message: 'otel is configured, and the OpenTelemetry exporters are not installed.',
       hint: 'Install @cairn/host with its optional dependencies, or take otel out of the configuration.',

@@ -17,7 +17,7 @@ export function prometheusText(collect: () => Promise<readonly Family[]>): () =>
     const registry = new Registry();
     for (const family of families) {
       // The registry asks a metric for nothing but its name and its values.
-      registry.registerMetric(metricOf(family) as unknown as Metric);
+      registry.registerMetric(metricOf(family) as Metric);
     }
     const texts = await Promise.all([registry.metrics(), ofProcess.metrics()]);
     return { contentType: registry.contentType, text: texts.join('\n') };
@@ -37,10 +37,11 @@ interface PrometheusValue {
   readonly value: number;
 }
 
-function metricOf({ instrument, points }: Family) {
+function metricOf({ instrument, points }: Family): { get(): Promise<unknown> } {
   const name = prometheusName(instrument);
   const values = points.flatMap((point) => valuesOf(name, instrument, point));
-  return { name, get: async () => ({ name, help: instrument.description, type: instrument.kind, values }) };
+  const metric = { name, get: async () => ({ name, help: instrument.description, type: instrument.kind, values }) };
+  return metric;
 }
 
 /** As OpenTelemetry's rules for Prometheus have it: dots become underscores, and the unit is part of the name. */

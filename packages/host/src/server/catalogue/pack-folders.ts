@@ -1,6 +1,6 @@
 /** Installs the packs that lie in the folders of the configuration, for everybody on the host, before it serves. */
 import { join } from 'node:path';
-import { isCairnError, TerminalError } from '@cairn/protocol';
+import { isCairnError, TerminalError, thrownText } from '@cairn/protocol';
 import { packFoldersIn, readPackFolder } from '../../agents/packs/folder.ts';
 import { readManifest } from '../../agents/packs/manifest.ts';
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
@@ -61,7 +61,7 @@ async function packsIn(folder: string): Promise<readonly string[]> {
 
 const unreadable = (folder: string, cause: unknown): TerminalError =>
   new TerminalError('config_invalid', {
-    message: `The pack folder ${folder} cannot be read: ${(cause as Error).message}.`,
+    message: `The pack folder ${folder} cannot be read: ${thrownText(cause)}.`,
     hint: 'Check "packs" in the configuration.',
     cause,
   });

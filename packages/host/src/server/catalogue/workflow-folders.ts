@@ -1,7 +1,13 @@
 /** Registers the definitions that lie in folders, before the host serves. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCairnError, parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import {
+  isCairnError,
+  parseWorkflowDefinition,
+  TerminalError,
+  thrownText,
+  type WorkflowDefinition,
+} from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 
 export interface FoundWorkflow {
@@ -40,7 +46,7 @@ async function jsonFiles(folder: string): Promise<string[]> {
     return (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
   } catch (cause) {
     throw new TerminalError('config_invalid', {
-      message: `The workflow folder ${folder} cannot be read: ${(cause as Error).message}.`,
+      message: `The workflow folder ${folder} cannot be read: ${thrownText(cause)}.`,
       hint: 'Check "workflows" in the configuration.',
       cause,
     });
@@ -60,6 +66,6 @@ async function naming<Value>(source: string, act: () => Promise<Value>): Promise
         cause,
       });
     }
-    throw new TerminalError('config_invalid', { message: `${source}: ${(cause as Error).message}.`, cause });
+    throw new TerminalError('config_invalid', { message: `${source}: ${thrownText(cause)}.`, cause });
   }
 }

@@ -1,7 +1,7 @@
 /** Where the configuration comes from: the file, over it the environment, over that the command line. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { TerminalError } from '@cairn/protocol';
+import { TerminalError, thrownText } from '@cairn/protocol';
 import { type Environment, type HostConfig, parseConfig } from './config.ts';
 import { parseConfigJson } from './json.ts';
 import { fromEnvironment, strayVariables } from './variables.ts';
@@ -57,7 +57,7 @@ async function readConfigFile(path: string, keys: readonly ConfigKey[]): Promise
     text = await readFile(path, 'utf8');
   } catch (cause) {
     throw new TerminalError('config_invalid', {
-      message: `The configuration ${path} cannot be read: ${(cause as Error).message}.`,
+      message: `The configuration ${path} cannot be read: ${thrownText(cause)}.`,
       hint: 'Check the path given with --config.',
       cause,
     });

@@ -1,6 +1,6 @@
 /** What the configuration keeps elsewhere: secrets in the environment, the master key in the environment or a file of its owner. */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { TerminalError } from '@cairn/protocol';
+import { TerminalError, thrownText } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
 import { SecretText } from '../secrets/secret-text.ts';
 import type { Environment, HeadersInput } from './fields.ts';
@@ -116,7 +116,7 @@ function readOwnersFile(file: string, where: string): string {
     descriptor = openSync(file, 'r');
   } catch (cause) {
     throw new TerminalError('config_invalid', {
-      message: `${where}: ${file} cannot be read: ${(cause as Error).message}.`,
+      message: `${where}: ${file} cannot be read: ${thrownText(cause)}.`,
       hint: 'Check the path; the file must be readable by the user the host runs as.',
       cause,
     });

@@ -27,10 +27,9 @@ export function refusedRange(text: string): string | null {
 
 /** The IPv4 address inside an IPv6 address that only carries one. */
 function embedded(address: Address): Address {
-  if (address.kind() === 'ipv4') return address;
-  const outer = address as ipaddr.IPv6;
-  if (outer.isIPv4MappedAddress()) return outer.toIPv4Address();
-  return outer.match(translated) ? new ipaddr.IPv4(outer.toByteArray().slice(12)) : outer;
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  return address.match(translated) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
 }
 
 const words: Readonly<Record<string, string>> = {

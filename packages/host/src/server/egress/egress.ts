@@ -1,7 +1,7 @@
 /** The one way out for addresses that come from data (webhooks, callbacks): checked, resolved once, connected to what was checked. */
-
 import { isCairnError, quoted, RetryableError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
+import { thrownCode } from '../../thrown-code.ts';
 import { refusedRange } from './addresses.ts';
 import { type OutboundResponse, pinnedRequest } from './pinned-request.ts';
 import { parseTarget, rejected, type Target } from './target.ts';
@@ -106,7 +106,7 @@ const tooSlow = (url: string, ms: number): RetryableError =>
   });
 
 function failed(url: string, cause: unknown): RetryableError {
-  const code = (cause as { code?: unknown } | null)?.code;
+  const code = thrownCode(cause);
   const reason = typeof code === 'string' ? code : cause instanceof Error ? quoted(cause.message, 120) : 'unknown';
   return new RetryableError('http_network_error', {
     message: `${originOf(url)} could not be reached (${reason}).`,

@@ -71,7 +71,8 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Ou
   let bytes = 0;
   let isCut = false;
   // Leaving the loop early destroys the response, and with it the connection.
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const piece of response) {
+    const chunk: Buffer = piece;
     const room = maxBytes - bytes;
     isCut = chunk.length > room;
     chunks.push(isCut ? chunk.subarray(0, room) : chunk);

@@ -3,6 +3,7 @@
  * no thread of the process, and who stops waiting stops the question.
  */
 import { Resolver } from 'node:dns/promises';
+import { thrownCode } from '../../thrown-code.ts';
 import type { Resolve } from './egress.ts';
 
 export const publicDns: Resolve = async (name, signal) => {
@@ -13,13 +14,17 @@ export const publicDns: Resolve = async (name, signal) => {
   try {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (found.length > 0 || (isEmpty(v4) && isEmpty(v6))) return found;
-    throw ((isEmpty(v4) ? v6 : v4) as PromiseRejectedResult).reason;
+    const failure = [v4, v6].find(isFailure);
+    if (found.length > 0 || failure === undefined) return found;
+    throw failure.reason;
   } finally {
     signal.removeEventListener('abort', stop);
   }
 };
 
-/** The DNS answered, and there is no such name or no address of that kind. */
-const isEmpty = (answer: PromiseSettledResult<string[]>): boolean =>
-  answer.status === 'fulfilled' || ['ENOTFOUND', 'ENODATA'].includes((answer.reason as { code: string }).code);
+/** Not where the DNS answered that there is no such name, or no address of that kind. */
+const isFailure = (answer: PromiseSettledResult<string[]>): answer is PromiseRejectedResult => {
+  if (answer.status === 'fulfilled') return false;
+  const code = thrownCode(answer.reason);
+  return code !== 'ENOTFOUND' && code !== 'ENODATA';
+};

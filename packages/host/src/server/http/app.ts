@@ -1,5 +1,5 @@
 /** The Fastify app: how a request is read and checked before a handler sees it, and how refusals leave. */
-import { invariant, quoted, TerminalError } from '@cairn/protocol';
+import { invariant, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import type { Caller } from '../access/auth.ts';
@@ -122,7 +122,7 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
         }
         request.caller = caller;
       } catch (error) {
-        return done(error as Error);
+        return done(errorOf(error));
       }
       done();
     },
@@ -151,13 +151,16 @@ function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Pr
   return route.handle({ caller: request.caller, request, reply });
 }
 
+/** A hook hands on errors only. */
+const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(thrownText(thrown)));
+
 /** What a check threw, as a hook hands it on. */
 function refusalOf(check: () => void): Error | undefined {
   try {
     check();
     return undefined;
   } catch (error) {
-    return error as Error;
+    return errorOf(error);
   }
 }
 

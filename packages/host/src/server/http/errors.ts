@@ -7,11 +7,13 @@ import {
   isCairnError,
   RetryableError,
   TerminalError,
+  thrownText,
   toEnvelope,
 } from '@cairn/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Report, UniqueId } from '../../engine/ports.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
+import { thrownCode } from '../../thrown-code.ts';
 import { utf8Size } from '../../utf8.ts';
 
 export interface ErrorPorts {
@@ -96,12 +98,12 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
 };
 
 function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
-  const name = (thrown as { code?: unknown } | null)?.code;
+  const name = thrownCode(thrown);
   const code = typeof name === 'string' ? frameworkCodes[name] : undefined;
   if (isAbort(thrown)) return new TerminalError('validation_error', { message: 'The body broke off before its end.' });
   switch (code) {
     case undefined:
-      return new TerminalError('internal_error', { message: messageOf(thrown), cause: thrown });
+      return new TerminalError('internal_error', { message: thrownText(thrown), cause: thrown });
     case 'payload_too_large':
       return new TerminalError(code, {
         message: `The body is larger than ${ports.maxRequestBodyBytes} bytes.`,
@@ -113,14 +115,10 @@ function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
         hint: 'Send JSON with the header "Content-Type: application/json".',
       });
     default:
-      return new TerminalError(code, { message: `${messageOf(thrown)}.` });
+      return new TerminalError(code, { message: `${thrownText(thrown)}.` });
   }
 }
 
 /** The client went away, or sent nonsense, in the middle of a body: the framework marks that as the client's doing. */
-const isAbort = (thrown: unknown): boolean => {
-  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
-  return code === 'ECONNRESET' && statusCode === 400;
-};
-
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+const isAbort = (thrown: unknown): boolean =>
+  thrown instanceof Error && thrownCode(thrown) === 'ECONNRESET' && 'statusCode' in thrown && thrown.statusCode === 400;

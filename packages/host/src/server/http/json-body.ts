@@ -1,6 +1,6 @@
 /** Parses request bodies strictly: what two readers could understand differently is refused before anything acts on it. */
 import { isUtf8 } from 'node:buffer';
-import { type Json, quoted, TerminalError } from '@cairn/protocol';
+import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 
 /** Deepest nesting of arrays and objects in a request. */
 export const MAX_JSON_DEPTH = 100;
@@ -12,9 +12,9 @@ export function parseJsonBody(bytes: Buffer): Json {
   const members = scan(text);
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(text);
   } catch (error) {
-    throw refusal(`The body is not JSON: ${(error as Error).message}.`);
+    throw refusal(`The body is not JSON: ${thrownText(error)}.`);
   }
   // A repeated key leaves fewer members in the value than the text has: two counts find it without a set per object.
   if (countMembers(value) !== members) throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
@@ -101,7 +101,7 @@ function repeatedKey(text: string): string {
     else if (char === '"') {
       const end = endOfString(text, i);
       if (/^\s*:/.test(text.slice(end + 1, end + 64))) {
-        const key = JSON.parse(text.slice(i, end + 1)) as string;
+        const key: string = JSON.parse(text.slice(i, end + 1));
         const keys = open.at(-1);
         if (keys?.has(key)) return key;
         keys?.add(key);

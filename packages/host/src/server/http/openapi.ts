@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { scopes } from '../access/auth.ts';
 import { sessionScopes } from '../access/sessions.ts';
 import { type Components, createComponents, type JsonSchema } from './openapi-schemas.ts';
-import { type AnswerDoc, documentedErrors, type Route } from './routes.ts';
+import { type AnswerDoc, documentedErrors, type Route, type RouteDoc } from './routes.ts';
 
 export interface ApiFacts {
   readonly version: string;
@@ -106,10 +106,10 @@ const pathParameters = (path: string): readonly object[] =>
     schema: { type: 'string', minLength: 1 },
   }));
 
-const queryParameters = (query: z.ZodObject | undefined, components: Components): readonly object[] =>
+const queryParameters = (query: RouteDoc['query'], components: Components): readonly object[] =>
   Object.entries(query?.shape ?? {}).map(([name, field]) => {
-    const { description, ...schema } = components.schemaOf(field as z.ZodType);
-    const required = !(field as z.ZodType).safeParse(undefined).success;
+    const { description, ...schema } = components.schemaOf(field);
+    const required = !field.safeParse(undefined).success;
     return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema };
   });
 

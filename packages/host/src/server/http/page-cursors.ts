@@ -1,6 +1,8 @@
 /** Places in lists as clients see them: sealed for their tenant, because the number inside counts the runs of all tenants. */
+
 import { isCairnError } from '@cairn/protocol';
 import { invalidCursor } from '../../log/errors.ts';
+import type { Keys } from '../secrets/host-secret.ts';
 import { sealerOf } from '../secrets/sealed.ts';
 
 export interface PageCursors {
@@ -10,7 +12,7 @@ export interface PageCursors {
   placeOf(tenant: string, cursor: string | undefined): string | undefined;
 }
 
-export function createPageCursors(keys: readonly Buffer[]): PageCursors {
+export function createPageCursors(keys: Keys): PageCursors {
   return {
     shown: (tenant, place) => (place === null ? null : sealerOf(keys, tenant).seal(place)),
     placeOf(tenant, cursor) {

@@ -38,7 +38,7 @@ export interface RouteDoc {
   /** One sentence without a full stop. */
   readonly summary: string;
   /** Its query parameters; a field that is not optional is required. */
-  readonly query?: z.ZodObject;
+  readonly query?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
   /** Its JSON body; an optional shape may be left out. */
   readonly body?: z.ZodType;
   /** The successes by status. */

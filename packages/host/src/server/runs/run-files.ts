@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { FileEntry, FilePart, FilePort } from '../../agents/tools/file-tools.ts';
 import type { UniqueId } from '../../engine/ports.ts';
+import { thrownCode } from '../../thrown-code.ts';
 import { utf8Size } from '../../utf8.ts';
 
 export interface RunFilesPorts {
@@ -140,7 +141,7 @@ async function opened(file: string, flags: number, path: string): Promise<FileHa
   try {
     return await open(file, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = thrownCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong(`there is no file ${quoted(path)}`);
     if (code === 'ELOOP') throw wrong(`${quoted(path)} is a link`);
     throw error;
@@ -156,7 +157,7 @@ async function kindOf(path: string): Promise<Kind | null> {
     if (stat.isDirectory()) return 'folder';
     return stat.isFile() ? 'file' : 'special file';
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = thrownCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw error;
   }
@@ -182,7 +183,7 @@ async function entriesOf(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = thrownCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }

@@ -2,12 +2,15 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCairnError, TerminalError } from '@cairn/protocol';
+import { isCairnError, TerminalError, thrownText } from '@cairn/protocol';
+import { thrownCode } from '../../thrown-code.ts';
 import type { MasterKey } from '../config/secrets.ts';
 import { SecretText } from './secret-text.ts';
 
 /** Gives the keys for a purpose: the first signs and seals, all of them verify and open. */
-export type DeriveKeys = (purpose: string) => readonly Buffer[];
+export type DeriveKeys = (purpose: string) => Keys;
+
+export type Keys = readonly [current: Buffer, ...earlier: Buffer[]];
 
 const FILE = 'host.key';
 const KEY_BYTES = 32;
@@ -38,9 +41,11 @@ export function folderSecret(folder: string | null): SecretText | null {
 }
 
 const deriveFrom =
-  (secrets: readonly Buffer[]): DeriveKeys =>
-  (purpose) =>
-    secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', `cairn/${purpose}`, KEY_BYTES)));
+  ([current, ...earlier]: Keys): DeriveKeys =>
+  (purpose) => {
+    const derive = (secret: Buffer) => Buffer.from(hkdfSync('sha256', secret, '', `cairn/${purpose}`, KEY_BYTES));
+    return [derive(current), ...earlier.map(derive)];
+  };
 
 function folderKey(folder: string): Buffer {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -62,7 +67,7 @@ function readKey(file: string): Buffer | null {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (isCairnError(error)) throw error;
-    if ((error as { code?: unknown }).code !== 'ENOENT') throw cannotRead(file, error);
+    if (thrownCode(error) !== 'ENOENT') throw cannotRead(file, error);
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return null;
     throw leadsNowhere(file, error);
   }
@@ -84,7 +89,7 @@ const leadsNowhere = (file: string, cause: unknown): TerminalError =>
 
 const cannotRead = (file: string, cause: unknown): TerminalError =>
   new TerminalError('config_invalid', {
-    message: `${file} cannot be read: ${(cause as Error).message}.`,
+    message: `${file} cannot be read: ${thrownText(cause)}.`,
     hint: 'It has to be a file that the user of the host may read.',
     cause,
   });

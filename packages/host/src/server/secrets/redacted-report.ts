@@ -7,29 +7,19 @@ const MAX_CAUSES = 16;
 export function redactedReport(report: Report, redactor: Redactor): Report {
   return (notice) => {
     const { level, event, message } = notice;
-    const { facts, error } = redactedParts(notice, redactor);
-    report({
-      level,
-      event,
-      ...(message === undefined ? {} : { message: redactor.text(message) }),
-      ...(facts === undefined ? {} : { facts }),
-      ...(error === undefined ? {} : { error }),
-    });
+    const text = message === undefined ? {} : { message: redactor.text(message) };
+    report({ level, event, ...text, ...redactedFacts(notice, redactor) });
   };
 }
 
-type Facts = Notice['facts'];
-
-interface Parts {
-  readonly facts?: Facts | undefined;
-  readonly error?: unknown;
-}
-
-function redactedParts({ facts, error }: Parts, redactor: Redactor): Parts {
+function redactedFacts(
+  { facts, error }: Pick<Notice, 'facts' | 'error'>,
+  redactor: Redactor,
+): Pick<Notice, 'facts' | 'error'> {
   try {
     return {
-      facts: facts === undefined ? undefined : (redacted(facts, redactor, 0) as Facts),
-      error: redacted(error, redactor, 0),
+      ...(facts === undefined ? {} : { facts: redactedRecord(facts, redactor, 0) }),
+      ...(error === undefined ? {} : { error: redacted(error, redactor, 0) }),
     };
   } catch {
     // What cannot be looked through (it goes round in a circle, it throws) is not shown.
@@ -44,22 +34,29 @@ function redacted(value: unknown, redactor: Redactor, causes: number): unknown {
     const items = value.map((item) => redacted(item, redactor, causes + 1));
     return items.every((item, i) => item === value[i]) ? value : items;
   }
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) {
-    return redactor.value(value);
-  }
-  const given = Object.entries(value);
+  return isRecord(value) ? redactedRecord(value, redactor, causes) : redactor.value(value);
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function redactedRecord(
+  record: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+  causes: number,
+): Readonly<Record<string, unknown>> {
+  const given = Object.entries(record);
   const clean = given.map(([key, item]) => [redactor.text(key), redacted(item, redactor, causes + 1)] as const);
   const isSame = clean.every(([key, item], i) => key === given[i]?.[0] && item === given[i]?.[1]);
-  return isSame ? value : Object.fromEntries(clean);
+  return isSame ? record : Object.fromEntries(clean);
 }
 
 /** A copy of the same kind of error. */
 function redactedError(error: Error, redactor: Redactor, causes: number): Error {
-  const own = error as unknown as Readonly<Record<PropertyKey, unknown>>;
-  const names = Reflect.ownKeys(error);
-  const clean = names.map((name) => redacted(own[name], redactor, causes + 1));
-  if (clean.every((value, i) => value === own[names[i] as PropertyKey])) return error;
-  const copy = Object.create(Object.getPrototypeOf(error) as object) as Error;
-  for (const [i, name] of names.entries()) Object.defineProperty(copy, name, { value: clean[i] });
+  const given = Reflect.ownKeys(error).map((name): readonly [PropertyKey, unknown] => [name, Reflect.get(error, name)]);
+  const clean = given.map(([name, value]) => [name, redacted(value, redactor, causes + 1)] as const);
+  if (clean.every(([, value], i) => value === given[i]?.[1])) return error;
+  const copy: Error = Object.create(Object.getPrototypeOf(error));
+  for (const [name, value] of clean) Object.defineProperty(copy, name, { value });
   return copy;
 }

@@ -1,21 +1,22 @@
 /** Small secrets at rest: encrypted, bound to what they belong to, opened by the current key or an earlier one. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
+import type { Keys } from './host-secret.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** `owner` is what the secret belongs to: a sealed text moved elsewhere does not open there. */
-export function seal(keys: readonly Buffer[], owner: string, text: string): string {
+export function seal(keys: Keys, owner: string, text: string): string {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(ALGORITHM, keys[0] as Buffer, iv).setAAD(Buffer.from(owner));
+  const cipher = createCipheriv(ALGORITHM, keys[0], iv).setAAD(Buffer.from(owner));
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
 /** Throws `internal_error` when no key opens it. */
-export function unseal(keys: readonly Buffer[], owner: string, sealed: string): string {
+export function unseal(keys: Keys, owner: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
   for (const key of keys) {
@@ -34,7 +35,7 @@ export function unseal(keys: readonly Buffer[], owner: string, sealed: string): 
 }
 
 /** Both directions for one owner. */
-export const sealerOf = (keys: readonly Buffer[], owner: string) => ({
+export const sealerOf = (keys: Keys, owner: string) => ({
   seal: (text: string): string => seal(keys, owner, text),
   open: (sealed: string): string => unseal(keys, owner, sealed),
 });

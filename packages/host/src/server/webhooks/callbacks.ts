@@ -1,5 +1,5 @@
 /** Tells the `callbackUrl` of a run that the run waits, with a token to answer by; the token is made anew for every attempt. */
-import { isCairnError, isoTime, type OpenInterrupt } from '@cairn/protocol';
+import { foldEventOf, isCairnError, isoTime, type OpenInterrupt } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from '../inbox/open-interrupt.ts';
@@ -38,12 +38,14 @@ export async function tellCallback(
 /** It is the run's second row, or nowhere. */
 async function callbackUrlOf({ interrupts }: CallbackPorts, { runId }: Row): Promise<string | null> {
   const [second] = await interrupts.log.read({ runId, after: 0, limit: 1 });
-  if (second?.type !== 'cairn.callback.requested') return null;
-  return (JSON.parse(second.payload) as { callbackUrl: string }).callbackUrl;
+  const event = second === undefined ? null : foldEventOf(second);
+  return event?.type === 'cairn.callback.requested' ? event.payload.callbackUrl : null;
 }
 
 async function stillOpen({ interrupts, now }: CallbackPorts, row: Row): Promise<OpenInterrupt | null> {
-  const name = (JSON.parse(row.payload) as { interruptId: string }).interruptId;
+  const event = foldEventOf(row);
+  if (event.type !== 'interrupt.requested' || event.payload.interruptId === undefined) return null;
+  const name = event.payload.interruptId;
   try {
     return await openInterruptOf(interrupts, { runId: row.runId, name, now: now() });
   } catch (error) {

@@ -1,5 +1,5 @@
 /** How far the telling of one subscription got: what survives a restart, as plain JSON. */
-import type { DeadLetter, RunId } from '@cairn/protocol';
+import { type DeadLetter, type RunId, webhook } from '@cairn/protocol';
 import { z } from 'zod';
 import { type Circuit, circuitShape, closedCircuit } from './circuit.ts';
 
@@ -29,7 +29,7 @@ const shape = z.object({
   circuit: circuitShape,
   delivered: z.int(),
   lastError: z.string().nullable(),
-  deadLetters: z.array(z.looseObject({})),
+  deadLetters: webhook.shape.deadLetters,
 });
 
 /** Beginning with what happens after a position of the log. */
@@ -46,10 +46,6 @@ export const renderState = (state: DeliveryState): string =>
   JSON.stringify({ ...state, pending: state.pending.map(({ runId, seq }) => [runId, seq]) });
 
 export function parseState(text: string): DeliveryState {
-  const { pending, deadLetters, ...state } = shape.parse(JSON.parse(text));
-  return {
-    ...state,
-    pending: pending.map(([runId, seq]) => ({ runId: runId as RunId, seq })),
-    deadLetters: deadLetters as unknown as readonly DeadLetter[],
-  };
+  const { pending, ...state } = shape.parse(JSON.parse(text));
+  return { ...state, pending: pending.map(([runId, seq]) => ({ runId: runId as RunId, seq })) };
 }

@@ -118,10 +118,10 @@ function refuseOtherTenant(tenant: string, named: string | undefined): void {
   });
 }
 
-const deliverable = eventTypes.filter((type) => audienceOf(type) === 'client');
+const deliverable: readonly string[] = eventTypes.filter((type) => audienceOf(type) === 'client');
 
 function checkTypes({ events }: RegisterWebhook): void {
-  const wrong = events.find((type) => !(deliverable as readonly string[]).includes(type));
+  const wrong = events.find((type) => !deliverable.includes(type));
   if (wrong === undefined) return;
   const close = nearest(wrong, deliverable);
   throw new TerminalError('validation_error', {

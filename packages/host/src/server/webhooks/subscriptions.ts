@@ -1,8 +1,10 @@
 /** What was agreed with a subscriber, as it is kept: the secret only sealed. */
+
 import { randomBytes } from 'node:crypto';
 import type { RegisterWebhook } from '@cairn/protocol';
 import { z } from 'zod';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
+import type { Keys } from '../secrets/host-secret.ts';
 import { seal, unseal } from '../secrets/sealed.ts';
 import { newDeliveryState, renderState } from './delivery-state.ts';
 import { secretFingerprint } from './signature.ts';
@@ -31,7 +33,7 @@ export interface NewWebhook {
 }
 
 /** The record to keep, and the secret, which is not in it. */
-export function newWebhook(keys: readonly Buffer[], webhook: NewWebhook) {
+export function newWebhook(keys: Keys, webhook: NewWebhook) {
   const { id, tenant, request, now, position } = webhook;
   const secret = request.secret ?? randomBytes(32).toString('hex');
   const agreement: Agreement = {
@@ -49,8 +51,7 @@ export function newWebhook(keys: readonly Buffer[], webhook: NewWebhook) {
 
 export const parseAgreement = (record: SubscriptionRecord): Agreement => bodyShape.parse(JSON.parse(record.body));
 
-export const secretOf = (keys: readonly Buffer[], id: string, { sealedSecret }: Agreement): string =>
-  unseal(keys, id, sealedSecret);
+export const secretOf = (keys: Keys, id: string, { sealedSecret }: Agreement): string => unseal(keys, id, sealedSecret);
 
 /** A tenant's callbacks are told by one subscription of the host's own. */
 export const callbacksRecord = (tenant: string, position: string): SubscriptionRecord => ({

@@ -15,7 +15,7 @@ import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
-import type { DeriveKeys } from '../secrets/host-secret.ts';
+import type { DeriveKeys, Keys } from '../secrets/host-secret.ts';
 import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
@@ -61,8 +61,8 @@ interface Entry {
 
 export class Webhooks {
   readonly #ports: WebhookPorts;
-  readonly #keys: readonly Buffer[];
-  readonly #callbackKeys: readonly Buffer[];
+  readonly #keys: Keys;
+  readonly #callbackKeys: Keys;
   readonly #keeper: StateKeeper;
   readonly #entries = new Map<string, Entry>();
   /** Of the tenants that have callbacks: resolved once that is recorded. */
@@ -163,9 +163,7 @@ export class Webhooks {
   }
 
   callbackSecret(tenant: string): string {
-    return createHmac('sha256', this.#callbackKeys[0] as Buffer)
-      .update(tenant)
-      .digest('hex');
+    return createHmac('sha256', this.#callbackKeys[0]).update(tenant).digest('hex');
   }
 
   #ofTenant(tenant: string): readonly (Entry & { readonly agreement: Agreement })[] {
