@@ -22,7 +22,7 @@ async function watched() {
     runId,
     rows: [
       { ...row, type: 'run.started' },
-      { ...row, type: 'node.started' },
+      { ...row, type: 'node.started', payload: JSON.stringify({ nodeId: 'n', typeId: 'core.noop' }) },
     ],
     create: { tenant: 't', contextId: 'ctx_1' as ContextId, originRunId: runId },
   });
