@@ -1,4 +1,4 @@
-/** The client: what a program can ask of a host, in groups, over one connection. */
+/** The client: the calls of a host in groups, over one connection. */
 import type { Calibration, Discovery, RunEventDoc } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
@@ -23,11 +23,11 @@ export interface ClientOptions {
   readonly key?: Key;
   /** For a whole answer, in milliseconds; streams have none. Default 60,000. */
   readonly timeoutMs?: number;
-  /** How often a call that may be repeated is sent again after a failure that may pass. Default 2. */
+  /** How often an idempotent call is retried after a transient failure. Default 2. */
   readonly retries?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Default: real time and chance. */
+  /** Default: real time and randomness. */
   readonly timers?: Timers;
 }
 
@@ -35,7 +35,7 @@ export interface Client {
   /** What the host is and can do. */
   discovery(options?: CallOptions): Promise<Discovery>;
   readonly agents: Agents;
-  /** How sure agents said they were, against what people said of their decisions; ask again while it is not `complete`. */
+  /** The confidence that agents stated, compared with the verdicts of people. Repeat until `complete`. */
   calibration(options?: CallOptions): Promise<Calibration>;
   readonly tools: Tools;
   readonly packs: Packs;
@@ -47,7 +47,7 @@ export interface Client {
   watch(runId: string, options?: WatchOptions): AsyncIterable<RunState>;
   readonly events: Events;
   readonly interrupts: Interrupts;
-  /** What waits for somebody in any run of the tenant, with the way down to it. */
+  /** All open interrupts of the tenant, each with its path from the root run. */
   readonly inbox: Inbox;
   readonly webhooks: Webhooks;
   readonly session: Session;

@@ -1,4 +1,4 @@
-/** One place that knows the host's address, the key, how a request is sent, and when it may be sent again. */
+/** The connection to a host: address, API key, sending and retrying of requests. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import { waitAfter } from './backoff.ts';
 import { hostError } from './host-error.ts';
@@ -6,11 +6,11 @@ import { type LinkedAbort, linkedAbort } from './linked-abort.ts';
 import { pause, type Timers } from './timers.ts';
 
 export interface Connection {
-  /** Sends a request once and gives the response, whose body is still to be read; throws a typed error when it is refused. */
+  /** Sends a request once and returns the response with an unread body. Throws a typed error if the host refuses. */
   send(request: HostRequest): Promise<Response>;
-  /** Sends a request, again after a failure that may pass if that is safe, and reads the answer. */
+  /** Sends a request, retries it after a transient failure if that is safe, and reads the response. */
   call(request: HostRequest): Promise<Answer>;
-  /** The same, for who only wants the body. The host is trusted to answer with the shape its route promises. */
+  /** As `call`, but returns the body only. The client trusts the host to return the shape of its route. */
   json<Body>(request: HostRequest): Promise<Body>;
 }
 
@@ -23,7 +23,7 @@ export interface HostRequest {
   readonly signal?: AbortSignal | undefined;
   /** For the whole answer. Default: that of the connection. */
   readonly timeoutMs?: number | undefined;
-  /** Whether twice does the same as once. Default: reads only. */
+  /** Whether the request is idempotent. Default: only reads are. */
   readonly repeatable?: boolean;
   /** Lets a browser keep the cookie of the answer. */
   readonly keepsCookie?: boolean;
@@ -36,7 +36,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A key, or what gives one before each request: tokens that expire are renewed there. */
+/** An API key, or a function called before each request, which can renew an expired token. */
 export type Key = string | (() => string | Promise<string>);
 
 export interface ConnectionOptions {
@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   readonly retries: number;
 }
 
-/** A call that waits for its caller gives up when the host asks for more; `follow` does not. */
+/** A call fails if the host asks it to wait longer. `follow` waits. */
 const LONGEST_WAIT_IN_CALL_MS = 30_000;
 
 export function connect(options: ConnectionOptions): Connection {
@@ -97,7 +97,7 @@ export function connect(options: ConnectionOptions): Connection {
 
 const nameOf = ({ method, path }: HostRequest): string => `${method} ${path}`;
 
-/** Without slashes at its end, so that paths can be put behind it. */
+/** Without trailing slashes, so that paths can be appended. */
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
@@ -117,7 +117,7 @@ async function initOf(request: HostRequest, key: Key | undefined): Promise<Reque
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...request.headers,
     },
-    // With a key a cookie is not needed, and what is not sent cannot be mistaken for the reason a request passed.
+    // A request with a key sends no cookie, so the cookie cannot be what authorised it.
     credentials: bearer === undefined || request.keepsCookie ? 'include' : 'omit',
     redirect: 'error',
     cache: 'no-store',
@@ -151,7 +151,7 @@ const tooLate = (request: HostRequest, timeoutMs: number): RetryableError =>
     hint: 'Try again, or allow more time with timeoutMs.',
   });
 
-/** The reason of an abort passes through untouched; everything else is a network that failed. */
+/** Rethrows the reason of an abort. Any other cause is a network failure. */
 function unreachable(cause: unknown, message: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
   return new RetryableError('service_unavailable', {

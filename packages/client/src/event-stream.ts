@@ -1,4 +1,4 @@
-/** One connection to an event stream: bytes to frames, frames of a run to events, and an end to a connection that has gone silent. */
+/** One connection to an event stream: parses bytes into frames and frames into events, and closes a silent connection. */
 import { isCairnError, quoted, RetryableError, type RunEventDoc, streamTypes, TerminalError } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Connection } from './connection.ts';
@@ -10,12 +10,12 @@ export interface EventStream {
   readonly timers: Timers;
   /** Path and query. */
   readonly path: string;
-  /** How long the connection may say nothing, not even a keepalive. */
+  /** Maximum time without data, not even a keepalive. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Characters one frame may have. An event has at most a few megabytes, a batch little more; beyond that somebody lies. */
+/** Maximum characters of a frame. An event has at most a few megabytes and a batch little more. */
 const MAX_FRAME = 64 * 1024 * 1024;
 
 /** The events of one connection. Ends when the host ends it; throws a retryable error when it breaks. */
@@ -69,7 +69,7 @@ export async function* readFrames(
   }
 }
 
-/** Waits for the network, but no longer than the silence a living connection may keep. */
+/** Reads from the network, but waits no longer than the silence limit. */
 async function watched<Value>(stream: EventStream, cut: LinkedAbort, act: () => Promise<Value>): Promise<Value> {
   const silent = new RetryableError('service_unavailable', {
     message: `GET ${stream.path} said nothing for ${stream.silenceMs} ms; the connection counts as dead.`,

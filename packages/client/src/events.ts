@@ -1,4 +1,4 @@
-/** Events without a stream: the whole log of a run, or a wait for the next ones. */
+/** Events without a stream: the whole log of a run, or a long poll for the next events. */
 import type { RunEventDoc, RunStatus } from '@cairn/protocol';
 import { type CallOptions, query, read, runPath } from './calls.ts';
 import type { Connection } from './connection.ts';
@@ -28,7 +28,7 @@ export interface Events {
 
 const DEFAULT_WAIT_SECONDS = 30;
 
-/** What an answer may take beyond the wait that was asked for. */
+/** Time that a response may take beyond the requested wait. */
 const MARGIN_MS = 30_000;
 
 export function eventCalls(connection: Connection): Events {

@@ -1,4 +1,4 @@
-/** Follows a run to its end across any number of broken connections: no event twice, none left out, in order. */
+/** Follows a run to its end across broken connections, without gaps or repeats, in order. */
 import {
   isTerminalStatus,
   isTerminalType,
@@ -15,7 +15,7 @@ import { pause, type Timers } from './timers.ts';
 
 interface StreamOptions {
   readonly signal?: AbortSignal;
-  /** How long a connection may say nothing, not even a keepalive, before it counts as dead. Default 60,000. */
+  /** Maximum time without data, not even a keepalive, before the connection counts as dead. Default 60,000. */
   readonly silenceMs?: number;
   /** Lets the host hold events back for so many milliseconds and send them together; at most 5,000. Default 0. */
   readonly bufferMs?: number;
@@ -36,13 +36,13 @@ export interface WatchOptions extends StreamOptions {
 /** The state of a run after the event with sequence `atSeq`. */
 export type RunState = RunSnapshot & { readonly atSeq: number };
 
-/** What a follower reads, from where, and how it knows that no more will come. */
+/** What a follower reads, from which position, and which event is the last. */
 interface Journey {
   readonly runId: string;
   readonly stream: EventStream;
-  /** Nothing up to this sequence is passed on; -1 for everything. */
+  /** Events up to this sequence are skipped; -1 for none. */
   readonly after: number;
-  /** The position to name while there is none. */
+  /** The position to send before the first event. */
   readonly firstId: number | null;
   readonly isLast: (event: RunEventDoc) => boolean;
 }
@@ -60,7 +60,7 @@ export async function* follow(
   options: FollowOptions = {},
 ): AsyncGenerator<RunEventDoc, void, undefined> {
   const modes = options.modes ?? ['debug'];
-  // Messages alone do not show the end of a run. The transitions do, and are not passed on.
+  // `messages` does not show the end of a run. `updates` does; its events are dropped here.
   const isMessagesOnly = modes.every((mode) => mode === 'messages');
   const asked = isMessagesOnly ? [...modes, 'updates'] : modes;
   const stop = linkedAbort(options.signal);
@@ -92,7 +92,7 @@ export async function* watch(
       runId,
       stream: streamOf(connection, timers, { runId, modes: ['values'], options, signal: stop.signal }),
       after: -1,
-      // Who names any position is first given the state as it is now.
+      // With any position the host first sends the current state.
       firstId: options.fromStart ? null : 0,
       isLast: (event) => isTerminalStatus(stateOf(event).status),
     });
@@ -156,7 +156,7 @@ async function* resumed(journey: Journey): AsyncGenerator<RunEventDoc, void, und
   }
 }
 
-/** Whether the run is over and has no event beyond where the journey starts. */
+/** Whether the run has ended and has no event after the start position. */
 async function hasEnded({ runId, stream, after }: Journey): Promise<boolean> {
   const query = after >= 0 ? `?lastSequence=${after}&timeout=1` : '?timeout=1';
   const poll = await stream.connection.json<{ readonly events: readonly unknown[]; readonly isComplete: boolean }>({

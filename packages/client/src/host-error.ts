@@ -1,4 +1,4 @@
-/** A refused request as a typed error: the host's own words where it gave them, else what the status says. */
+/** Converts a refused request into a typed error: the host's error envelope if present, else the HTTP status. */
 import { CairnError, type ErrorCode, type ErrorDetails, errorKinds, quoted } from '@cairn/protocol';
 
 /** What a host, or a proxy before it, refused. `code` is one of Cairn's; `details` and `hint` are the host's. */
@@ -34,7 +34,7 @@ interface Envelope {
   readonly details?: ErrorDetails;
 }
 
-/** More than any host says to refuse a request; the rest is not read. */
+/** Maximum characters read of an error body. */
 const MAX_REFUSAL_CHARS = 65_536;
 
 /** The code that stands for a status when the body names none of ours, e.g. because a proxy answered. */
@@ -52,7 +52,7 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   501: 'capability_not_provided',
 };
 
-/** Reads the body of a response that is not a success and gives the error to throw. */
+/** Reads the body of an error response and returns the error to throw. */
 export async function hostError(response: Response, what: string): Promise<HostError> {
   const text = await startOf(response);
   const envelope = parseEnvelope(text);
@@ -94,7 +94,7 @@ async function startOf(response: Response): Promise<string> {
       text += decoder.decode(value, { stream: true });
     }
   } catch {
-    // The status alone tells enough; what came of the body is used if it can be read.
+    // The status suffices; a partial body is used if it can be parsed.
   }
   await reader.cancel().catch(() => undefined);
   return text;

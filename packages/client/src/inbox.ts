@@ -1,4 +1,4 @@
-/** The inbox of a tenant: every question that waits for somebody, as pages, or as it changes. */
+/** The inbox of a tenant: all open interrupts, as pages or as a stream of changes. */
 import { type InboxChange, type InboxPage, quoted, TerminalError } from '@cairn/protocol';
 import { backoff, waitAfter } from './backoff.ts';
 import { type CallOptions, query, read } from './calls.ts';
@@ -10,7 +10,7 @@ import { pause, type Timers } from './timers.ts';
 
 export interface WatchInbox {
   readonly signal?: AbortSignal;
-  /** How long a connection may say nothing, not even a keepalive, before it counts as dead. Default 60,000. */
+  /** Maximum time without data, not even a keepalive, before the connection counts as dead. Default 60,000. */
   readonly silenceMs?: number;
 }
 
@@ -48,7 +48,7 @@ async function* watch(
         for await (const { id, data } of readFrames(stream, lastId)) {
           failures = 0;
           yield changeOf(data);
-          // Only once it was taken: who is given one and lost it gets it again.
+          // Advances only after the consumer took the change, so that a lost one is sent again.
           lastId = id ?? lastId;
         }
         wait = backoff(failures, timers);

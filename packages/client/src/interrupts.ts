@@ -1,4 +1,4 @@
-/** Questions that wait for somebody: which there are, and answering with a token instead of a key. */
+/** Open interrupts: list them, and answer with a token instead of an API key. */
 import type {
   InterruptToken,
   Json,

@@ -1,9 +1,9 @@
-/** An abort of our own that also fires with the caller's, and lets go of the caller's signal when the work is done. */
+/** An abort controller linked to the caller's signal; `release` removes its listener from that signal. */
 
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** A signal that lives as long as the program would otherwise keep every listener it was ever given. */
+  /** Without it, a long-lived signal would keep every listener. */
   release(): void;
 }
 

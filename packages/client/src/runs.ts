@@ -1,4 +1,4 @@
-/** Runs: start, read, list, wait for, stop, hold and continue, and answer what they ask. */
+/** Runs: create, read, list, wait, cancel, pause, resume, and answer interrupts. */
 import {
   type DebugBundle,
   type InterruptAnswered,
@@ -28,9 +28,9 @@ interface NewRunFields {
   readonly configurable?: JsonObject;
   readonly tags?: readonly string[];
   readonly metadata?: JsonObject;
-  /** What `dedup` goes by. */
+  /** The scope of `dedup`. */
   readonly scopeId?: string;
-  /** Is posted a token when the run waits for a person. */
+  /** Receives a POST with a token when the run waits for a person. */
   readonly callbackUrl?: string;
 }
 
@@ -52,7 +52,7 @@ export interface RunPageFilter extends RunFilter {
   readonly cursor?: string;
 }
 
-/** A snapshot with the mark by which the host recognises it. */
+/** A snapshot with its ETag. */
 export interface MarkedRun {
   readonly run: RunSnapshot;
   /** Null when the host gives none. */
@@ -78,7 +78,7 @@ export interface Runs {
   resume(runId: string, reason?: string, options?: ChangeOptions): Promise<RunResumed>;
   /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
-  /** The run with its events and spans in one document, for who has to find out what happened. */
+  /** The run with its events and spans in one document, for debugging. */
   debugBundle(runId: string, options?: CallOptions): Promise<DebugBundle>;
 }
 

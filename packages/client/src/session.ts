@@ -1,4 +1,4 @@
-/** The session of a browser: a cookie that scripts cannot read, good for reading only, so that an EventSource can show who it is. */
+/** Browser sessions: an HttpOnly, read-only cookie that authenticates an EventSource. */
 import { asked, type CallOptions } from './calls.ts';
 import type { Connection } from './connection.ts';
 

@@ -1,7 +1,7 @@
-/** Time and chance as the client needs them, so that tests decide both. */
+/** Time and randomness as ports, so that tests control both. */
 
 export interface Timers {
-  /** Calls `wake` once after so many milliseconds; gives the way to call it off. */
+  /** Calls `wake` once after so many milliseconds; returns a function that cancels it. */
   after(ms: number, wake: () => void): () => void;
   /** A number in [0, 1), for the jitter between reconnects. */
   random(): number;

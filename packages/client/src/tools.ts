@@ -1,4 +1,4 @@
-/** Tools: what the agents of the key's runs can be let call. */
+/** Tools that the agents of the caller's runs may call. */
 import type { ToolDescriptor, ToolList } from '@cairn/protocol';
 import { type CallOptions, query, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';

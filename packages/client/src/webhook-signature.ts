@@ -1,13 +1,13 @@
-/** Tells whether what was posted to a webhook or a callback is from the host that holds the secret, is fresh, and what it says. */
+/** Verifies the signature and the age of a webhook delivery or a callback, and returns its content. */
 import { type InterruptCallback, quoted, type RunEventDoc, TerminalError } from '@cairn/protocol';
 import { now } from './timers.ts';
 
 export interface SignedDelivery {
-  /** The one the host gave: when the webhook was registered, or for callbacks. */
+  /** The secret from the registration of the webhook, or the callback secret. */
   readonly secret: string;
   /** Of the request: `Headers`, or the plain object of a Node request. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body byte for byte as it came; parsed and written again it has another signature. */
+  /** The raw body. A parsed and reserialised body has another signature. */
   readonly body: string | Uint8Array;
   /** How old or how far ahead the delivery may be, in seconds. Default 300. */
   readonly toleranceSeconds?: number;
@@ -24,8 +24,8 @@ export interface Delivery {
 }
 
 /**
- * The delivery of a webhook if its signature is right and fresh; else throws `unauthenticated`. Within the tolerance a
- * delivery can come twice, from the host or from who listened: keep the `eventId`s you have acted on.
+ * Returns the delivery if its signature is valid and recent, else throws `unauthenticated`. Within the tolerance a delivery may
+ * arrive twice, from the host or from an eavesdropper: deduplicate by `eventId`.
  */
 export async function verifyWebhook(signed: SignedDelivery): Promise<Delivery> {
   const body = await verified(signed);
@@ -76,7 +76,7 @@ function checkAge(
   throw refused(`it is ${Math.abs(age)} seconds ${age > 0 ? 'old' : 'ahead'}, and ${toleranceSeconds} are tolerated`);
 }
 
-/** Hosts send two families of names that say the same; the newer one may be all that a later host sends. */
+/** Hosts send each header under two names; a later host may send only the newer one. */
 function header({ headers }: SignedDelivery, name: string): string {
   for (const full of [`openwop-${name}`, `x-openwop-${name}`]) {
     const value = headers instanceof Headers ? headers.get(full) : headers[full];

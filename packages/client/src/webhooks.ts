@@ -1,4 +1,4 @@
-/** Webhooks: who is told of a tenant's events. */
+/** Webhooks: subscriptions to a tenant's events. */
 import type { CallbackSecret, RegisterWebhook, Webhook, WebhookList, WebhookRegistered } from '@cairn/protocol';
 import { type CallOptions, type ChangeOptions, change, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';
@@ -8,7 +8,7 @@ export interface Webhooks {
   register(webhook: RegisterWebhook, options?: ChangeOptions): Promise<WebhookRegistered>;
   list(options?: CallOptions): Promise<readonly Webhook[]>;
   delete(webhookId: string, options?: ChangeOptions): Promise<void>;
-  /** What the posts to the `callbackUrl`s of the tenant's runs are signed with. */
+  /** The secret that signs the POSTs to the `callbackUrl`s of the tenant's runs. */
   callbackSecret(options?: CallOptions): Promise<CallbackSecret>;
 }
 

@@ -1,10 +1,10 @@
-/** The type of data that a schema describes: what this version reads and writes, field by field. */
+/** Derives the TypeScript type of JSON data from its zod schema. */
 import type { z } from 'zod';
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * What a schema lets through, as JSON data. Open schemas let other fields pass at run time; here they have none, so that a
- * misspelt field does not compile. An optional field is there or not, never undefined: the data is a `JsonObject`.
+ * The data that a schema accepts. An open schema accepts unknown fields at run time; this type has none, so a misspelt field
+ * does not compile. Optional fields are present or absent, never undefined, so the data is assignable to `JsonObject`.
  */
 export type DataOf<Schema extends z.ZodType> = Closed<z.infer<Schema>>;
 

@@ -1,4 +1,4 @@
-/** Every failure Cairn reports is one of these codes; each has one HTTP status and one CLI exit code. */
+/** The closed list of error codes, each with one HTTP status and one CLI exit code, and the error classes that carry them. */
 
 /** CLI exit codes: 1 failed run or host fault, 2 usage, 3 not found, 4 refused, 5 waiting on a human. */
 interface ErrorKind {
@@ -8,7 +8,7 @@ interface ErrorKind {
 
 const kind = (status: number, exit: ErrorKind['exit']): ErrorKind => ({ status, exit });
 
-/** The closed list. A code that is only ever a run's or a node's error has the status of a failed request it would cause. */
+/** A code that only runs or nodes report has the status of the request that it would fail. */
 export const errorKinds = {
   // requests
   validation_error: kind(400, 2),
@@ -60,7 +60,7 @@ export const errorKinds = {
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
   prompt_variable_unresolved: kind(422, 1),
-  // calls of models
+  // model calls
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),
   model_refused: kind(422, 1),
@@ -76,7 +76,7 @@ export const errorKinds = {
   tool_timeout: kind(504, 1),
   tool_canceled: kind(409, 1),
   tool_diverged: kind(422, 1),
-  // calls to the outside
+  // outbound requests
   http_url_rejected: kind(400, 4),
   http_timeout: kind(504, 1),
   http_network_error: kind(502, 1),
@@ -170,12 +170,12 @@ export function isCairnError(error: unknown, code?: ErrorCode): error is CairnEr
   try {
     return brand in error && (code === undefined || ('code' in error && error.code === code));
   } catch {
-    // A proxy that does not let itself be looked at.
+    // A proxy may throw on inspection.
     return false;
   }
 }
 
-/** What was thrown, as text: whatever it is, also what throws again when it is looked at. */
+/** The message of a thrown value. Values that throw on inspection are handled too. */
 export function thrownText(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);
@@ -184,7 +184,7 @@ export function thrownText(error: unknown): string {
   }
 }
 
-/** A promise the program makes to itself. Stays on in production: a broken one stops the run, not the host. */
+/** Asserts an internal invariant, also in production. A broken one stops the run, not the host. */
 export function invariant(condition: unknown, name: string, facts: ErrorDetails = {}): asserts condition {
   if (condition) return;
   throw new TerminalError('internal_error', {
@@ -194,7 +194,7 @@ export function invariant(condition: unknown, name: string, facts: ErrorDetails 
   });
 }
 
-/** Outside text (a model's, a tool's, a peer's) inside a message: quoted, and cut so that it cannot flood a log. */
+/** Quotes and truncates outside text (from a model, a tool, a peer), so that it cannot flood a log. */
 export function quoted(text: string, max = 200): string {
   return JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
 }

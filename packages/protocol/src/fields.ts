@@ -1,11 +1,11 @@
-/** The small zod definitions that several wire shapes share, so that a name or a bound is written once. */
+/** zod definitions that several wire shapes share, so that each bound is defined once. */
 import { z } from 'zod';
 import type { DataOf } from './data-of.ts';
 import type { ErrorCode } from './errors.ts';
 import type { RunId } from './ids.ts';
 import type { Json } from './json.ts';
 
-/** Any JSON value. It has a name, so that schemas refer to it instead of each bringing a copy. */
+/** Any JSON value. Its name lets JSON Schemas refer to it instead of repeating it. */
 export const json: z.ZodType<Json> = z
   .lazy(() => z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]))
   .meta({ id: 'Json' });
@@ -13,7 +13,7 @@ export const json: z.ZodType<Json> = z
 export const jsonObject = z.record(z.string(), json);
 /** Text with at least one character. */
 export const text = z.string().min(1);
-/** The same schema for texts that are more to the compiler than text. */
+/** The same schema, with a string type that is narrower for the compiler. */
 const typed = <Text extends string>(schema: z.ZodType<string>): z.ZodType<Text> => schema as z.ZodType<Text>;
 /** The id of a run. */
 export const runId: z.ZodType<RunId> = typed(text);
@@ -27,7 +27,7 @@ export const ordinal = z.int().min(1);
 export const share = z.number().min(0).max(1);
 /** An agent's id inside a payload. */
 export const agentId = z.string().min(3).max(256);
-/** One of our codes as this version writes it; any text as it reads it, for a log may come from elsewhere. */
+/** Typed as an `ErrorCode` for writers. At run time any text is valid, because a log may come from another host. */
 const errorCode: z.ZodType<ErrorCode> = typed(text);
 /** The error object of run, node and step events (open). */
 export const errorObject = z.looseObject({
@@ -36,12 +36,12 @@ export const errorObject = z.looseObject({
   details: jsonObject.optional(),
   retryable: z.boolean().optional(),
 });
-/** What a run and those below it may use together; what is not named has no limit. */
+/** The budget that a run shares with its descendants. An absent limit is unlimited. */
 export const runBudget = z.looseObject({
   maxTokens: z.number().optional(),
   maxCostUsd: z.number().optional(),
   maxToolCalls: z.number().optional(),
-  /** Runs that may be started below. */
+  /** Maximum number of descendants. */
   maxRuns: z.number(),
 });
 /** Who owns a run (closed). The tenant comes from the credential. */

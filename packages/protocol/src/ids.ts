@@ -1,4 +1,4 @@
-/** Ids as branded strings, so that a run's id is never passed where a context's is meant. */
+/** Ids as branded strings, so that a run id cannot be passed as a context id. */
 
 declare const idOf: unique symbol;
 type Id<Name extends string> = string & { readonly [idOf]: Name };
@@ -12,7 +12,7 @@ export const MAX_ID_LENGTH = 128;
 
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
-/** A run id as it comes from a path or a row; null when no run could have it. */
+/** Parses a run id from a path or a row; null if no run can have it. */
 export const parseRunId = (text: string): RunId | null => (isRunId(text) ? text : null);
 
 const isRunId = (text: string): text is RunId => text.length <= 96 && wellFormed.test(text);
@@ -22,5 +22,5 @@ const branded = <Name extends string>(text: string): Id<Name> => text as Id<Name
 export const runId = (unique: string): RunId => branded(`run_${unique}`);
 export const contextId = (unique: string): ContextId => branded(`ctx_${unique}`);
 
-/** An event's id is its run and its place in it; it is never stored, so it resolves in every fork. */
+/** The id of an event: its run and its position. It is computed, never stored, so it resolves in every fork. */
 export const eventId = (run: RunId, seq: number): EventId => branded(`${run}:${seq}`);

@@ -1,4 +1,4 @@
-/** The public surface of @cairn/protocol. Everything here is meant for others; nothing else is. */
+/** The public surface of @cairn/protocol. */
 export {
   type AgentInventory,
   type AgentInventoryEntry,

@@ -1,4 +1,4 @@
-/** The JSON Schemas of every public shape, made from the same definitions that give the types and the parsers. */
+/** The JSON Schemas of all public shapes, generated from the zod definitions. */
 import { z } from 'zod';
 import { agentInventory, agentInventoryEntry } from './agents/agent-inventory.ts';
 import { agentManifest } from './agents/agent-manifest.ts';

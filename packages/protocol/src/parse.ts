@@ -1,12 +1,12 @@
-/** Turns unknown values into typed ones at the edges, or says what is wrong with them by path. */
+/** Parses unknown values at the edges, and reports problems by path. */
 import type { z } from 'zod';
 import type { DataOf } from './data-of.ts';
 import { TerminalError } from './errors.ts';
 
-/** Most problems that one refusal lists. */
+/** Maximum number of problems in one error. */
 const MAX_PROBLEMS = 20;
 
-/** The typed value, or `validation_error` with every problem by its path. `what` begins the message: "The answer". */
+/** Returns the typed value, or throws `validation_error` with its problems by path. `what` starts the message: "The answer". */
 export function parseShape<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): DataOf<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data as DataOf<Schema>;

@@ -1,9 +1,9 @@
-/** The inventory: what others may know of an installed agent. Prompts, schemas and credentials are no part of it. */
+/** The inventory: the public part of installed agents. It excludes prompts, schemas and credentials. */
 import { z } from 'zod';
 import { count, share } from '../fields.ts';
 import { memoryShape } from './agent-manifest.ts';
 
-/** What a memory may be unable to do for an agent. */
+/** Memory features that a host may lack. */
 export const memoryDimensions = [
   'read',
   'write',

@@ -1,4 +1,4 @@
-/** AgentManifest: an agent as a pack ships it, and the AgentRef under which it acts once it runs. */
+/** AgentManifest: an agent in a pack, and the AgentRef under which it acts. */
 import { z } from 'zod';
 import { jsonObject, share, text } from '../fields.ts';
 import type { AgentRef, modelClasses } from './agent-ref.ts';
@@ -42,7 +42,7 @@ const promptRef = z.union([
   }),
 ]);
 
-/** What of its past an agent reads and writes. */
+/** Which memory an agent reads and writes. */
 export const memoryShape = z.strictObject({
   scratchpad: z.boolean().optional(),
   conversation: z.boolean().optional(),
@@ -100,7 +100,7 @@ const mapped: Readonly<Record<ManifestModelClass, (typeof modelClasses)[number]>
 /** The model class of an AgentRef for that of a manifest. */
 export const modelClassOf = (manifest: ManifestModelClass): (typeof modelClasses)[number] => mapped[manifest];
 
-/** Who acts when an agent of a pack does. */
+/** The AgentRef of a pack's agent. */
 export const agentRefOf = (manifest: AgentManifest, packVersion: string): AgentRef => ({
   agentId: manifest.agentId,
   name: manifest.persona,

@@ -1,4 +1,4 @@
-/** `GET /v1/host/cairn/calibration`: how sure agents said they were, against what people said of their decisions. */
+/** `GET /v1/host/cairn/calibration`: the confidence that agents stated, compared with the verdicts of people. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { count, text } from '../fields.ts';
@@ -7,13 +7,13 @@ import { count, text } from '../fields.ts';
 const tally = {
   /** All of them. */
   stated: count,
-  /** Those that were held for a person, because the confidence was below the threshold. */
+  /** Decisions below the threshold, which needed human review. */
   held: count,
-  /** What people said of those: right as it stood, changed, or not to be done. */
+  /** The verdicts: accepted, edited, or rejected. */
   approved: count,
   edited: count,
   rejected: count,
-  /** Nobody said anything in time. */
+  /** No verdict in time. */
   expired: count,
 };
 
@@ -28,7 +28,7 @@ export const calibration = z
         buckets: z.array(z.object({ from: z.number(), to: z.number(), ...tally })),
       }),
     ),
-    /** False when the log is longer than one request looks through: ask again, and it goes on from there. */
+    /** False if the log is longer than one request reads. Repeat the request to continue. */
     complete: z.boolean(),
   })
   .meta({ id: 'Calibration' });

@@ -1,9 +1,9 @@
-/** The catalogue of tools: what agents can be let call, and what is known of each. It describes, and is no way to call one. */
+/** Tool descriptors: the tools that agents may be allowed to call. The routes describe tools; they do not call them. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { jsonObject, text } from '../fields.ts';
 
-/** What a tool is made of, to the outside. */
+/** Where a tool comes from. */
 export const toolSources = ['node-pack', 'workflow', 'mcp', 'connector', 'host-extension'] as const;
 
 /** `standard` has the schemas, `compact` leaves them out. */
@@ -30,7 +30,7 @@ export const toolDescriptor = z
     egress: z.enum(['none', 'safe-fetch', 'host-mediated', 'host-owned']).optional(),
     approval: z.enum(['never', 'conditional', 'always']).optional(),
     replayPolicy: z.enum(['deterministic', 'idempotent', 'non-deterministic']).optional(),
-    /** The most that a call may do to what is outside. */
+    /** The strongest effect that a call may have. */
     safetyTier: z.enum(['pure', 'read', 'write', 'exec']),
     costHint: z.enum(['low', 'medium', 'high']).optional(),
     latencyHint: z.enum(['low', 'medium', 'high']).optional(),

@@ -1,4 +1,4 @@
-/** Payloads of what agents do: reasoning, tool calls, handoffs, decisions, conversations and memory. */
+/** Payloads of agent events: reasoning, tool calls, handoffs, decisions, conversations and memory. */
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
@@ -35,11 +35,11 @@ export const agentPayloads = {
     /** The same tool and arguments by their other names. */
     toolId: text.optional(),
     arguments: json.optional(),
-    /** From 1; the same call may be asked for again. */
+    /** Counts from 1; a call may be repeated. */
     attempt: ordinal.optional(),
     safety: stepSafety.optional(),
     recoveries,
-    /** The turn of the model that asked for it, from 0 in its invocation. */
+    /** The model turn that requested the call, counted from 0 in its invocation. */
     round: count.optional(),
     /** What allowed the call: a line of the agent's manifest or of the host's policy. */
     rule: z.string().optional(),
@@ -67,7 +67,7 @@ export const agentPayloads = {
     /** The same two agents as references. */
     from: agentRef.optional(),
     to: agentRef.optional(),
-    /** What is handed over; with `subtaskId` the work comes back as a child run. */
+    /** What is handed over. With `subtaskId`, a child run does the work and returns its result. */
     context: jsonObject.optional(),
   }),
   'agent.decided': z.looseObject({
@@ -113,7 +113,7 @@ export const agentPayloads = {
     resolvedChannel: z.string().optional(),
     toolSurfaceCount: count.optional(),
     memoryBound: z.boolean().optional(),
-    /** With whom the invocation shares what is said: `isolated`, `shared` or `shared:<group>`. */
+    /** Who shares the transcript of the invocation: `isolated`, `shared` or `shared:<group>`. */
     group: text.optional(),
   }),
   'agent.invocation.completed': z.looseObject({
@@ -135,9 +135,9 @@ export const agentPayloads = {
     openedBy: z.string().optional(),
     agentId: text.optional(),
     initialTurn: conversationTurn.optional(),
-    /** Those who may speak; left out: whoever can answer. */
+    /** Who may speak; absent: anyone who can answer. */
     participants: z.array(participant).optional(),
-    /** What every turn after the first must fit. */
+    /** The JSON Schema of every turn after the first. */
     schema: jsonObject.optional(),
     capabilities: z.array(z.enum(['multi-turn', 'streaming'])).optional(),
   }),
@@ -154,7 +154,7 @@ export const agentPayloads = {
     finalTurn: conversationTurn.optional(),
     outcome: json.optional(),
     reason: z.string().optional(),
-    /** How many turns there were between the first and the last. */
+    /** The number of turns between the first and the last. */
     turnCount: count.optional(),
   }),
   'memory.compacted': z.looseObject({

@@ -15,20 +15,20 @@ export const taskStatuses = [
 export type TaskStatus = (typeof taskStatuses)[number];
 
 const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry'] as const;
-/** What doing something twice would mean. */
+/** Whether a call may be repeated. */
 export const stepSafety = z.enum(['pure', 'read', 'write', 'idempotent']);
 
 const nodeId = z.string().optional();
 const modelName = z.string().optional();
 const call = { nodeId: text, callId: text, attempt: ordinal };
 
-/** How many holders in a row were lost while the call was under way. */
+/** How many consecutive lease holders were lost during the call. */
 export const recoveries = count.optional();
 
 /** Why a model stopped. */
 export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'error', 'other'] as const;
 
-/** What a model answered, whole (open): a later version may keep more of it. */
+/** A model's complete response (open: a later version may record more). */
 const turn = z.looseObject({
   text: z.string(),
   reasoning: z.string(),
@@ -54,15 +54,15 @@ const turn = z.looseObject({
   /** Of the request as it was sent. */
   cacheKey: text,
   costUsd: z.number().min(0).optional(),
-  /** How many pieces of text were streamed. */
+  /** The number of text chunks streamed. */
   chunks: count,
-  /** The end of the text that was not streamed: the chunk that closes the block carries it. */
+  /** The end of the text that was not streamed. The last chunk carries it. */
   tail: z.string(),
   /** The version of the provider interface behind it. */
   specification: text,
 });
 
-/** Why a call of a model failed. Whether trying again may help is said by `retryable`. */
+/** Why a model call failed. `retryable` tells whether a retry may help. */
 export const modelErrorClasses = [
   'rate_limited',
   'overloaded',
@@ -84,11 +84,11 @@ const modelError = errorObject.extend({
   retryable: z.boolean(),
   retryAfterMs: count.optional(),
 });
-/** What a run and those below it had used. */
+/** What a run and its descendants used. */
 const spent = z.looseObject({ tokens: z.number(), costUsd: z.number(), toolCalls: z.number(), runs: z.number() });
 const artifact = { artifactId: text, index: count, complete: z.boolean(), nodeId };
 
-/** Rows for operators: what the engine asked of the outside, what came back, and what it is waiting for. */
+/** Operator rows: requests to the outside, their results, and timers. */
 export const operatorPayloads = {
   'cairn.step.requested': z.looseObject({
     ...call,
@@ -96,19 +96,19 @@ export const operatorPayloads = {
     step: text,
     safety: stepSafety,
     recoveries,
-    /** The run that the step starts, and the variables of it that are wanted back. */
+    /** The child run that the step starts, and the variables that it returns. */
     childRunId: runId.optional(),
     harvest: z.array(z.string()).optional(),
   }),
   'cairn.step.returned': z.looseObject({
     ...call,
-    /** An outcome or an error, or what the call asks before it can go on. */
+    /** An outcome, an error, or the question that suspends the call. */
     outcome: json.optional(),
     error: errorObject.optional(),
     suspended: jsonObject.optional(),
-    /** The end of a run that the node has started, or that there will be none. */
+    /** The child run whose end, or failed start, this row records. */
     childRunId: runId.optional(),
-    /** A step inside a tool: which call it belongs to, its number there from 0, and its name. */
+    /** For a step inside a tool: its tool call, its index from 0, and its name. */
     of: text.optional(),
     ordinal: count.optional(),
     name: z.string().optional(),
@@ -121,7 +121,7 @@ export const operatorPayloads = {
     /** Set by a cascade only. */
     parentRunId: runId.optional(),
   }),
-  /** Where those are told who may answer what the run asks; the address may be a secret of its own. */
+  /** The callback URL of the run. The URL itself may be a secret. */
   'cairn.callback.requested': z.looseObject({ callbackUrl: text }),
   'cairn.pause.requested': z.looseObject({
     drainPolicy: z.enum(drainPolicies),
@@ -136,26 +136,26 @@ export const operatorPayloads = {
     provider: modelName,
     options: jsonObject.optional(),
     recoveries,
-    /** What the model is told about its last answer, and whether that is a repair of it. */
+    /** Feedback to the model on its last response, and whether it asks for a repair. */
     note: z.string().optional(),
     repairs: z.boolean().optional(),
   }),
   /** Either a turn or an error. */
   'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),
-  /** What was streamed of this attempt counts no more. */
+  /** Discards what this attempt streamed. */
   'cairn.model.abandoned': z.looseObject({ ...call, reason: z.string().optional() }),
-  /** What an agent wants to know later; `memory.written` tells others that it did, without the content. */
+  /** A memory entry. `memory.written` announces it to clients without the content. */
   'cairn.memory.kept': z.looseObject({
     memoryRef: text,
     memoryId: text,
     content: z.string(),
     tags: z.array(z.string()),
     expiresAt: instant.optional(),
-    /** The turn that wrote it, which does not see it yet. */
+    /** The turn that wrote it; that turn does not read it yet. */
     turn: z.string(),
   }),
   'cairn.memory.dropped': z.looseObject({ memoryRef: text, memoryId: text, turn: z.string() }),
-  /** What a run may use that a node starts, and what it had used when it ended. */
+  /** The budget of a child run, and what the child used when it ended. */
   'cairn.budget.granted': z.looseObject({ nodeId, childRunId: runId, budget: runBudget }),
   'cairn.budget.returned': z.looseObject({ nodeId, childRunId: runId, spent }),
   'cairn.internal.thought': z.looseObject({
@@ -173,7 +173,7 @@ export const operatorPayloads = {
   'cairn.internal.checkpoint': z.looseObject({ iteration: count }),
 } as const;
 
-/** Rows every reader of the run may see. */
+/** Client rows. */
 export const clientPayloads = {
   'cairn.task.status': z.looseObject({ status: z.enum(taskStatuses) }),
   'cairn.tool.progress': z.looseObject({

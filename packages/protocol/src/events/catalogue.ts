@@ -1,4 +1,4 @@
-/** Every event type this version knows, with its payload; who sees it and whether it ends a run is in `traits.ts`. */
+/** The catalogue: every event type that this version knows, with its payload schema. `audiences.ts` and `terminal-types.ts` hold the rest. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { agentPayloads } from './agent.ts';
@@ -10,7 +10,7 @@ import { nodePayloads } from './node.ts';
 import { orchestrationPayloads } from './orchestration.ts';
 import { runPayloads } from './run.ts';
 
-/** Types of surfaces Cairn does not write; readers still recognise them, and their payload stays open. */
+/** Types that Cairn reads but never writes; their payload stays open. */
 const named = z.looseObject({});
 const namedPayloads = {
   'eval.started': named,
@@ -41,7 +41,7 @@ export const eventPayloads = {
 } as const satisfies Record<string, z.ZodType>;
 
 export type EventType = keyof typeof eventPayloads;
-/** What an event of this type carries. Open at run time; see `DataOf`. */
+/** The payload of an event type. Open at run time; see `DataOf`. */
 export type PayloadOf<Type extends EventType> = DataOf<(typeof eventPayloads)[Type]>;
 
 export const eventTypes = Object.keys(eventPayloads) as readonly EventType[];
@@ -49,6 +49,6 @@ export const eventTypes = Object.keys(eventPayloads) as readonly EventType[];
 /** True for a type this version knows. */
 export const isEventType = (type: string): type is EventType => Object.hasOwn(eventPayloads, type);
 
-/** What a vendor's type must look like: at least two segments, the first not reserved. */
+/** The form of a vendor's type: at least two segments, the first not reserved. */
 export const eventTypePattern =
   /^(?!(?:openwop|core|community|vendor|private|local)\.)[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$/;

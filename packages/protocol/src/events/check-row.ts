@@ -1,4 +1,4 @@
-/** Holds a row to what the catalogue says of its type. For tests and the simulation: production parses no row it writes. */
+/** Checks a row against the catalogue. Tests and the simulation use it; production does not parse the rows that it writes. */
 import type { z } from 'zod';
 import { invariant } from '../errors.ts';
 import { parseShape } from '../parse.ts';
@@ -6,7 +6,7 @@ import { audienceOf } from './audiences.ts';
 import { eventPayloads, isEventType } from './catalogue.ts';
 import type { Audience } from './event.ts';
 
-/** Throws for a row that its type does not allow; a type this version does not know may carry anything. */
+/** Throws if the payload or the audience does not match the type. An unknown type may carry any payload. */
 export function checkRow(row: { readonly type: string; readonly audience: Audience; readonly payload: string }): void {
   const { type, audience, payload } = row;
   invariant(audience === audienceOf(type), 'row-audience', { type, audience });

@@ -1,4 +1,4 @@
-/** Payloads of what the engine itself reports: data it wrote, limits it kept, leases, versions and replays. */
+/** Payloads of engine events: channels, artifacts, output, limits, leases, versions and replays. */
 import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, runId, text } from '../fields.ts';
 import { channelReducerName } from '../runs/workflow-definition.ts';

@@ -1,16 +1,16 @@
-/** An event in the three forms it takes: what folds read, what the log holds, what an OpenWOP client gets. */
+/** The forms of an event: as folds read it, as the log stores it, as an OpenWOP client receives it. */
 
 import type { ContextId, EventId, RunId } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { EventType, PayloadOf } from './catalogue.ts';
 
-/** Who may see a row: operator rows are left out of every surface for callers without `audit:read`. */
+/** Who may see a row. Callers without `audit:read` never see operator rows. */
 export type Audience = 'client' | 'operator';
 
-/** The event that made this one happen: its sequence in the same run, or the full id of an event elsewhere. */
+/** The event that caused this one: its sequence in the same run, or its full id in another run. */
 export type Cause = number | EventId;
 
-/** Where an event stands in its run. `at` is in ms. */
+/** The position of an event in its run. `at` is in ms. */
 interface Place {
   readonly seq: number;
   readonly at: number;
@@ -24,14 +24,14 @@ export interface EventOf<Type extends EventType> extends Place {
   readonly payload: PayloadOf<Type>;
 }
 
-/** An event of a type this version knows: `switch (event.type)` gives its payload. */
+/** An event of a known type. `switch (event.type)` narrows its payload. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 
 declare const unknownType: unique symbol;
 
 /**
- * The type of an event that this version does not know: any text at run time. For the compiler it is one literal with a brand,
- * because a plain or branded string would leave the event in every `case` of a known type.
+ * The type of an unknown event: any text at run time. The compiler sees one branded literal, because narrowing would keep an
+ * event whose type is a plain or branded string in every `case`.
  */
 export type UnknownType = '(unknown)' & { readonly [unknownType]: true };
 
@@ -41,16 +41,16 @@ export interface UnknownEvent extends Place {
   readonly payload: JsonObject;
 }
 
-/** An event of which the compiler knows no more than that it is JSON; every event is one. */
+/** An event as untyped JSON. Every event is assignable to it. */
 export interface RawEvent extends Place {
   readonly type: string;
   readonly payload: JsonObject;
 }
 
-/** What folds read. The payload is parsed JSON. */
+/** What folds read. */
 export type FoldEvent = KnownEvent | UnknownEvent;
 
-/** An event with its place in the world. */
+/** An event with its run and its context. */
 export type RunEvent = FoldEvent & {
   readonly runId: RunId;
   readonly contextId: ContextId;
@@ -59,7 +59,7 @@ export type RunEvent = FoldEvent & {
   readonly audience: Audience;
 };
 
-/** RunEventDoc: the event as an OpenWOP client gets it. */
+/** RunEventDoc: the event as an OpenWOP client receives it. */
 export interface RunEventDoc {
   readonly eventId: string;
   readonly runId: string;

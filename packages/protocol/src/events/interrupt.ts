@@ -1,4 +1,4 @@
-/** Payloads of everything a run asks of people and other systems, and of their answers. */
+/** Payloads of interrupts and of their answers. */
 import { z } from 'zod';
 import { count, instant, json, jsonObject, ordinal, text } from '../fields.ts';
 import { interruptKind, interruptRequested } from '../interrupts/interrupts.ts';

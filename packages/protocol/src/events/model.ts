@@ -1,4 +1,4 @@
-/** Payloads of calls to model providers: what they used, what they refused, what they spent. */
+/** Payloads of model calls: usage, refusals, retries and budgets. */
 import { z } from 'zod';
 import { count, ordinal, text } from '../fields.ts';
 

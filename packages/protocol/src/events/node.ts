@@ -1,14 +1,14 @@
-/** Payloads of a node's life inside a run. */
+/** Payloads of node events, from start to end. */
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, runId, share, text } from '../fields.ts';
 import { interruptKind } from '../interrupts/interrupts.ts';
 
-/** What may set the confidence below which a decision is held, the stronger first. */
+/** What may set the confidence threshold, strongest first. */
 export const thresholdRules = ['run-option', 'manifest', 'default'] as const;
 export type ThresholdRule = (typeof thresholdRules)[number];
 
-/** How an edge was left by its source; recorded, so that no fold evaluates a condition. */
+/** The outcome of each outgoing edge. Recorded, so that no fold evaluates a condition. */
 const edgeOutcomes = z.record(z.string(), z.enum(['taken', 'not-taken', 'failed']));
 
 export const nodePayloads = {
@@ -17,7 +17,7 @@ export const nodePayloads = {
     typeId: text,
     /** 0 for the first. */
     attempt: count.optional(),
-    /** How often the node had started afresh before, within the run. */
+    /** The number of earlier visits in the run. */
     visit: count.optional(),
     agent: agentRef.optional(),
     timeoutMs: ordinal.optional(),
@@ -29,7 +29,7 @@ export const nodePayloads = {
     durationMs: count.optional(),
     edges: edgeOutcomes.optional(),
     agent: agentRef.optional(),
-    /** The node ends the run, and why. */
+    /** Present if the node ends the run. */
     endsRun: z.looseObject({ reason: z.string().nullable() }).optional(),
   }),
   'node.failed': z.looseObject({
@@ -44,7 +44,7 @@ export const nodePayloads = {
     kind: interruptKind.optional(),
     key: text.optional(),
     reason: z.string().optional(),
-    /** Of a decision that is held for want of confidence, with the rule that set the threshold. */
+    /** For a decision below the confidence threshold, with the rule that set the threshold. */
     agentId: text.optional(),
     threshold: share.optional(),
     observed: share.optional(),

@@ -1,11 +1,11 @@
-/** Rows on their way into the log and out of it: how one is drafted, and how a stored one is read. */
+/** Drafts rows for the log, and reads stored rows as events. */
 
 import type { Json, JsonObject } from '../json.ts';
 import { isOperatorType } from './audiences.ts';
 import type { EventType, PayloadOf } from './catalogue.ts';
 import type { Audience, Cause, FoldEvent, KnownEvent, RawEvent } from './event.ts';
 
-/** A row of one type as a writer asks for it; whoever appends it stamps its place and its time. */
+/** A row before it is appended; the writer of the run adds its seq and its time. */
 export interface DraftOf<Type extends EventType> {
   readonly type: Type;
   readonly nodeId: string | undefined;
@@ -18,8 +18,8 @@ export interface DraftOf<Type extends EventType> {
 export type Draft = { [Type in EventType]: DraftOf<Type> }[EventType];
 
 /**
- * Drafts a row; its audience is its type's. The payload is kept by reference: its keys are written in the order they have.
- * Every draft has the same shape and none is checked here: the compiler does that, and tests parse every row they write.
+ * Drafts a row with the audience of its type. The payload is kept by reference, so its key order is the recorded one.
+ * The compiler checks the payload; nothing is parsed at run time. All drafts have the same hidden class.
  */
 export const row = <Type extends EventType>(
   type: Type,
@@ -33,7 +33,7 @@ export const row = <Type extends EventType>(
   payload,
 });
 
-/** The event that a draft becomes in its place. */
+/** The event of a draft at its position. */
 export const eventOf = ({ type, nodeId, cause, payload }: Draft, seq: number, at: number): KnownEvent =>
   ({ seq, at, type, nodeId, cause, payload }) as KnownEvent;
 
@@ -48,19 +48,18 @@ export interface StoredRow {
   readonly payload: string;
 }
 
-/** The event that a stored row is. */
+/** Reads a stored row as an event. */
 export const foldEventOf = ({ seq, at, type, nodeId, cause, payload }: StoredRow): FoldEvent =>
   typedEvent({ seq, at, type, nodeId: nodeId ?? undefined, cause: cause ?? undefined, payload: JSON.parse(payload) });
 
-/** An event as it was read, from a row or from the wire. */
+/** An event from a row or from the wire, not typed yet. */
 type ReadEvent = Omit<RawEvent, 'payload'> & { readonly payload: Json };
 
 const nothing: JsonObject = {};
 
 /**
- * Takes a payload for what its type says; one that is no object reads as an empty one. It is not parsed by its schema: rows of
- * this host were held to their types by the compiler (in tests and in the simulation they are parsed, see `checkRow`), and
- * rows of another host are parsed when they are imported.
+ * Types an event by its `type` without parsing its payload. A payload that is not an object reads as an empty one. Rows of this
+ * host were type-checked at compile time, and tests and the simulation parse them (`checkRow`). Imported rows are parsed at import.
  */
 export const typedEvent = ({ seq, at, type, nodeId, cause, payload }: ReadEvent): FoldEvent =>
   ({

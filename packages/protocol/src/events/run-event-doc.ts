@@ -1,4 +1,4 @@
-/** RunEventDoc: the envelope every event travels in (open), and how a reader takes one in. */
+/** RunEventDoc: the wire envelope of an event (open), and its parser. */
 import { z } from 'zod';
 import { count, instant, json, text } from '../fields.ts';
 import { parseShape } from '../parse.ts';
@@ -25,5 +25,5 @@ export const runEventDoc = z
   })
   .meta({ id: 'RunEventDoc' });
 
-/** An event as it came over the wire. Types and fields this version does not know pass through untouched. */
+/** Parses an event from the wire. Unknown types and fields pass through. */
 export const parseEvent = (value: unknown): RunEventDoc => parseShape(runEventDoc, value, 'The event');

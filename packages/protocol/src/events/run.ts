@@ -1,14 +1,14 @@
-/** Payloads of a run's own life: from `run.started` to its one terminal event. */
+/** Payloads of run events, from `run.started` to the terminal event. */
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, text } from '../fields.ts';
 import { channelDeclaration } from '../runs/workflow-definition.ts';
 
-/** What a pause does about nodes under way: cut them short, or let them finish first. */
+/** What a pause does with active nodes: interrupt them, or let them finish. */
 export const drainPolicies = ['immediate', 'drain-current-node'] as const;
 export type DrainPolicy = (typeof drainPolicies)[number];
 
-/** What a run was started with. Together with the later events it suffices for every fold: no fold needs the definition. */
+/** What a run was started with. No fold needs the workflow definition: this row and the later ones suffice. */
 const runStarted = z.looseObject({
   workflowId: text,
   inputs: jsonObject.optional(),
@@ -20,35 +20,35 @@ const runStarted = z.looseObject({
   configurable: jsonObject.optional(),
   definitionHash: text.optional(),
   workflowVersion: text.optional(),
-  /** What the run works on, by the client's name for it. */
+  /** The client's name for what the run works on. */
   scopeId: z.string().optional(),
-  /** Which tools that need a scope its starter may have called, each `tool:<name>`. */
+  /** The tool scopes of the caller that started the run, each `tool:<name>`. */
   toolScopes: z.array(text).optional(),
   contextId: text.optional(),
   /** Declared defaults overlaid by the inputs. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
   limits: z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() }).optional(),
-  /** What the run and those below it may use together. */
+  /** The budget that the run shares with its descendants. */
   budget: runBudget.optional(),
-  /** The agents its nodes may act as, by id: the definition each is pinned to, and how it is shown. */
+  /** The pinned agents by id: definition hash and AgentRef. */
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
   parentRunId: runId.optional(),
   parentNodeId: text.optional(),
-  /** The agent that wanted the run. */
+  /** The agent that requested the run. */
   parentAgentId: text.optional(),
-  /** With whom its agents remember: the run at the top of those who do, and whether it was started apart from the one above. */
+  /** The memory scope of the run's agents: its top run, and whether that run is isolated from its parent. */
   memoryScope: z.looseObject({ runId, isolated: z.boolean() }).optional(),
-  /** How many runs are above this one. */
+  /** The number of ancestors. */
   depth: count.optional(),
-  /** It goes on when the run that started it ends. */
+  /** The run continues after its parent ends. */
   detached: z.boolean().optional(),
-  /** Of the request that started the run, when it was in a trace. */
+  /** The trace context of the request that started the run. */
   traceparent: text.optional(),
   tracestate: text.optional(),
 });
 
-/** The ends of a run: exactly one in each, and nothing after it. */
+/** Terminal events: each run has exactly one, and it is the last. */
 export const terminalPayloads = {
   'run.completed': z.looseObject({
     outputs: jsonObject.optional(),

@@ -1,7 +1,7 @@
-/** Which events end a run. Apart from the payloads, so that a follower in a browser loads no schemas. */
+/** Which events end a run. Separate from the schemas, so that a browser client loads none. */
 import type { terminalPayloads } from './run.ts';
 
-/** The compiler holds this to the payloads that are written down as ends. */
+/** The compiler checks this table against the terminal payloads. */
 const ends = {
   'run.completed': true,
   'run.failed': true,
@@ -10,5 +10,5 @@ const ends = {
 
 export type TerminalType = keyof typeof ends;
 
-/** True for the one event of a run after which there is none. */
+/** True for an event that ends its run. */
 export const isTerminalType = (type: string): type is TerminalType => Object.hasOwn(ends, type);

@@ -1,4 +1,4 @@
-/** The discovery document: what a host really does, computed from what is wired, read by clients before anything else. */
+/** The discovery document: the capabilities of a host, computed from its configuration. Clients read it first. */
 import { z } from 'zod';
 import { modelClasses } from '../agents/agent-ref.ts';
 import { packScopes } from '../agents/packs.ts';
@@ -9,12 +9,12 @@ import { reasoningVerbosities } from '../runs/run-options.ts';
 /** The version of the protocol that this program speaks. */
 export const PROTOCOL_VERSION = '1.0';
 
-/** Where an invocation of an agent may come from. */
+/** The sources of an agent invocation. */
 const invocationSources = ['workflow-node', 'run-api', 'chat-mention'] as const;
 
 const version = z.string().regex(/^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$/);
 
-/** The limits the host keeps (closed): whatever is advertised here is enforced. */
+/** The limits that the host enforces (closed). */
 export const discoveryLimits = z.strictObject({
   clarificationRounds: count,
   schemaRounds: count,
@@ -141,7 +141,7 @@ export const discovery = z
             supported: z.boolean(),
             version: z.int().min(1).max(6),
             confidenceEscalationInterruptKind: z.string().optional(),
-            /** How writes of runs side by side into one memory come together. */
+            /** How concurrent writes of runs to one memory are merged. */
             crossChildMemoryConcurrency: z.enum(['strict', 'advisory']).optional(),
           })
           .optional(),

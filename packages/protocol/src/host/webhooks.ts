@@ -1,11 +1,11 @@
-/** Webhooks: who is told of a tenant's events, and what is delivered to them. */
+/** Webhooks: subscriptions to a tenant's events, and their deliveries. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { runEventDoc } from '../events/run-event-doc.ts';
 import { count, instant, text } from '../fields.ts';
 import { MAX_TAG_LENGTH, MAX_TAGS } from '../runs/run-options.ts';
 
-/** Most types one webhook names. */
+/** Maximum number of event types of one webhook. */
 const MAX_TYPES = 200;
 
 /** `POST /v1/webhooks` (closed). */
@@ -35,7 +35,7 @@ export const webhookRegistered = z
 
 export const webhookStates = ['active', 'paused', 'failed'] as const;
 
-/** A delivery that was given up. */
+/** An abandoned delivery. */
 const deadLetter = z.looseObject({
   runId: text,
   sequence: count,
@@ -73,7 +73,7 @@ export const webhookDelivery = z
   .looseObject({ runId: text, workspaceId: text, event: runEventDoc })
   .meta({ id: 'WebhookDelivery' });
 
-/** `GET /v1/host/cairn/callback-secret`: what the posts to a tenant's `callbackUrl`s are signed with. */
+/** `GET /v1/host/cairn/callback-secret`: the secret that signs the POSTs to a tenant's `callbackUrl`s. */
 export const callbackSecret = z
   .looseObject({ secret: text, secretFingerprint: z.string().regex(/^[0-9a-f]{8}$/) })
   .meta({ id: 'CallbackSecret' });

@@ -1,16 +1,16 @@
-/** What is said in a conversation: its turns, who may take them, and the answers by which a turn is taken. */
+/** Conversations: turns, participants, and the answers that add a turn. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { count, json, text } from '../fields.ts';
 import type { Json } from '../json.ts';
 import { parseShape } from '../parse.ts';
 
-/** How many may be named as those who may speak. */
+/** Maximum number of participants. */
 export const MAX_PARTICIPANTS = 32;
 
 const name = text.max(256);
 
-/** Whoever speaks: a person, an agent, or the host about the conversation itself. */
+/** The speaker: a person, an agent, or the host. */
 const turnRoles = ['user', 'agent', 'system'] as const;
 
 const said = {
@@ -18,32 +18,32 @@ const said = {
   groupId: z.string().max(256).optional(),
   content: json,
   agent: z.looseObject({ agentId: text.optional(), memoryRef: z.string().optional() }).optional(),
-  /** Which of the participants speaks; of an agent's turn it is always said. */
+  /** The participant that speaks. Agent turns always have one. */
   speakerId: name.optional(),
 };
 
-/** One turn (open). It is also the message by which it stands in a channel. */
+/** One turn (open). The conversation's channel holds it as a message. */
 export const conversationTurn = z
   .looseObject({
-    /** The same message is taken once. */
+    /** Deduplicates the message. */
     messageId: name,
     /** `user`, or an agent's id. */
     from: name,
-    /** Milliseconds, by the clock of whoever spoke. */
+    /** Milliseconds, by the speaker's clock. */
     ts: count,
     role: z.enum(turnRoles),
-    /** From 0, which is the opening turn. */
+    /** Counts from 0, the opening turn. */
     turnIndex: count,
     ...said,
-    /** Who sent it, by the credential. */
+    /** The authenticated sender. */
     principal: z.string().optional(),
   })
   .meta({ id: 'ConversationTurn' });
 
-/** Somebody who may speak (open). */
+/** A participant (open). */
 export const participant = z.looseObject({ agentId: name, name: z.string().max(256).optional() });
 
-/** A turn as it is sent: whatever else a turn has follows from the conversation. */
+/** A turn in a request. The host fills in the missing fields. */
 const sentTurn = z.looseObject({
   ...said,
   messageId: name.optional(),
@@ -55,7 +55,7 @@ const sentTurn = z.looseObject({
 
 const conversationId = name.optional();
 
-/** An answer to a conversation that is open: the next turn, which leaves it open, or the last. */
+/** An answer to an open conversation: `exchange` adds a turn, `close` ends it. */
 export const conversationAnswer = z
   .discriminatedUnion('operation', [
     z.looseObject({ operation: z.literal('exchange'), conversationId, turn: sentTurn }),
@@ -69,7 +69,7 @@ export const conversationAnswer = z
   .meta({ id: 'ConversationAnswer' });
 
 export type ConversationTurn = DataOf<typeof conversationTurn>;
-/** It is open: one may claim who sent it, which counts for nothing. */
+/** The schema is open, so a request may claim a principal; the host ignores the claim. */
 export type SentTurn = DataOf<typeof sentTurn> & { readonly principal?: Json };
 export type ConversationAnswer = DataOf<typeof conversationAnswer>;
 

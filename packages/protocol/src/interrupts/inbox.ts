@@ -1,20 +1,20 @@
-/** The inbox: every question that waits for somebody, at any depth, with the way down to it; as a list and as it changes. */
+/** The inbox: all open interrupts of a tenant, at any depth, with the path from the root run; as a list and as a stream. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { count, instant, jsonObject, ordinal, text } from '../fields.ts';
 import { interruptKind } from './interrupts.ts';
 
-/** One run on the way from the root down to a question, and where in it the way goes on. */
+/** One run on the path from the root run to an interrupt. */
 const inboxStep = z.looseObject({
   runId: text,
   workflowId: text,
-  /** The node that started the next run; in the last one the node that asks. */
+  /** The node that started the next run on the path, or the node that asks. */
   nodeId: text,
-  /** The agent that wanted the next run, or that asks. */
+  /** The agent that requested the next run on the path, or that asks. */
   agentId: text.optional(),
 });
 
-/** How far a decision of several has come. */
+/** The progress of an approval that needs several approvers. */
 const quorumState = z.looseObject({
   required: ordinal,
   approvals: count,
@@ -29,20 +29,20 @@ export const inboxEntry = z
     nodeId: text,
     workflowId: text,
     kind: interruptKind,
-    /** What is asked, in the words of who asks; cut when it is long. */
+    /** The question as text, truncated if long. */
     title: z.string(),
-    /** All of it; left out, with `isCut`, when it is large. `GET /v1/runs/{runId}/interrupts` has it then. */
+    /** The full data. If it is large it is absent, `isCut` is set, and `GET /v1/runs/{runId}/interrupts` returns it. */
     data: jsonObject.optional(),
     resumeSchema: jsonObject.optional(),
     isCut: z.literal(true).optional(),
     agentId: text.optional(),
     requestedAt: instant,
-    /** When it counts as rejected; absent when it waits for ever. */
+    /** When it expires; absent if it never does. */
     expiresAt: instant.optional(),
-    /** Who may decide; absent when everybody may. */
+    /** Who may decide; absent if anyone may. */
     assignees: z.array(z.string()).optional(),
     quorum: quorumState.optional(),
-    /** From the root run down to the one that asks. */
+    /** From the root run to the run that asks. */
     path: z.array(inboxStep).min(1),
   })
   .meta({ id: 'InboxEntry' });
@@ -52,16 +52,16 @@ export const inboxPage = z
   .looseObject({ entries: z.array(inboxEntry), nextCursor: text.nullable() })
   .meta({ id: 'InboxPage' });
 
-/** How a question ended: somebody answered, nobody did in time, or its node or run ended before. */
+/** How an interrupt ended: answered, expired, or cancelled with its node or run. */
 const inboxEnds = ['resolved', 'expired', 'cancelled'] as const;
 
-/** One frame of the stream. A snapshot is all there is, and takes the place of whatever was known before. */
+/** One frame of the stream. A snapshot replaces everything sent before it. */
 export const inboxChange = z
   .discriminatedUnion('type', [
     z.looseObject({
       type: z.literal('snapshot'),
       entries: z.array(inboxEntry),
-      /** False when more wait than are followed; the list has all of them. */
+      /** False if the stream does not cover all open interrupts; the list does. */
       complete: z.boolean(),
     }),
     z.looseObject({ type: z.literal('added'), entry: inboxEntry }),

@@ -1,4 +1,4 @@
-/** What a run asks of the outside when it waits: the kinds of interrupt and the data each one carries. */
+/** The kinds of interrupt and the data that each carries. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { agentId, count, instant, json, jsonObject, ordinal, share, text } from '../fields.ts';
@@ -86,7 +86,7 @@ const shape = <Kind extends InterruptKind>(kind: Kind) => ({
   timeoutMs,
 });
 
-/** InterruptPayload: what is asked, with data that matches its own kind (closed). */
+/** InterruptPayload: a question, with data that matches its kind (closed). */
 export const interruptPayload = z
   .discriminatedUnion('kind', [
     z.strictObject(shape('approval')),
@@ -102,7 +102,7 @@ export const interruptPayload = z
 
 export type InterruptPayload = DataOf<typeof interruptPayload>;
 
-/** The payload of `interrupt.requested`: the InterruptPayload with its place. */
+/** The payload of `interrupt.requested`: an InterruptPayload with its run and node. */
 export const interruptRequested = z.looseObject({
   runId: text.optional(),
   nodeId: text.optional(),

@@ -1,4 +1,4 @@
-/** What a run waits for, as those who may answer read it, and the tokens by which somebody without a key may. */
+/** Open interrupts as answerers read them, and the tokens that let someone answer without an API key. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { instant, jsonObject, text } from '../fields.ts';
@@ -13,7 +13,7 @@ export const openInterrupt = z
     interruptId: text,
     data: jsonObject,
     requestedAt: instant,
-    /** When it counts as rejected; absent when it waits for ever. */
+    /** When it expires; absent if it never does. */
     expiresAt: instant.optional(),
   })
   .meta({ id: 'OpenInterrupt' });
@@ -21,7 +21,7 @@ export const openInterrupt = z
 /** `GET /v1/runs/{runId}/interrupts`, the oldest first. */
 export const openInterrupts = z.looseObject({ interrupts: z.array(openInterrupt) }).meta({ id: 'OpenInterrupts' });
 
-/** `GET /v1/host/cairn/interrupts`: what all runs of the tenant wait for, the oldest first. */
+/** `GET /v1/host/cairn/interrupts`: the open interrupts of all runs of the tenant, oldest first. */
 export const pendingInterrupts = z
   .looseObject({
     interrupts: z.array(
@@ -41,7 +41,7 @@ export const pendingInterrupts = z
 export const tokenIntents = ['resolve', 'inspect'] as const;
 export type TokenIntent = (typeof tokenIntents)[number];
 
-/** Longest life that may be asked for, in seconds: a day. */
+/** Maximum lifetime of a token in seconds: one day. */
 export const MAX_TOKEN_SECONDS = 86_400;
 
 /** `POST /v1/host/cairn/runs/{runId}/interrupts/{nodeId}/token` (closed). */
@@ -65,10 +65,10 @@ export const interruptToken = z
   })
   .meta({ id: 'InterruptToken' });
 
-/** `POST /v1/interrupts/{token}`: nothing more is said to who has only a token. */
+/** `POST /v1/interrupts/{token}`. A token holder learns nothing else. */
 export const interruptResolved = z.strictObject({}).meta({ id: 'InterruptResolved' });
 
-/** What is posted to a run's `callbackUrl` when it waits. */
+/** The body of the POST to a run's `callbackUrl` when the run waits. */
 export const interruptCallback = z
   .looseObject({ runId: text, interrupt: openInterrupt, token: text, url: text, expiresAt: instant })
   .meta({ id: 'InterruptCallback' });

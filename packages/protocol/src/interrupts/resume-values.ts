@@ -1,4 +1,4 @@
-/** Answers to interrupts, brought into the one form that is recorded, whatever older form a client sent. */
+/** Parses answers to interrupts, and converts older forms to the one that is recorded. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { json, jsonObject, text } from '../fields.ts';
@@ -36,8 +36,8 @@ export type ClarificationAnswer = DataOf<typeof clarificationAnswer>;
 export type ExternalAnswer = DataOf<typeof externalAnswer>;
 
 /**
- * An answer to an approval. Clients of an older form say `decision: approved | rejected`, or `edit` for `edit-accept`. A
- * rejection with feedback asks for a refinement where the gate offers one, and stays a rejection where it does not.
+ * Parses an answer to an approval. Older clients send `decision: approved | rejected`, or `edit` for `edit-accept`. A rejection
+ * with feedback becomes a refinement if the gate offers one.
  */
 export function parseApprovalAnswer(value: Json, offered: readonly ApprovalAction[]): ApprovalAnswer {
   return parseShape(approvalAnswer, isJsonObject(value) ? currentForm(value, offered) : value, 'The answer');
@@ -64,7 +64,7 @@ function currentForm(value: JsonObject, offered: readonly ApprovalAction[]): Jso
   return { ...others, action: 'refine', refineFeedback: { scope: 'whole', text: feedback } };
 }
 
-/** Null where an item is not `{ id, answer }`: the shape's own check then says what is wrong. */
+/** Null if an item is not `{ id, answer }`: the schema then reports the problem. */
 function byId(items: readonly Json[]): JsonObject | null {
   const entries: [string, Json][] = [];
   for (const item of items) {

@@ -1,16 +1,16 @@
-/** The lines of a bundle: one run with all it takes to read and to verify it elsewhere, as a file of JSON lines. */
+/** The lines of a bundle: a JSON Lines file that holds one run and everything needed to read and verify it elsewhere. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { count, instant, text } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
 
-/** The format this version writes; another one is refused by its number. */
+/** The format version that this program reads and writes. */
 export const BUNDLE_VERSION = 1;
 
 const id = text.max(MAX_ID_LENGTH);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
 
-/** The first line: whose rows follow, and which hash the last of them has. */
+/** The first line: the run, and the hash of its last row. */
 export const bundleHeader = z.strictObject({
   kind: z.literal('cairn-bundle'),
   version: z.literal(BUNDLE_VERSION),
@@ -29,7 +29,7 @@ export const bundleHeader = z.strictObject({
   }),
 });
 
-/** The second line: the definition as its text was hashed. */
+/** The second line: the definition, as the text that was hashed. */
 export const bundleDefinition = z.strictObject({ kind: z.literal('definition'), hash: sha256, body: text });
 
 /** Then each row in order; payload and task face are the stored texts, because the hashes cover their bytes. */

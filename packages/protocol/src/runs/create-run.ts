@@ -35,7 +35,7 @@ export const runCreated = z
     eventsUrl: text,
     statusUrl: text.optional(),
     workflowId: text.optional(),
-    /** The conversation that the run is in. */
+    /** The context of the run. */
     contextId: text.optional(),
     startedAt: instant.optional(),
   })

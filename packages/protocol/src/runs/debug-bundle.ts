@@ -1,4 +1,4 @@
-/** The debug bundle: one run with its log and its spans in one JSON document, for who has to find out what happened. */
+/** The debug bundle: one run with its log and its spans in one JSON document, for debugging. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { runEventDoc } from '../events/run-event-doc.ts';
@@ -11,7 +11,7 @@ export const debugBundle = z
     generatedAt: instant,
     host: z.strictObject({ name: text, version: text, vendor: z.string().optional() }),
     run: runSnapshotSchema,
-    /** In order. `data` says the same as `payload`, under the name that earlier readers know. */
+    /** In order. `data` repeats `payload` under its older name. */
     events: z.array(runEventDoc),
     spans: z.array(z.looseObject({ name: text, attributes: jsonObject.optional() })),
     metrics: z.looseObject({

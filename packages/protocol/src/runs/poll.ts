@@ -1,11 +1,11 @@
-/** The answers of the event routes that are not streams: one poll, and the whole log as JSON. */
+/** The responses of the event routes that are not streams: one poll, and the whole log as JSON. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { runEventDoc } from '../events/run-event-doc.ts';
 import { text } from '../fields.ts';
 import { runStatuses } from './run-status.ts';
 
-/** `GET /v1/runs/{runId}/events/poll`: what every reader of the wire expects, under the names each of them knows. */
+/** `GET /v1/runs/{runId}/events/poll`. Fields appear under the name of each published revision. */
 export const pollAnswer = z
   .looseObject({
     runId: text.optional(),

@@ -1,4 +1,4 @@
-/** The small bodies of a run's other routes: cancelling, pausing, answering, listing, and registering workflows. */
+/** Request and response bodies of the run routes (cancel, pause, resume, answer, list) and of workflow registration. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { errorEnvelope } from '../error-envelope.ts';
@@ -14,7 +14,7 @@ const status = z.enum(runStatuses);
 export const cancelRun = z.strictObject({ reason: z.string().max(512).optional() }).meta({ id: 'CancelRun' });
 export const runCancelled = z.looseObject({ runId: text, status }).meta({ id: 'RunCancelled' });
 
-/** Most runs that one request cancels. */
+/** Maximum number of runs in one request. */
 export const MAX_BULK_CANCEL = 100;
 
 /** `POST /v1/runs:bulk-cancel` (closed). One row of the answer for each id, in the order of the request. */

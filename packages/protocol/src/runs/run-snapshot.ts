@@ -25,7 +25,7 @@ export const runSnapshotSchema = z
   .looseObject({
     runId: text.max(128),
     workflowId: text,
-    /** The conversation that the run is in. */
+    /** The context of the run. */
     contextId: text.optional(),
     status: z.enum(runStatuses),
     owner: owner.optional(),
@@ -46,13 +46,13 @@ export const runSnapshotSchema = z
     metrics: z
       .looseObject({ openwopCost: cost.optional(), agents: z.record(z.string(), agentCost).optional() })
       .optional(),
-    /** Runs that its nodes have started: all that have not ended, and the newest of the others. */
+    /** Child runs: all that are active, and the newest of those that ended. */
     childRuns: z.array(z.looseObject({ runId: text, workflowId: text, status: z.enum(runStatuses) })).optional(),
     parentRunId: text.optional(),
     parentNodeId: text.optional(),
     inputs: jsonObject.optional(),
     outputs: jsonObject.optional(),
-    /** When a run of another host was imported here; it never goes on. */
+    /** When the run was imported from another host. An imported run never continues. */
     importedAt: instant.optional(),
     /** What the run waits for, while it waits; never a token. */
     interrupt: z

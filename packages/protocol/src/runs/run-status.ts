@@ -1,4 +1,4 @@
-/** The statuses a run can have; apart from the snapshot's schema, so that a browser that only needs the names loads no parser. */
+/** The statuses of a run. Separate from the snapshot schema, so that a browser that needs only the names loads no parser. */
 
 export const runStatuses = [
   'pending',
@@ -16,6 +16,6 @@ export type RunStatus = (typeof runStatuses)[number];
 
 export const isRunStatus = (value: unknown): value is RunStatus => runStatuses.some((status) => status === value);
 
-/** True when nothing more will happen to the run. */
+/** True if the run has ended. */
 export const isTerminalStatus = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';

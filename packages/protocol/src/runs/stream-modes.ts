@@ -1,10 +1,10 @@
-/** The modes of a run's event stream: which events each of them shows, decided by the type alone, and how a list of them is read. */
+/** The modes of a run's event stream. The event type alone decides which modes show an event. */
 import { quoted, TerminalError } from '../errors.ts';
 
 export const streamModes = ['updates', 'values', 'messages', 'debug'] as const;
 export type StreamMode = (typeof streamModes)[number];
 
-/** Longest time, in milliseconds, that a stream may be asked to hold events back for a batch. */
+/** Maximum time in milliseconds that a stream may buffer events. */
 export const MAX_BUFFER_MS = 5_000;
 
 /** Types that are never in the log: they exist only on streams. */
@@ -39,12 +39,12 @@ export const isTransition = (type: string): boolean => type === 'node.started' |
 
 /** The name under which a stream of these modes shows events of a type; null when it leaves them out. */
 export function shownAs(modes: ReadonlySet<StreamMode>, type: string): string | null {
-  // Streamed text has a name of its own for who follows messages; one row is one frame, also where two modes admit it.
+  // `messages` renames streamed text. One row is one frame, even if two modes show it.
   if (type === 'output.chunk' && modes.has('messages')) return streamTypes.message;
   return modes.has('debug') || (modes.has('updates') && isUpdate(type)) ? type : null;
 }
 
-/** The modes a `streamMode` parameter asks for, `updates` without one: what is shown is their union. `values` is a stream of its own and goes with no other. */
+/** Parses a `streamMode` parameter. The default is `updates`; a list shows the union; `values` cannot be combined. */
 export function parseStreamModes(text: string | undefined): ReadonlySet<StreamMode> {
   if (text === undefined) return new Set(['updates']);
   const modes = new Set<StreamMode>();

@@ -1,4 +1,4 @@
-/** What the agents of a run do: who acts in which node, what each used, which tool calls are open. */
+/** The agents of a run: who acts in which node, their usage, their open tool calls. */
 import type { AgentRef } from '../agents/agent-ref.ts';
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent } from '../events/event.ts';
@@ -27,7 +27,7 @@ export interface Agents extends Nodes, Streams {
   thoughts: number;
 }
 
-/** Takes in what agents and models did; other types change nothing here. */
+/** Folds agent and model events. Other types, known or unknown, change nothing. */
 export function foldAgent(view: Agents, event: FoldEvent): void {
   switch (event.type) {
     case 'output.chunk':
@@ -55,7 +55,7 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
     }
     case 'agent.handoff': {
       const { to, toAgentId, context } = event.payload;
-      // Work that comes back as a child run is done by others elsewhere; who gave it stays.
+      // With a subtask a child run does the work; the acting agent stays.
       if (context?.subtaskId === undefined) act(view, event.nodeId, to ?? { agentId: toAgentId });
       break;
     }
@@ -71,7 +71,7 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
   }
 }
 
-/** Reasons that were suppressed, or that nobody gave, are told in the log and are no thoughts. */
+/** Suppressed or empty reasoning is recorded, but is not a thought. */
 export const isThought = ({ reasoning, verbosity }: PayloadOf<'agent.reasoned'>): boolean =>
   reasoning !== '' && verbosity !== 'off';
 
@@ -94,7 +94,7 @@ function spend(view: Agents, { nodeId, payload: call }: EventOf<'provider.usage'
   addUsage(usage, call);
 }
 
-/** A call that is asked for again is still the same call. */
+/** A repeated request belongs to the same call. */
 function openToolCall(view: Agents, { nodeId = '', seq, payload: called }: EventOf<'agent.toolCalled'>): void {
   if (Object.hasOwn(view.toolCalls, called.callId)) return;
   view.toolCallCount += 1;
@@ -107,7 +107,7 @@ function closeToolCall(view: Agents, callId: string): void {
   view.ended = 'tool-call';
 }
 
-/** The node is over, and with it whatever its agent still had under way. */
+/** The node ended; its open blocks and tool calls end with it. */
 export function leaveAgents(view: Agents, nodeId: string): void {
   dropBlocks(view, nodeId);
   for (const callId in view.toolCalls) if (view.toolCalls[callId]?.nodeId === nodeId) delete view.toolCalls[callId];

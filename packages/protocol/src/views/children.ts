@@ -1,4 +1,4 @@
-/** The runs that a run has started, as its own log tells of them. */
+/** The child runs of a run, from the parent's log. */
 import type { AgentRef } from '../agents/agent-ref.ts';
 import type { PayloadOf } from '../events/catalogue.ts';
 import { isJsonObject } from '../json.ts';
@@ -7,19 +7,19 @@ import { isRunStatus, isTerminalStatus, type RunStatus } from '../runs/run-statu
 export interface ChildRun {
   readonly runId: string;
   workflowId: string;
-  /** `running` until its end is told here. */
+  /** `running` until the parent's log records its end. */
   status: RunStatus;
 }
 
 /** The part of a run's view that holds them. */
 export interface Children {
-  /** All that have not ended, and of the others the newest. */
+  /** All active children, and the newest ended ones. */
   childRuns: ChildRun[];
-  /** Who supervises the run: the agent of its first supervisor node, for good. */
+  /** The agent of the run's first supervisor node. */
   runOrchestrator: AgentRef | null;
 }
 
-/** As many are kept, however many there were: a snapshot does not grow with the age of its run. */
+/** Bounds the list, so that a snapshot does not grow with the run. */
 const MAX_CHILD_RUNS = 100;
 
 export function childDispatched(view: Children, payload: PayloadOf<'node.dispatched'>): void {
@@ -27,13 +27,13 @@ export function childDispatched(view: Children, payload: PayloadOf<'node.dispatc
   childOf(view, childRunId).workflowId = childWorkflowId;
 }
 
-/** The end of a child is told by the row that also says what it gave; a quick one ends before it is told that it began. */
+/** The row with the child's result also records its end. A quick child may end before its `node.dispatched` is recorded. */
 export function childReturned(view: Children, { childRunId, outcome }: PayloadOf<'cairn.step.returned'>): void {
   if (childRunId === undefined || !isJsonObject(outcome)) return;
   if (isRunStatus(outcome.status)) childOf(view, childRunId).status = outcome.status;
 }
 
-/** The newest are the likeliest to be asked for. */
+/** Searches from the end: recent children are the most likely. */
 function childOf({ childRuns }: Children, runId: string): ChildRun {
   const known = childRuns.findLast((child) => child.runId === runId);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ function childOf({ childRuns }: Children, runId: string): ChildRun {
 
 const SUPERVISOR = 'core.orchestrator.supervisor';
 
-/** A supervisor that names nobody goes by the name of its node. */
+/** A supervisor without an agent gets an id derived from its node. */
 export function superviseFrom(view: Children, nodeId: string, started: PayloadOf<'node.started'>): void {
   if (started.typeId !== SUPERVISOR) return;
   view.runOrchestrator ??= started.agent ?? { agentId: `host:orchestrator:${nodeId}` };

@@ -1,4 +1,4 @@
-/** What a person is asked, in the words of whoever asked. */
+/** The question of an interrupt as text for a person. */
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { InterruptView } from './interrupts.ts';
 
@@ -19,7 +19,7 @@ function questionsOf(data: JsonObject): string {
 
 const wordsOf = (item: Json): Json => (isJsonObject(item) ? (item.question ?? '') : '');
 
-/** Of a sign-in; other events from outside have no words for people. */
+/** The prompt of a sign-in. Other external events have none. */
 function signInOf({ correlation }: JsonObject): Json | undefined {
   return isJsonObject(correlation) && typeof correlation.authType === 'string' ? correlation.prompt : undefined;
 }

@@ -1,4 +1,4 @@
-/** The fold behind every surface: it takes one event into the view, in place, at a cost that does not grow with the run. */
+/** The fold behind every surface. It updates the view in place, at a cost that does not grow with the run. */
 
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { FoldEvent } from '../events/event.ts';
@@ -24,8 +24,8 @@ import { addUsage } from './usage.ts';
 import { changeVariable, seedVariables } from './variables.ts';
 
 /**
- * Take one event into the view. Unknown types and fields are ignored, and so is whatever follows a terminal event.
- * Payloads are kept by reference and never changed. They are not parsed here: see `typedEvent` for what holds them to their types.
+ * Folds one event into the view. It ignores unknown types and fields, and all events after a terminal one. The view keeps
+ * payloads by reference and never changes them. Payloads are not parsed here; see `typedEvent`.
  */
 export function foldRun(view: RunView, event: FoldEvent): void {
   view.lastSeq = event.seq;
@@ -204,14 +204,14 @@ function end(view: RunView, { seq, at }: FoldEvent, status: 'completed' | 'faile
   setTaskStatus(view, status === 'cancelled' ? 'canceled' : status, seq);
 }
 
-/** A node ended. An interrupt it still held is closed with it, so the run may have stopped waiting. */
+/** A node ended. Its open interrupt closes with it, so the run may stop waiting. */
 function leaveNode(view: RunView, nodeId: string, result: NodeResult): void {
   endNode(view, nodeId, result);
   leaveAgents(view, nodeId);
   refresh(view);
 }
 
-/** Show what the open questions say, unless the run is paused, cancelling or not yet started. */
+/** Sets the status that the open interrupts imply, unless the run is paused, cancelling or pending. */
 function refresh(view: RunView): void {
   const status = statusOf(view.waits);
   view.currentNodeId = status === 'running' ? null : (oldestWait(view)?.nodeId ?? null);
