@@ -198,7 +198,6 @@ async function open(host: Served, url: string, headers: Record<string, string> =
 
 const documentsIn = (message: Message | undefined): readonly JsonObject[] =>
   Array.isArray(message?.data) ? message.data.filter(isJsonObject) : [];
-
 const idsIn = (message: Message | undefined) => documentsIn(message).map(({ sequence }) => sequence);
 
 test('a buffered stream holds events back for its time and sends them as one batch', async () => {
@@ -210,11 +209,7 @@ test('a buffered stream holds events back for its time and sends them as one bat
   host.timers.pass(700);
   const [batch, ...others] = await reader.until((all) => all.length > 0);
   expect([batch?.event, batch?.id, idsIn(batch), others]).toEqual(['batch', 2, [0, 1, 2], []]);
-  expect(documentsIn(batch)[1]).toMatchObject({
-    eventId: `${runA}:1`,
-    type: 'node.started',
-    nodeId: 'a',
-  });
+  expect(documentsIn(batch)[1]).toMatchObject({ eventId: `${runA}:1`, type: 'node.started', nodeId: 'a' });
 });
 
 test.each([

@@ -1,0 +1,105 @@
+/** A client that follows a young run is given its first events from memory, and from the log when memory lacks one. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { describe, expect, it } from 'vitest';
+import { inMemoryStore } from '../in-memory/store.ts';
+import type { RunRows } from '../ports/event-log.ts';
+import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import type { Store } from '../ports/store.ts';
+import { LiveFeed } from './feed.ts';
+import { collector, settled } from './feed-sink.kit.ts';
+
+/** A store whose reads are counted. */
+function counted(store: Store) {
+  const reads: RunRows[] = [];
+  const read: Store['log']['read'] = (range) => {
+    reads.push(range as RunRows);
+    return store.log.read(range);
+  };
+  const log = { ...store.log, read };
+  return { reads, log };
+}
+
+const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runId, rows: [row(type)] });
+
+describe('a young run', () => {
+  it('is followed from its first event without a read of the log', async () => {
+    const store = inMemoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    await fact(store);
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    await fact(store);
+    await settled();
+    expect(sink.positions()).toEqual([0, 1, 2]);
+    expect(reads).toEqual([]);
+  });
+
+  it('is read from the log when another run of its context was followed meanwhile', async () => {
+    const store = inMemoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    await store.log.append(creation(runB));
+    const passing = feed.subscribe({ runId: runB, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.positions()).toEqual([0, 1]);
+    expect(reads.at(-1)?.runId).toBe(runA);
+  });
+
+  it('is read from the log by who comes after all others have left', async () => {
+    const store = inMemoryStore();
+    const feed = new LiveFeed(store.log);
+    await store.log.append(creation(runA));
+    const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
+    await settled();
+    await fact(store);
+    passing.close();
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.positions()).toEqual([0, 1]);
+  });
+
+  it('is read from the log once it has many rows, or large ones', async () => {
+    for (const rows of [
+      Array.from({ length: 60 }, () => row('x')),
+      [row('x', { payload: `"${'x'.repeat(40_000)}"` })],
+    ]) {
+      const store = inMemoryStore();
+      const { reads, log } = counted(store);
+      const feed = new LiveFeed(log);
+      await store.log.append(creation(runA));
+      await store.log.append({ runId: runA, rows });
+      const sink = collector();
+      feed.subscribe({ runId: runA, after: -1 }, sink);
+      await settled();
+      expect(sink.positions()).toHaveLength(rows.length + 1);
+      expect(reads.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('is forgotten when many younger ones have begun', async () => {
+    const store = inMemoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed(log);
+    await store.log.append(creation(runA));
+    for (let i = 0; i < 128; i += 1) {
+      const runId = `run_young_${i}` as RunId;
+      const create = { tenant: 't', contextId: `ctx_young_${i}` as ContextId, originRunId: runId };
+      await store.log.append(creation(runId, { create }));
+    }
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.positions()).toEqual([0]);
+    expect(reads).toHaveLength(1);
+  });
+});
