@@ -1,6 +1,6 @@
 /** The limit of streaming: a bare `node:http` server that writes each event to every open response, and does nothing else. */
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
 
@@ -27,7 +27,7 @@ function bareCommands() {
         response.on('close', () => open.delete(response));
       });
       await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-      return (server.address() as AddressInfo).port;
+      return portOf(server);
     },
 
     emit: async ({ count, everyMs }: { readonly count: number; readonly everyMs: number }): Promise<Emitted> => {

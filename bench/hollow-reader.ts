@@ -1,8 +1,8 @@
 /** The limit of reading: the rows of a store's own file, spliced into frames and sent, with nothing else done. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
+import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { present } from '../packages/host/test/kit/present.ts';
 import { serveCommands } from './child.ts';
 
@@ -42,7 +42,7 @@ async function serve({ file, runId }: { readonly file: string; readonly runId: s
       .end(body);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 const commands = { serve };

@@ -1,7 +1,7 @@
 /** The limit of the host: a server that thinks nothing, and only group-commits and streams the rows a real run has. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { present } from '../packages/host/test/kit/present.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { ListedRuns } from './listed-runs.ts';
@@ -105,7 +105,7 @@ function hollowCommands() {
       rows = new RawRows(join(folder, 'hollow.db'), shape.rows);
       const server = hollowServer(rows, shape);
       await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-      return (server.address() as AddressInfo).port;
+      return portOf(server);
     },
     usage: () => ({ cpuMs: cpuMs(), commits: rows?.commits ?? 0 }),
   };

@@ -1,7 +1,7 @@
 /** The load generator trusts this connection to know where a reply ends; node:http says what is right. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { present } from '../packages/host/test/kit/present.ts';
 import { HttpConnection, requestText } from './http-connection.ts';
 
@@ -17,7 +17,7 @@ afterEach(() => {
 async function connectionTo(answer: (response: ServerResponse, url: string) => void): Promise<HttpConnection> {
   const server = createServer((request, response) => answer(response, present(request.url)));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const connection = new HttpConnection((server.address() as AddressInfo).port);
+  const connection = new HttpConnection(portOf(server));
   open.push({ server, connection });
   return connection;
 }

@@ -35,9 +35,9 @@ export async function campaignCommand({ usage, option, usually, run }: CampaignC
     if (!Number.isInteger(times) || times < 1) {
       throw new TypeError(`--${option} takes a whole number from 1, not "${values[option]}".`);
     }
-    seed = (values.seed as string | undefined) ?? crypto.randomUUID().slice(0, 8);
+    seed = typeof values.seed === 'string' ? values.seed : crypto.randomUUID().slice(0, 8);
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return 2;
   }
   process.stderr.write(`seed ${seed}\n`);

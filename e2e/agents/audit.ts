@@ -1,5 +1,6 @@
 /** What must hold of a finished run, given its rows and what was counted outside. Pure. */
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Breach } from '../crash/breach.ts';
 import type { Entry } from '../crash/journal.ts';
 
@@ -50,7 +51,7 @@ type Complain = (promise: string, facts: JsonObject) => void;
 function callsOf(rows: readonly RunEventDoc[]): ReadonlyMap<string, Call> {
   const calls = new Map<string, Call>();
   for (const { type, payload } of rows) {
-    const { callId, safety, agentId, status } = (payload ?? {}) as JsonObject;
+    const { callId, safety, agentId, status } = fields(payload ?? {});
     if (typeof callId !== 'string') continue;
     const known = calls.get(callId);
     if (closes.has(type) && known !== undefined) known.closed += 1;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
 import type { Breach } from '../crash/breach.ts';
 import { HostProcess } from '../crash/host-process.ts';
@@ -85,7 +86,7 @@ export async function crewCampaign(options: CrewCampaign): Promise<CrewReport> {
 }
 
 const isWrite = (row: RunEventDoc | undefined): boolean =>
-  row?.type === 'agent.toolCalled' && (row.payload as JsonObject).safety === 'write';
+  row?.type === 'agent.toolCalled' && fields(row.payload).safety === 'write';
 
 class Scene {
   readonly host: HostProcess;
@@ -146,10 +147,10 @@ class Scene {
     let isTime = this.#nextMoment(0);
     for (;;) {
       for await (const { data } of wire.stream(runId, rows.length - 1)) {
-        const row = JSON.parse(data) as RunEventDoc;
+        const row: RunEventDoc = JSON.parse(data);
         rows.push(row);
         if (isTerminalType(row.type)) return rows;
-        if (row.type === 'interrupt.requested') await this.#answer(wire, runId, row.payload as JsonObject);
+        if (row.type === 'interrupt.requested') await this.#answer(wire, runId, fields(row.payload));
         if (!isTime(rows) || this.deaths.length >= this.#options.kills) continue;
         isTime = this.#nextMoment(rows.length);
         await this.#die(row);
@@ -180,8 +181,8 @@ class Scene {
   /** Only a write whose end is not known may be asked about; it is in the inbox, and a person settles it. */
   async #answer(wire: Wire, runId: string, { interruptId, data }: JsonObject): Promise<void> {
     this.questions += 1;
-    const { customKind, payload } = (data ?? {}) as JsonObject;
-    const { callId } = (payload ?? {}) as JsonObject;
+    const { customKind, payload } = fields(data ?? {});
+    const { callId } = fields(payload ?? {});
     if (customKind !== 'cairn.step.interrupted') this.#complain('nothing else is asked', { runId, data });
     const inbox = await this.#inbox();
     if (!inbox.some((question) => question.interruptId === interruptId)) {
@@ -203,7 +204,7 @@ class Scene {
     const response = await this.host.fetch('/v1/host/cairn/interrupts', {
       headers: { authorization: `Bearer ${this.#settings.key}` },
     });
-    return ((await response.json()) as { readonly interrupts: readonly JsonObject[] }).interrupts;
+    return objects(fields(await response.json()).interrupts);
   }
 
   #audit(topic: string, runId: string, rows: readonly RunEventDoc[]): void {

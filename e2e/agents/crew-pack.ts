@@ -12,7 +12,7 @@ export const shippedPacks = join(import.meta.dirname, '../../packs');
 export function countingCrew(folder: string): void {
   cpSync(join(shippedPacks, 'research-crew'), folder, { recursive: true });
   const file = join(folder, 'pack.json');
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+  const manifest: Manifest = JSON.parse(readFileSync(file, 'utf8'));
   const agents = manifest.agents.map((agent) =>
     agent.agentId.endsWith('.planner')
       ? agent

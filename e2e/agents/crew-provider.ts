@@ -8,6 +8,7 @@ import {
   fakeOpenAi,
   usageChunk,
 } from '../../packages/host/test/kit/fake-openai.ts';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { type ChatRequest, type CrewReply, crewReply, turnName } from './crew-model.ts';
 
 export interface CrewProvider extends AsyncDisposable {
@@ -20,7 +21,7 @@ export interface CrewProvider extends AsyncDisposable {
 export async function crewProvider(everyMs: number): Promise<CrewProvider> {
   const counts = new Map<string, Map<string, number>>();
   const server = await fakeOpenAi(({ body }) => {
-    const request = body as unknown as ChatRequest;
+    const request = requestOf(body);
     const { topic, agent, turn } = turnName(request);
     const ofTopic = counts.get(topic) ?? new Map<string, number>();
     counts.set(topic, ofTopic);
@@ -37,6 +38,12 @@ export async function crewProvider(everyMs: number): Promise<CrewProvider> {
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
+
+/** What a call of the model says, as far as the crew looks at it. */
+const requestOf = (body: JsonObject): ChatRequest => ({
+  messages: objects(body.messages).map(({ role, content }) => ({ role: String(role), content })),
+  tools: objects(body.tools ?? []).map((tool) => ({ function: { name: String(fields(tool.function).name) } })),
+});
 
 /** Words one by one; the arguments of calls in two fragments. */
 function chunksOf({ think = '', say = '', calls = [] }: CrewReply): readonly JsonObject[] {

@@ -17,7 +17,7 @@ const tell = (message: FromHost): void => {
   if (process.connected) process.send?.(message);
 };
 
-const settings = JSON.parse(process.argv[2] ?? '{}') as CrewSettings;
+const settings: CrewSettings = JSON.parse(process.argv[2] ?? '{}');
 const stopped = Promise.withResolvers<void>();
 process.on('message', () => stopped.resolve());
 process.on('disconnect', () => stopped.resolve());

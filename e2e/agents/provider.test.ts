@@ -6,6 +6,7 @@ import { createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { wireSchemas } from '../openwop/wire-schemas.ts';
 import { withOpenwop } from '../openwop/with-openwop.ts';
 import { shippedPacks } from './crew-pack.ts';
@@ -44,11 +45,11 @@ async function finished(topic: string): Promise<Finished> {
   const run = await client.runs.get(runId);
   expect([run.status, run.error]).toEqual(['completed', undefined]);
   const brief = readFileSync(join(data, 'runs', runId, 'files', 'brief.md'), 'utf8');
-  return { events, outputs: run.outputs as JsonObject, brief, asked: provider.asked(topic) };
+  return { events, outputs: fields(run.outputs), brief, asked: provider.asked(topic) };
 }
 
 const payloads = (events: readonly RunEventDoc[], type: string): readonly JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
+  events.filter((event) => event.type === type).map(({ payload }) => fields(payload));
 
 test('the crew plans, hands over, researches with tools and writes, on a model that streams', async () => {
   const topic = 'topic-tides';
@@ -64,7 +65,7 @@ test('the crew plans, hands over, researches with tools and writes, on a model t
   ]);
   // Parallel calls of one turn are all under way before the first returns.
   const tools = events.filter(({ type }) => type === 'agent.toolCalled' || type === 'agent.toolReturned');
-  expect(tools.map(({ payload }) => (payload as JsonObject).toolId)).toContain('openwop:fs.write');
+  expect(tools.map(({ payload }) => fields(payload).toolId)).toContain('openwop:fs.write');
   expect(payloads(events, 'agent.toolReturned').filter(({ status }) => status !== 'ok')).toEqual([]);
   expect(payloads(events, 'agent.reasoned').map(({ reasoning }) => reasoning)).toContain('That is all.');
   expect(outputs.content).toBe(`# ${topic}\n\nAll is well, as far as the notes go.`);
@@ -78,7 +79,7 @@ test('streamed pieces join to what their blocks close with', async () => {
   const { events, outputs } = await finished('topic-waves');
   let thought = '';
   for (const { type, payload } of events) {
-    const { delta, reasoning } = payload as JsonObject;
+    const { delta, reasoning } = fields(payload);
     if (type === 'agent.reasoning.delta') thought += String(delta);
     if (type !== 'agent.reasoned') continue;
     expect(thought).toBe(reasoning);
@@ -86,7 +87,7 @@ test('streamed pieces join to what their blocks close with', async () => {
   }
   const written = events.filter(({ type, nodeId }) => type === 'output.chunk' && nodeId === 'write');
   expect(written.length).toBeGreaterThan(3);
-  expect(written.map(({ payload }) => (payload as JsonObject).chunk).join('')).toBe(outputs.content);
+  expect(written.map(({ payload }) => fields(payload).chunk).join('')).toBe(outputs.content);
 });
 
 withOpenwop('the crew on the wire', (published) => {

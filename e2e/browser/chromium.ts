@@ -27,9 +27,10 @@ export const newContext = (browser: Browser): Promise<BrowserContext> => browser
  * first to finish gives it the shared name.
  */
 async function unpacked(): Promise<string> {
-  const { version } = JSON.parse(readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8')) as {
-    readonly version: string;
-  };
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),
+  );
+  const { version } = manifest;
   const cache = join(modules, '.cache');
   const home = join(cache, `chromium-${version}`);
   if (existsSync(home)) return home;

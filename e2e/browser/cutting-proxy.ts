@@ -1,5 +1,6 @@
 /** A network between a browser and a host that fails when it is told to. */
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from '../../packages/host/test/kit/port-of.ts';
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly url: string;
@@ -28,7 +29,7 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
     for (const socket of open) socket.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     cut,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));

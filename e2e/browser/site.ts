@@ -1,6 +1,6 @@
 /** A web application of its own origin: one empty page. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../../packages/host/test/kit/port-of.ts';
 
 export interface Site extends AsyncDisposable {
   readonly origin: string;
@@ -13,7 +13,7 @@ export async function emptySite(): Promise<Site> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${portOf(server)}`,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -11,6 +11,7 @@ import {
   fakeOpenAi,
   usageChunk,
 } from '../../packages/host/test/kit/fake-openai.ts';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { ACCESS_KEY, type Answer, SECRET, shownError, written } from './planted-host.ts';
 
 /** The provider's key of the configuration, and one that a caller brings by its name. */
@@ -70,7 +71,7 @@ function called(name: string, input: JsonObject): readonly JsonObject[] {
 
 /** Turns of the talker; whoever else asks is refused with all that it sent. */
 function reply({ body, headers }: FakeRequest): FakeReply {
-  const messages = body.messages as readonly { readonly role: string; readonly content?: string }[];
+  const messages = objects(body.messages);
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   if (!JSON.stringify(messages).includes('Task of talks')) {
     const message = `Key ${String(headers.authorization)} is wrong, and so is ${SECRET}: ${every}`;
@@ -165,7 +166,7 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;
-    return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as JsonObject };
+    return { status: response.status, text, body: fields(isJson ? JSON.parse(text) : {}) };
   };
   return { host, provider, notices, seenByTools, ask };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createHost, defineStep, type Host, type HostOptions } from '@cairn/host';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { chain } from '../../packages/host/test/kit/engine-bench.ts';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 
 /** Made of what the encodings write differently. */
 export const SECRET = 'sk-Canary/9+"x\\é&~ 0123';
@@ -118,7 +119,7 @@ export async function plantedHost({ data, isKnown, collector }: PlantedOptions):
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;
-    return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as JsonObject };
+    return { status: response.status, text, body: fields(isJson ? JSON.parse(text) : {}) };
   };
   return { host, seenBySteps, notices, ask, held: () => running.promise };
 }

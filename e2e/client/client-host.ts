@@ -2,11 +2,11 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SignedDelivery } from '@cairn/client';
 import { createHost, defineWorkflow } from '../../packages/host/src/index.ts';
+import { portOf } from '../../packages/host/test/kit/port-of.ts';
 
 export const key = 'a-key-for-the-client';
 
@@ -39,7 +39,7 @@ export async function clientHost(): Promise<ClientHost> {
   const waiting: ((posted: Posted) => void)[] = [];
   const receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
     response.writeHead(204).end();
     const posted = { headers: request.headers, body: Buffer.concat(chunks) };
     const next = waiting.shift();
@@ -47,7 +47,7 @@ export async function clientHost(): Promise<ClientHost> {
     else next(posted);
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const address = `http://127.0.0.1:${portOf(receiver)}`;
   const folder = await mkdtemp(join(tmpdir(), 'cairn-client-'));
   const host = await createHost({
     config: { port: 0, data: folder, keys: [{ key, tenant: 'acme' }], egress: { allow: [address] } },

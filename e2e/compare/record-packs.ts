@@ -29,13 +29,11 @@ const answers: readonly Json[] = [
 
 const PATIENCE_MS = 60_000;
 
-type Load = (path: string) => Promise<Record<string, unknown>>;
+type Load = <Module>(path: string) => Promise<Module>;
 
 export async function recordPacks(checkout: string, load: Load, say: (recorded: Recorded) => void): Promise<void> {
-  const { createHost: open } = (await load('packages/host/src/index.ts')) as { createHost: typeof createHost };
-  const { createClient: connect } = (await load('packages/client/src/index.ts')) as {
-    createClient: typeof createClient;
-  };
+  const { createHost: open } = await load<{ createHost: typeof createHost }>('packages/host/src/index.ts');
+  const { createClient: connect } = await load<{ createClient: typeof createClient }>('packages/client/src/index.ts');
   for (const { workflowId, inputs } of plays) {
     const data = await mkdtemp(join(tmpdir(), 'cairn-compare-'));
     // A fixed secret: where a stream is split depends on which characters a known secret begins with.
@@ -87,5 +85,5 @@ async function bundleOf(checkout: string, data: string, runId: string): Promise<
   const bin = join(checkout, 'packages/host/bin/cairn.mjs');
   await promisify(execFile)(process.execPath, [bin, 'export', runId, '--data', data, '--output', file]);
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as RecordedEvent);
+  return lines.map((line): RecordedEvent => JSON.parse(line));
 }

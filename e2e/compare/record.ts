@@ -5,23 +5,24 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Fixture } from '../openwop/openwop-data.ts';
-import type { Scenario } from '../openwop/scenario.ts';
+import { objects } from '../../packages/host/test/kit/json-fields.ts';
+import type { Fixture, openwopData as OpenwopData } from '../openwop/openwop-data.ts';
+import type { Scenario, Scenarios } from '../openwop/scenario.ts';
 import type { Reply, WireHost } from '../openwop/wire-host.ts';
+import type { wireSchemas as WireSchemas } from '../openwop/wire-schemas.ts';
+import type { simulate as Simulate } from '../sim/world.ts';
 import { normalise, type Recorded, type RecordedEvent } from './normalise.ts';
 import { recordPacks } from './record-packs.ts';
 
 const [, , checkout = '', part = '', ...range] = process.argv;
 
-const load = (path: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(checkout, path)).href);
+const load = <Module>(path: string): Promise<Module> => import(pathToFileURL(join(checkout, path)).href);
 
 const say = (recorded: Recorded): void => void process.stdout.write(`${JSON.stringify(recorded)}\n`);
 
 /** Every row of a seed with its chained hash, which covers all of its columns and both of its bodies. */
 async function recordSeeds(from: number, to: number): Promise<void> {
-  const { simulate } = (await load('e2e/sim/world.ts')) as {
-    simulate: (options: { seed: number; steps: number; sink: (line: string) => void }) => Promise<{ breach: unknown }>;
-  };
+  const { simulate } = await load<{ simulate: typeof Simulate }>('e2e/sim/world.ts');
   for (let seed = from; seed <= to; seed += 1) {
     const lines: string[] = [];
     const sink = (line: string): void => {
@@ -35,12 +36,10 @@ async function recordSeeds(from: number, to: number): Promise<void> {
 
 /** The published fixtures over HTTP: each scenario of the suite on a host of its own, and then every event of every run. */
 async function recordScenarios(): Promise<void> {
-  const { openwopData } = (await load('e2e/openwop/openwop-data.ts')) as { openwopData: () => unknown };
-  const { wireSchemas } = (await load('e2e/openwop/wire-schemas.ts')) as { wireSchemas: (data: unknown) => unknown };
-  const { WireHost: Host } = (await load('e2e/openwop/wire-host.ts')) as {
-    WireHost: { open(schemas: unknown): Promise<WireHost> };
-  };
-  const data = openwopData() as { fixtures: ReadonlyMap<string, Fixture> } | null;
+  const { openwopData } = await load<{ openwopData: typeof OpenwopData }>('e2e/openwop/openwop-data.ts');
+  const { wireSchemas } = await load<{ wireSchemas: typeof WireSchemas }>('e2e/openwop/wire-schemas.ts');
+  const { WireHost: Host } = await load<{ WireHost: typeof WireHost }>('e2e/openwop/wire-host.ts');
+  const data = openwopData();
   if (data === null) throw new Error(`The OpenWOP fixtures are not beside ${checkout}.`);
   for (const [id, scenarios] of await scenariosOf()) {
     const fixture = data.fixtures.get(id);
@@ -70,10 +69,8 @@ async function played(scenario: Scenario, fixture: Fixture, open: () => Promise<
 
 async function scenariosOf(): Promise<readonly (readonly [string, readonly Scenario[]])[]> {
   const files = (await readdir(join(checkout, 'e2e/openwop'))).filter((file) => file.endsWith('-scenarios.ts')).sort();
-  const modules = await Promise.all(files.map((file) => load(`e2e/openwop/${file}`)));
-  return modules.flatMap((module) =>
-    Object.values(module).flatMap((table) => Object.entries(table as Record<string, readonly Scenario[]>)),
-  );
+  const modules = await Promise.all(files.map((file) => load<Record<string, Scenarios>>(`e2e/openwop/${file}`)));
+  return modules.flatMap((module) => Object.values(module).flatMap((table) => Object.entries(table)));
 }
 
 /** Oldest first: runs are listed newest first. */
@@ -83,13 +80,13 @@ async function recordedRuns(host: WireHost): Promise<readonly (readonly Recorded
   do {
     const query: string = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
     const { body }: Reply = await host.call('GET', `/v1/runs?limit=100${query}`);
-    for (const run of body.runs as unknown as readonly { readonly runId: string }[]) listed.push(run.runId);
+    for (const { runId } of objects(body.runs)) listed.push(String(runId));
     cursor = body.nextCursor;
   } while (typeof cursor === 'string');
   const runs: (readonly RecordedEvent[])[] = [];
   for (const runId of listed.reverse()) {
     const { body } = await host.call('GET', `/v1/runs/${runId}/events`);
-    runs.push(body.events as unknown as readonly RecordedEvent[]);
+    runs.push(objects(body.events).map((event) => ({ ...event, type: String(event.type) })));
   }
   return runs;
 }

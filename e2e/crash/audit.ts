@@ -3,6 +3,7 @@ import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import { docText } from '../../packages/host/src/log/feed/frame.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import { fields, fieldsOrNone, parsedFields } from '../../packages/host/test/kit/json-fields.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 import type { Complain } from './breach.ts';
 import type { Entry } from './journal.ts';
@@ -109,11 +110,10 @@ function auditEffects({ rows, entries }: AuditedRun, complain: Complain): void {
 /** How often a human said that an interrupted call should be made again. */
 function retryVerdicts(rows: readonly Row[], callId: string): number {
   const questions = payloadsOf(rows, 'interrupt.requested')
-    .filter(({ data }) => (((data as JsonObject).payload ?? {}) as JsonObject).callId === callId)
+    .filter(({ data }) => fields(fields(data).payload ?? {}).callId === callId)
     .map(({ interruptId }) => interruptId);
   return payloadsOf(rows, 'interrupt.resolved').filter(
-    ({ interruptId, resumeValue }) =>
-      questions.includes(interruptId) && (resumeValue as JsonObject | undefined)?.action === 'retry',
+    ({ interruptId, resumeValue }) => questions.includes(interruptId) && fieldsOrNone(resumeValue).action === 'retry',
   ).length;
 }
 
@@ -121,4 +121,4 @@ const attemptOf = ({ callId, attempt }: { readonly callId?: unknown; readonly at
   `${String(callId)}/${String(attempt)}`;
 
 const payloadsOf = (rows: readonly Row[], type: string): JsonObject[] =>
-  rows.filter((row) => row.type === type).map((row) => JSON.parse(row.payload) as JsonObject);
+  rows.filter((row) => row.type === type).map((row) => parsedFields(row.payload));

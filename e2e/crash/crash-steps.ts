@@ -22,7 +22,7 @@ export function crashSteps(journal: Journal): readonly Step[] {
     safety,
     async run(input: JsonObject, { runId, nodeId, callId, attempt, signal }: StepContext): Promise<Json> {
       journal.enter({ runId, nodeId, callId, attempt, safety });
-      const { ms, fails } = input as StepConfig;
+      const [ms, fails] = [Number(input.ms), Number(input.fails)];
       if (ms > 0) await pause(ms, undefined, { signal });
       if (attempt <= fails) {
         throw new RetryableError('service_unavailable', {

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { ScratchHost, type Work } from './scratch-host.ts';
 import { smallDisks } from './small-disk.ts';
 import type { WitnessedRun } from './witness.ts';
@@ -200,7 +200,7 @@ describe('a damaged database', slow, () => {
 /** The truth, or the admission that it cannot be told. */
 async function readAgain(scratch: ScratchHost, { runId, events }: WitnessedRun): Promise<boolean> {
   const { status, body } = await scratch.ask('GET', `/v1/runs/${runId}/events`);
-  if (status === 503) return (body.details as JsonObject).reason === 'store_corrupt';
+  if (status === 503) return fields(body.details).reason === 'store_corrupt';
   return JSON.stringify(body.events) === JSON.stringify(events.map((text) => JSON.parse(text)));
 }
 

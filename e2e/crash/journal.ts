@@ -32,5 +32,5 @@ export function readJournal(file: string): readonly Entry[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Entry);
+    .map((line): Entry => JSON.parse(line));
 }

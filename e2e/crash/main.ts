@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   try {
     options = parse(process.argv.slice(2));
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return 2;
   }
   if (options === 'help') {

@@ -1,5 +1,6 @@
 /** A client under whom the host dies: it starts runs, follows them to their end, answers what they ask, and remembers. */
 import { isTerminalType, type Json, type JsonObject } from '@cairn/protocol';
+import { fields, parsedFields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { crashWorkflows, inputsOf } from './crash-workflows.ts';
 import type { Wire } from './wire.ts';
@@ -58,7 +59,7 @@ async function follow(world: PatronWorld, run: WitnessedRun, cancelAfter: number
   while (run.ended === null) {
     for await (const message of wire.stream(runId, run.events.length - 1)) {
       const event = take(world, run, message.data);
-      if (event?.type === 'interrupt.requested') await answer(world, run, event.payload as JsonObject);
+      if (event?.type === 'interrupt.requested') await answer(world, run, fields(event.payload));
       if (cancelAfter !== null && run.cancelled === null && run.events.length >= cancelAfter) await cancel(world, run);
     }
     if (run.ended !== null) return;
@@ -69,7 +70,7 @@ async function follow(world: PatronWorld, run: WitnessedRun, cancelAfter: number
 
 /** Every row is visible to this client, so the next event can only be the next sequence. */
 function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonObject | null {
-  const event = JSON.parse(text) as JsonObject;
+  const event = parsedFields(text);
   if (run.ended === 'lost track') return null;
   if (run.ended !== null || event.sequence !== run.events.length) {
     const facts = { runId: run.runId, expected: run.events.length, got: event.sequence, ended: run.ended };

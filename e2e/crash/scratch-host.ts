@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { type Audited, auditStore } from './audit-store.ts';
 import { crashWorkflows } from './crash-workflows.ts';
@@ -76,7 +77,7 @@ export class ScratchHost implements AsyncDisposable {
       headers: { authorization: `Bearer ${this.host.settings.key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: (await response.json()) as JsonObject };
+    return { status: response.status, body: fields(await response.json()) };
   }
 
   /** Everything in the store, held against everything that was acknowledged. The host must be down. */

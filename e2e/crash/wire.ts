@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, type Timers } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import type { HostProcess } from './host-process.ts';
 
 export interface Reply {
@@ -64,7 +65,7 @@ export class Wire {
         body: JSON.stringify(body),
         signal: this.#signal,
       });
-      return { status: response.status, body: (await response.json()) as JsonObject };
+      return { status: response.status, body: fields(await response.json()) };
     } catch {
       this.#signal.throwIfAborted();
       return null;

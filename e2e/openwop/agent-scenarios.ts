@@ -1,15 +1,17 @@
 /** Fixtures of agents: who acts, what they think, call, hand on and decide, and when a decision is held. */
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields, fieldsOrNone, objects } from '../../packages/host/test/kit/json-fields.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { RunView, WireHost } from './wire-host.ts';
 
 const agentTypes = (types: readonly string[]): readonly string[] => types.filter((type) => type.startsWith('agent.'));
-const agentOf = (event: RunEventDoc | undefined): unknown => (event?.payload as JsonObject | undefined)?.agentId;
+const agentOf = (event: RunEventDoc | undefined): unknown => fieldsOrNone(event?.payload).agentId;
 const one = (view: RunView, type: string): RunEventDoc => {
   const found = view.events.filter((event) => event.type === type);
   expect(found).toHaveLength(1);
-  return found[0] as RunEventDoc;
+  return present(found[0]);
 };
 
 const identity: Scenario = {
@@ -57,7 +59,7 @@ const bothSpellings: Scenario = {
       durationMs: 1,
     });
     expect(returned.causationId).toBe(called.eventId);
-    expect((returned.payload as JsonObject).callId).toBe((called.payload as JsonObject).callId);
+    expect(fields(returned.payload).callId).toBe(fields(called.payload).callId);
     const to = 'core.conformance.handoff-target';
     expect(one(view, 'agent.handoff').payload).toMatchObject({
       fromAgentId: 'core.conformance.reasoning-agent',
@@ -142,7 +144,7 @@ const calibrated: Scenario = {
   async run(host) {
     const figures = async () => {
       const { body } = await host.call('GET', '/v1/host/cairn/calibration');
-      const agents = body.agents as readonly JsonObject[];
+      const agents = objects(body.agents);
       return agents.find(({ agentId }) => agentId === held.agentId) ?? { stated: 0, approved: 0, rejected: 0 };
     };
     const before = await figures();
@@ -153,8 +155,8 @@ const calibrated: Scenario = {
     const after = await figures();
     expect(Number(after.stated) - Number(before.stated)).toBe(1);
     expect(Number(after.rejected) - Number(before.rejected)).toBe(1);
-    const bucket = (after.buckets as readonly JsonObject[]).find(({ from }) => from === 0.5);
-    expect(bucket).toMatchObject({ to: 0.6, rejected: after.rejected as number });
+    const bucket = objects(after.buckets).find(({ from }) => from === 0.5);
+    expect(bucket).toMatchObject({ to: 0.6, rejected: Number(after.rejected) });
     expect((await host.call('GET', '/v1/host/cairn/calibration', { as: 'stranger' })).body.agents).toEqual([]);
   },
 };

@@ -1,6 +1,7 @@
 /** Where the published schemas are behind the protocol's own text, what the text says instead; applied before validating. */
 import { fail } from 'node:assert/strict';
 import { type Json, type JsonObject, runStatuses } from '@cairn/protocol';
+import { fieldsOrNone } from '../../packages/host/test/kit/json-fields.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 
 export interface Amendment {
@@ -67,7 +68,7 @@ export function amended(schemas: ReadonlyMap<string, JsonObject>): Map<string, J
 
 function apply({ schema, at, was, now, source }: Amendment, schemas: ReadonlyMap<string, JsonObject>): void {
   let place: Json | undefined = schemas.get(schema);
-  for (const step of at.slice(0, -1)) place = (place as JsonObject | undefined)?.[step];
+  for (const step of at.slice(0, -1)) place = fieldsOrNone(place)[step];
   const name = present(at.at(-1));
   const holder = place as Record<string, Json> | undefined;
   if (holder === undefined || JSON.stringify(holder[name]) !== JSON.stringify(was)) {

@@ -1,6 +1,7 @@
 /** Fixtures of conversations: those that talk to themselves, and what a person and others may say in one that is open. */
 import type { Json, JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { RunView, WireHost } from './wire-host.ts';
 
@@ -16,19 +17,18 @@ const says = (content: Json, more: JsonObject = {}): JsonObject => ({
   turn: { content, ...more },
 });
 
-const turnsOf = ({ snapshot }: RunView): readonly JsonObject[] =>
-  (snapshot.channels as JsonObject).conversation as unknown as readonly JsonObject[];
+const turnsOf = ({ snapshot }: RunView): readonly JsonObject[] => objects(fields(snapshot.channels).conversation);
 
 /** The events of its conversation: one id, caused one by the other, indexes without a gap, each turn once in the channel. */
 function checkConversation({ events, ...view }: RunView): readonly RunEventDoc[] {
   const rows = events.filter(({ type }) => type.startsWith('conversation.'));
-  const payloads = rows.map(({ payload }) => payload as JsonObject);
+  const payloads = rows.map(({ payload }) => fields(payload));
   expect(new Set(payloads.map(({ conversationId }) => conversationId)).size).toBe(1);
   const suspended = events.find(({ type }) => type === 'node.suspended');
   expect(rows.map(({ causationId }) => causationId)).toEqual(
     [suspended, ...rows].slice(0, rows.length).map((event) => event?.eventId),
   );
-  const turns = payloads.map(({ initialTurn, turn, finalTurn }) => (initialTurn ?? turn ?? finalTurn) as JsonObject);
+  const turns = payloads.map(({ initialTurn, turn, finalTurn }) => fields(initialTurn ?? turn ?? finalTurn));
   expect(turns.map(({ turnIndex }) => turnIndex)).toEqual(turns.map((_, index) => index));
   expect(turnsOf({ events, ...view })).toEqual(turns);
   return rows;

@@ -1,6 +1,7 @@
 /** Fixtures that wait for somebody: what they ask, which answers they take, and how they end. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { WireHost } from './wire-host.ts';
 
@@ -136,7 +137,7 @@ export const interruptScenarios: Scenarios = {
         expect(waiting.snapshot).toMatchObject({ status: 'waiting-input', currentNodeId: 'ask' });
         const questions = [{ id: 'q1', question: 'What is your favorite color?' }];
         expect(waiting.payloads('clarification.requested')[0]).toMatchObject({ questions });
-        expect(await run.answer('ask', resumeValue as JsonObject)).toMatchObject({ status: 200 });
+        expect(await run.answer('ask', fields(resumeValue))).toMatchObject({ status: 200 });
         const { status, payloads } = await run.ended();
         expect(status).toBe('completed');
         expect(payloads('clarification.resolved')[0]).toMatchObject({ answers: { q1: 'blue' } });

@@ -1,10 +1,11 @@
 /** Fixtures about what agents remember: what a host keeps, for whom, for how long, and what never gets in. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import { type RunView, TEST_SECRET } from './wire-host.ts';
 
-const variableOf = ({ snapshot }: RunView, name: string): Json | undefined => (snapshot.variables as JsonObject)[name];
+const variableOf = ({ snapshot }: RunView, name: string): Json | undefined => fields(snapshot.variables)[name];
 
 const written = (view: RunView): readonly JsonObject[] => view.payloads('memory.written');
 
@@ -18,8 +19,8 @@ const twice = (name: string, workflowId: string, check: (view: RunView) => Json 
       const entry = check(view);
       host.checkMemoryEntry(entry);
       expect(written(view)).toHaveLength(1);
-      expect(written(view)[0]).toMatchObject({ memoryId: (entry as JsonObject).id });
-      expect(JSON.stringify(written(view))).not.toContain((entry as JsonObject).content);
+      expect(written(view)[0]).toMatchObject({ memoryId: fields(entry).id });
+      expect(JSON.stringify(written(view))).not.toContain(fields(entry).content);
     }
   },
 });
@@ -37,7 +38,7 @@ export const memoryScenarios: Scenarios = {
   ],
   'conformance-agent-memory-ttl': [
     twice('lists the entry that lasts and not the one that is over', 'conformance-agent-memory-ttl', (view) => {
-      const listed = variableOf(view, 'memoryList') as readonly JsonObject[];
+      const listed = objects(variableOf(view, 'memoryList'));
       expect(listed).toHaveLength(1);
       expect(Date.parse(String(listed[0]?.expiresAt))).toBeGreaterThan(Date.now());
       return listed[0];
@@ -45,7 +46,7 @@ export const memoryScenarios: Scenarios = {
   ],
   'conformance-agent-memory-redaction': [
     twice('keeps the mark of a secret and never its value', 'conformance-agent-memory-redaction', (view) => {
-      const entry = variableOf(view, 'memoryReadback') as JsonObject;
+      const entry = fields(variableOf(view, 'memoryReadback'));
       expect(entry.content).toContain(`[REDACTED:${TEST_SECRET.id}]`);
       expect(JSON.stringify([view.snapshot, view.events])).not.toContain(TEST_SECRET.value);
       return entry;

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
+import { parsedFields } from '../../packages/host/test/kit/json-fields.ts';
 
 const folder = join(import.meta.dirname, '../../../shared/openwop');
 
@@ -22,11 +23,11 @@ export interface OpenwopData {
 export function openwopData(): OpenwopData | null {
   if (!existsSync(join(folder, 'schemas'))) return null;
   const fixtures = filesIn('fixtures').map(({ text }) => {
-    const definition = JSON.parse(text) as JsonObject;
+    const definition = parsedFields(text);
     const id = String(definition.id);
     return [id, { id, text, definition }] as const;
   });
-  const schemas = filesIn('schemas').map(({ name, text }) => [name, JSON.parse(text) as JsonObject] as const);
+  const schemas = filesIn('schemas').map(({ name, text }) => [name, parsedFields(text)] as const);
   return { fixtures: new Map(fixtures), schemas: new Map(schemas) };
 }
 

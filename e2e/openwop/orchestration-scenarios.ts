@@ -1,6 +1,7 @@
 /** Fixtures of runs that start others: supervisors, dispatch, sub-workflows, and what a cancelled parent takes with it. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { Run, RunView, WireHost } from './wire-host.ts';
@@ -23,21 +24,23 @@ async function begun(host: WireHost, name: string, workers: readonly string[]): 
 }
 
 const decisions = ({ payloads }: RunView): unknown[] =>
-  payloads('runOrchestrator.decided').map(({ decision }) => (decision as JsonObject).kind);
+  payloads('runOrchestrator.decided').map(({ decision }) => fields(decision).kind);
 
 /** The chain of one dispatch: each link caused by the one before, the first by the decision. */
 function expectChain({ events }: RunView, phases: readonly string[]): readonly JsonObject[] {
   const links = events.filter(({ type }) => type === 'core.workflowChain.event');
-  expect(links.map(({ payload }) => (payload as JsonObject).phase)).toEqual(phases);
+  expect(links.map(({ payload }) => fields(payload).phase)).toEqual(phases);
   const decided = events.find(({ type }) => type === 'runOrchestrator.decided');
   expect(links.map(({ causationId }) => causationId)).toEqual(
     [decided, ...links.slice(0, -1)].map((cause) => cause?.eventId),
   );
-  return links.map(({ payload }) => payload as JsonObject);
+  return links.map(({ payload }) => fields(payload));
 }
 
-const firstChild = ({ snapshot }: RunView): string =>
-  present((snapshot.childRuns as readonly { runId: string }[])[0]).runId;
+const childrenOf = (snapshot: JsonObject): readonly { readonly runId: string }[] =>
+  objects(snapshot.childRuns).map(({ runId }) => ({ runId: String(runId) }));
+
+const firstChild = ({ snapshot }: RunView): string => present(childrenOf(snapshot)[0]).runId;
 
 const childOf = async (host: WireHost, view: RunView): Promise<RunView> => host.run(firstChild(view)).settled();
 
@@ -141,7 +144,7 @@ export const orchestrationScenarios: Scenarios = {
         const workers = ['a', 'b'].map((one) => `dispatch-cross-worker-handoff-child-${one}`);
         const view = await ran(host, 'dispatch-cross-worker-handoff', workers);
         expect(view.snapshot.variables).toEqual({ sharedVar: 'hello' });
-        const [, second] = view.snapshot.childRuns as readonly { runId: string }[];
+        const [, second] = childrenOf(view.snapshot);
         const { snapshot } = await host.run(present(second).runId).ended();
         expect(snapshot.variables).toMatchObject({ input: 'hello' });
       },
@@ -153,9 +156,9 @@ export const orchestrationScenarios: Scenarios = {
       async run(host) {
         const workers = ['a', 'b'].map((one) => `dispatch-cross-worker-handoff-child-${one}`);
         const view = await ran(host, 'dispatch-per-worker-override', workers);
-        const children = view.snapshot.childRuns as readonly { runId: string }[];
+        const children = childrenOf(view.snapshot);
         const inputs = await Promise.all(
-          children.map(async ({ runId }) => ((await host.run(runId).ended()).snapshot.variables as JsonObject).input),
+          children.map(async ({ runId }) => fields((await host.run(runId).ended()).snapshot.variables).input),
         );
         expect(inputs).toEqual(['default-x-value', 'shared-value']);
       },
@@ -197,7 +200,7 @@ export const orchestrationScenarios: Scenarios = {
           confidence: 0.3,
           floor: 0.5,
           escalationKind: 'escalate',
-          originalDecision: (present(decided).payload as JsonObject).decision,
+          originalDecision: fields(present(decided).payload).decision,
         });
         expect(held.types).not.toContain('core.workflowChain.event');
         expect(held.types.indexOf('core.workflowChain.confidence-escalated')).toBeLessThan(

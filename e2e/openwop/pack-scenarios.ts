@@ -2,6 +2,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
+import { fields, fieldsOrNone } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { WireHost } from './wire-host.ts';
 
@@ -123,7 +124,7 @@ const structuredPack = (answer: JsonObject, version: string): Buffer =>
 async function dispatched(host: WireHost, answer: JsonObject, inputs: JsonObject) {
   await install(host, structuredPack(answer, typeof answer.answer === 'number' ? '1.0.0' : '1.0.1'));
   const view = await (await host.startAgent(structured, inputs)).ended();
-  return { view, failed: view.payloads('node.failed')[0]?.error as JsonObject | undefined };
+  return { view, failed: fieldsOrNone(view.payloads('node.failed')[0]?.error) };
 }
 
 const validTask: Scenario = {
@@ -140,7 +141,7 @@ const validTask: Scenario = {
       'agent.decided',
       'agent.invocation.completed',
     ]);
-    for (const { payload } of agentEvents) expect((payload as JsonObject).agentId).toBe(structured);
+    for (const { payload } of agentEvents) expect(fields(payload).agentId).toBe(structured);
   },
 };
 
@@ -148,7 +149,7 @@ const wrongTask: Scenario = {
   name: 'the agent never sees a task that does not fit',
   async run(host) {
     const { view, failed } = await dispatched(host, { answer: 42 }, { question: 7 });
-    expect([view.status, failed?.code]).toEqual(['failed', 'handoff_task_schema_violation']);
+    expect([view.status, failed.code]).toEqual(['failed', 'handoff_task_schema_violation']);
     expect(view.types).not.toContain('agent.decided');
     expect(view.payloads('cairn.model.requested')).toEqual([]);
   },
@@ -158,7 +159,7 @@ const wrongResult: Scenario = {
   name: 'a result that does not fit is never stored, after the agent was told so once',
   async run(host) {
     const { view, failed } = await dispatched(host, { answer: 'many' }, { question: 'How many?' });
-    expect([view.status, failed?.code]).toEqual(['failed', 'handoff_return_schema_violation']);
+    expect([view.status, failed.code]).toEqual(['failed', 'handoff_return_schema_violation']);
     expect(view.payloads('node.completed')).toEqual([]);
     expect(view.payloads('agent.invocation.completed')).toMatchObject([{ outcome: 'failed' }]);
     expect(view.payloads('cairn.model.requested')).toHaveLength(2);

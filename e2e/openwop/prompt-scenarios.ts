@@ -1,6 +1,7 @@
 /** Fixtures of prompts and models: what is resolved, composed, refused and streamed. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { objects } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 
 const promptTypes = ['agent.promptResolved', 'prompt.composed'];
@@ -16,8 +17,8 @@ const composes = (workflowId: string, refs: readonly (readonly [kind: string, re
     const resolved = view.payloads('agent.promptResolved');
     expect(resolved.map(({ kind, resolved: ref }) => [kind, ref]).sort()).toEqual([...refs].sort());
     for (const { chain, resolved: ref } of resolved) {
-      const layers = chain as readonly JsonObject[];
-      expect(layers.filter(({ applied }) => applied)).toMatchObject([{ layer: 'node', source: ref as string }]);
+      const layers = objects(chain);
+      expect(layers.filter(({ applied }) => applied)).toMatchObject([{ layer: 'node', source: String(ref) }]);
     }
     for (const composed of view.payloads('prompt.composed')) {
       expect(composed.hash).toMatch(/^sha256:[0-9a-f]{64}$/);

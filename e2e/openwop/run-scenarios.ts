@@ -1,6 +1,7 @@
 /** Fixtures that run to their end without anybody's help: what they leave in the log and in the snapshot. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 
 const lone = ['run.started', 'node.started', 'node.completed', 'run.completed'];
@@ -38,7 +39,7 @@ export const runScenarios: Scenarios = {
       async run(host) {
         const payload = { nested: { list: [1, 'two', null, { deep: true }], text: 'Käse ✓ 𝒳' }, zero: 0 };
         const { snapshot, types } = await (await host.start('conformance-identity', { inputs: { payload } })).ended();
-        expect((snapshot.variables as JsonObject).payload).toEqual(payload);
+        expect(fields(snapshot.variables).payload).toEqual(payload);
         expect(types.filter((type) => type.startsWith('agent.'))).toEqual([]);
       },
     },
@@ -96,7 +97,7 @@ export const runScenarios: Scenarios = {
       async run(host) {
         const { snapshot, types } = await (await host.start('conformance-capability-missing')).ended();
         expect(snapshot).toMatchObject({ status: 'failed', error: { code: 'capability_not_provided' } });
-        expect((snapshot.error as JsonObject).message).toContain('conformance.never-provided');
+        expect(fields(snapshot.error).message).toContain('conformance.never-provided');
         expect(types).not.toContain('node.started');
       },
     },
@@ -107,7 +108,7 @@ export const runScenarios: Scenarios = {
       async run(host) {
         const { snapshot, payloads } = await (await host.start('conformance-channel-ttl')).ended();
         expect(payloads('channel.written').map((write) => write.value)).toEqual(['a', 'b', 'c', 'd']);
-        expect((snapshot.channels as JsonObject).events).toEqual([{ value: 'd', _ts: expect.any(Number) }]);
+        expect(fields(snapshot.channels).events).toEqual([{ value: 'd', _ts: expect.any(Number) }]);
       },
     },
   ],
@@ -118,9 +119,9 @@ export const runScenarios: Scenarios = {
         const { snapshot, payloads } = await (await host.start('conformance-message-reducer')).ended();
         const writes = payloads('channel.written');
         expect(writes.length).toBeGreaterThanOrEqual(2);
-        const ids = writes.map((write) => (write.value as JsonObject).messageId);
+        const ids = writes.map((write) => fields(write.value).messageId);
         expect(new Set(ids).size).toBe(1);
-        const messages = (snapshot.channels as JsonObject).messages as readonly JsonObject[];
+        const messages = objects(fields(snapshot.channels).messages);
         expect(messages.map((message) => message.messageId)).toEqual(ids.slice(0, 1));
       },
     },

@@ -3,9 +3,11 @@ import { fail } from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json, JsonObject, RunEventDoc, RunStatus } from '@cairn/protocol';
+import { type Json, type JsonObject, parseEvent, type RunEventDoc, type RunStatus } from '@cairn/protocol';
 import type { HostOptions } from '../../packages/host/src/index.ts';
 import { createHost, type Host } from '../../packages/host/src/index.ts';
+import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { type Fixture, openwopData } from './openwop-data.ts';
 import type { WireSchemas } from './wire-schemas.ts';
 
@@ -112,7 +114,7 @@ export class WireHost implements AsyncDisposable {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const parsed = (text === '' ? {} : JSON.parse(text)) as JsonObject;
+    const parsed = fields(text === '' ? {} : JSON.parse(text));
     if (response.status >= 400) this.#schemas.checkError(parsed);
     return { status: response.status, headers: response.headers, body: parsed };
   }
@@ -133,7 +135,7 @@ export class WireHost implements AsyncDisposable {
   /** Registers fixtures that another one needs. */
   async registerFixtures(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const reply = await this.register(openwopData()?.fixtures.get(id) as Fixture);
+      const reply = await this.register(present(openwopData()?.fixtures.get(id)));
       if (![200, 201].includes(reply.status)) fail(`${id} was refused: ${JSON.stringify(reply.body)}`);
     }
   }
@@ -182,14 +184,14 @@ export class WireHost implements AsyncDisposable {
       if ((await this.call('GET', `/v1/runs/${runId}`)).body.status !== view.status) continue;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;
       const { body } = await this.call('GET', path);
-      if ((body.events as readonly Json[]).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
+      if (objects(body.events).length === 0) fail(`Run ${runId} rests: ${view.types.join(' ')}`);
     }
   }
 
   async #look(runId: string): Promise<RunView> {
     const snapshot = (await this.call('GET', `/v1/runs/${runId}`)).body;
     const { body } = await this.call('GET', `/v1/runs/${runId}/events`);
-    const events = body.events as unknown as readonly RunEventDoc[];
+    const events = objects(body.events).map((event) => parseEvent(event));
     this.#schemas.checkSnapshot(snapshot);
     for (const event of events) this.#schemas.checkEvent(event);
     return {
@@ -197,7 +199,7 @@ export class WireHost implements AsyncDisposable {
       snapshot,
       events,
       types: events.map((event) => event.type).filter((type) => !type.startsWith('cairn.')),
-      payloads: (type) => events.filter((event) => event.type === type).map((event) => event.payload as JsonObject),
+      payloads: (type) => events.filter((event) => event.type === type).map((event) => fields(event.payload)),
     };
   }
 

@@ -3,6 +3,7 @@ import { fail } from 'node:assert/strict';
 import { eventPayloads, isEventType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 import { amended } from './amendments.ts';
 import type { OpenwopData } from './openwop-data.ts';
@@ -79,11 +80,11 @@ function compiled(ajv: Ajv2020, id: string): ValidateFunction {
 
 /** The schema file carries its own index from event type to definition. */
 function payloadValidators(ajv: Ajv2020, schema: JsonObject): ReadonlyMap<string, ValidateFunction> {
-  const definitions = schema.$defs as JsonObject;
-  const index = (definitions._typeIndex as JsonObject).properties as JsonObject;
+  const definitions = fields(schema.$defs);
+  const index = fields(fields(definitions._typeIndex).properties);
   return new Map(
     Object.entries(index).map(([type, entry]) => {
-      const pointer = String((entry as JsonObject).$ref);
+      const pointer = String(fields(entry).$ref);
       return [type, compiled(ajv, `${String(schema.$id)}${pointer}`)] as const;
     }),
   );
@@ -101,7 +102,7 @@ function conversationValidators(ajv: Ajv2020, { $id }: JsonObject): ReadonlyMap<
 
 /** What only the open schema of the payload knows. */
 function withoutExtras({ payload }: RunEventDoc): JsonObject {
-  const { openedBy: _, reason: __, turnCount: ___, ...strict } = payload as JsonObject;
+  const { openedBy: _, reason: __, turnCount: ___, ...strict } = fields(payload);
   return strict;
 }
 

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@cairn/client';
-import type { InboxEntry, JsonObject, RunEventDoc, RunSnapshot } from '@cairn/protocol';
+import type { InboxEntry, RunEventDoc, RunSnapshot } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
+import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import type { CrewSettings } from '../agents/host-main.ts';
 import { HostProcess } from '../crash/host-process.ts';
 
@@ -81,7 +82,7 @@ test('a question two runs down survives a kill, is answered from the inbox, and 
   const events = (await cairn('tail', root, '--json')).out.split('\n').map((line) => JSON.parse(line) as RunEventDoc);
   const end = events.at(-1) as RunEventDoc;
   expect(end.type).toBe('run.completed');
-  expect(((end.payload as JsonObject).outputs as JsonObject).content).toContain(
+  expect(fields(fields(end.payload).outputs).content).toContain(
     '**Who was there.** The witness may be quoted without a name.',
   );
   expect((await client.inbox.list()).entries).toEqual([]);

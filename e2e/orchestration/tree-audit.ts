@@ -2,6 +2,7 @@
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import { parsedFields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Breach } from '../crash/breach.ts';
 
 export interface Tree {
@@ -43,7 +44,7 @@ export function auditTree({ root, runs, withinMs }: Tree): TreeFacts {
   return { breaches, tookMs };
 }
 
-const payloadOf = (row: Row | undefined): JsonObject => JSON.parse(row?.payload ?? '{}') as JsonObject;
+const payloadOf = (row: Row | undefined): JsonObject => parsedFields(row?.payload ?? '{}');
 
 /** A child has a parent that asked for it, and says that it ended for its sake. */
 function* orphaned(runId: RunId, rows: readonly Row[], runs: Tree['runs']): Generator<string> {

@@ -140,8 +140,10 @@ function aboutOf(schema: z.ZodType): string {
   return `${schema.description ?? ''}${several}`;
 }
 
-const examplesOf = (schema: z.ZodType): readonly unknown[] => (schema.meta()?.examples ?? []) as readonly unknown[];
+const examplesOf = (schema: z.ZodType): readonly unknown[] => listOf(schema.meta()?.examples);
 const oneLine = (value: unknown): string => JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 const row = (...cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -50,7 +50,7 @@ export async function holdTo(
     if (said.answer === undefined) expect(text).toBe('');
     else expect(JSON.parse(text), where).toEqual(pattern(said.answer));
     for (const [name, value] of Object.entries(said.answerHeaders)) expect(response.headers.get(name)).toBe(value);
-    const answer = text === '' ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+    const answer: Readonly<Record<string, unknown>> = text === '' ? {} : JSON.parse(text);
     for (const name of remembered) if (typeof answer[name] === 'string') names[name] = answer[name];
   }
 }

@@ -18,7 +18,7 @@ export async function readBare({ port, path, seen }: BareReader): Promise<void> 
   let over = false;
   const take = ({ id, event, data }: EventSourceMessage) => {
     if (id !== undefined) lastId = id;
-    const events = event === 'batch' ? (JSON.parse(data) as RunEventDoc[]) : [JSON.parse(data) as RunEventDoc];
+    const events: RunEventDoc[] = event === 'batch' ? JSON.parse(data) : [JSON.parse(data)];
     for (const one of events) {
       seen(one);
       over ||= isTerminalType(one.type);

@@ -1,7 +1,7 @@
 /** A proxy that cuts connections: after a number of bytes of the answer that nobody foresees, whatever they belong to. */
 
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { portOf } from '../../packages/host/test/kit/port-of.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
 export interface ChaosOptions {
@@ -32,7 +32,7 @@ export class ChaosProxy implements AsyncDisposable {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
   }
 
   get isCalm(): boolean {

@@ -128,7 +128,7 @@ export class SpanExport {
   async #drain(from: string): Promise<void> {
     const { log, checkpoints } = this.#ports.store;
     for (let position = from; !this.#abandoned; ) {
-      const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
+      const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES, filter: null });
       if (page.position === position) return;
       this.#oldestAt = page.rows[0]?.at ?? this.#oldestAt;
       const spans: RunSpan[] = [];

@@ -148,7 +148,7 @@ function changes(tables: Tables, { after, limit, maxBytes = Infinity, filter }: 
   for (const row of all.slice(start, start + limit)) {
     if (bytes >= maxBytes) break;
     position = row.cursor;
-    if (filter !== undefined && !matches(row, tables.run(row.runId).head.record.tenant, filter)) continue;
+    if (filter !== null && !matches(row, tables.run(row.runId).head.record.tenant, filter)) continue;
     rows.push(row);
     bytes += row.payload.length + (row.task?.length ?? 0);
   }

@@ -21,7 +21,7 @@ function all(store: () => Ports<'log'>): void {
     const places: string[] = [];
     let position = after;
     for (;;) {
-      const page = await store().log.changes({ after: position, limit });
+      const page = await store().log.changes({ after: position, limit, filter: null });
       places.push(...page.rows.map(place));
       if (page.position === position) return { places, position };
       position = page.position;
@@ -39,7 +39,7 @@ function all(store: () => Ports<'log'>): void {
 
   it('gives whole rows', async () => {
     await store().log.append(creation(runA));
-    const [first] = (await store().log.changes({ after: '0', limit: 10 })).rows;
+    const [first] = (await store().log.changes({ after: '0', limit: 10, filter: null })).rows;
     expect(first).toEqual((await store().log.read({ runId: runA, after: -1, limit: 10 }))[0]);
   });
 
@@ -57,10 +57,10 @@ function all(store: () => Ports<'log'>): void {
     await store().log.append(creation(runA));
     const large = row('a', { payload: JSON.stringify({ text: 'x'.repeat(5_000) }) });
     await store().log.append({ runId: runA, rows: [large, large, large] });
-    const { position } = await store().log.changes({ after: '0', limit: 1 });
-    const page = await store().log.changes({ after: position, limit: 100, maxBytes: 6_000 });
+    const { position } = await store().log.changes({ after: '0', limit: 1, filter: null });
+    const page = await store().log.changes({ after: position, limit: 100, maxBytes: 6_000, filter: null });
     expect(page.rows.map(place)).toEqual(['run_a:1', 'run_a:2']);
-    const next = await store().log.changes({ after: page.position, limit: 100, maxBytes: 1 });
+    const next = await store().log.changes({ after: page.position, limit: 100, maxBytes: 1, filter: null });
     expect(next.rows.map(place)).toEqual(['run_a:3']);
   });
 
@@ -68,7 +68,7 @@ function all(store: () => Ports<'log'>): void {
     const many = 'run_many' as RunId;
     await store().log.append(creation(many));
     await store().log.append({ runId: many, rows: Array.from({ length: 250 }, () => row('a')) });
-    const { rows } = await store().log.changes({ after: '0', limit: 1_000 });
+    const { rows } = await store().log.changes({ after: '0', limit: 1_000, filter: null });
     expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 251 }, (_, seq) => seq));
   });
 }

@@ -120,8 +120,11 @@ export interface ChangesRange {
   readonly after: string;
   readonly limit: number;
   readonly maxBytes?: number | undefined;
-  /** Return only these rows. The position still moves past the others, and `limit` bounds the rows that are scanned. */
-  readonly filter?: RowFilter | undefined;
+  /**
+   * Return only these rows. The position still moves past the others, and `limit` bounds the rows that are scanned.
+   * Null returns the rows of all tenants. It is never left out, so that nobody reads them all by mistake.
+   */
+  readonly filter: RowFilter | null;
 }
 
 /** Rows of one tenant that its clients may see, of some types. */

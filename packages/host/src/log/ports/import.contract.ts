@@ -82,7 +82,7 @@ export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
     await log().append({ ...creation(runB), claim: { owner: 'n', now: 5, until: 50 } });
     const seen: string[] = [];
     for (let after = '0', isMore = true; isMore; ) {
-      const page = await log().changes({ after, limit: 7 });
+      const page = await log().changes({ after, limit: 7, filter: null });
       seen.push(...page.rows.map(({ runId }) => runId));
       isMore = page.position !== after;
       after = page.position;

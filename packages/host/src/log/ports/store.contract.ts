@@ -38,7 +38,7 @@ function closedContract(open: Open): void {
     await expect(store().log.read({ runId: runA, after: -1, limit: 1 })).rejects.toMatchObject(refused);
     await expect(store().queue.due()).rejects.toMatchObject(refused);
     await expect(store().queue.depth(0)).rejects.toMatchObject(refused);
-    await expect(store().log.changes({ after: '0', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().log.changes({ after: '0', limit: 1, filter: null })).rejects.toMatchObject(refused);
     await expect(store().log.end()).rejects.toMatchObject(refused);
     await expect(store().runIndex.list({ tenant: 't', limit: 1 })).rejects.toMatchObject(refused);
     await expect(store().definitions.get('h')).rejects.toMatchObject(refused);

@@ -38,7 +38,7 @@ export class ChangesReader {
   }
 
   read(range: ChangesRange): Changes {
-    if (range.filter !== undefined) return this.#readFiltered(range, range.filter);
+    if (range.filter !== null) return this.#readFiltered(range, range.filter);
     const { after, limit, maxBytes = Number.POSITIVE_INFINITY } = range;
     const rows: Row[] = [];
     let position = Number(after);
