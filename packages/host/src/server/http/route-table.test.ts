@@ -12,7 +12,7 @@ const isOpen = (route: Route): route is OpenRoute => route.scope === null;
 
 const caseOf = ({ doc }: Route) => {
   const found = routeCases[doc.id];
-  if (found === undefined) throw new Error(`${doc.id} has no case in route-cases.contract.ts`);
+  if (found === undefined) throw new Error(`${doc.id} has no case in route-cases.kit.ts`);
   return found;
 };
 
