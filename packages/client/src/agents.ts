@@ -1,4 +1,4 @@
-/** Agents: who can be asked to work. */
+/** Agents: the inventory of the tenant. */
 import type { AgentInventory, AgentInventoryEntry } from '@cairn/protocol';
 import { type CallOptions, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';

@@ -1,20 +1,20 @@
-/** How long to wait before asking again: what the host asks for, else longer after each failure. */
+/** Retry delays: what the host asks for, else exponential backoff with jitter. */
 import { type CairnError, isCairnError } from '@cairn/protocol';
 import type { Timers } from './timers.ts';
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
 
-/** A host that asks for more is asked again after this all the same: it may have come back long before. */
+/** Upper bound of a delay that the host asks for: it may recover sooner. */
 const LONGEST_ASKED_MS = 300_000;
 
-/** Doubles from a quarter of a second to fifteen; the jitter keeps the clients of a restarted host apart. */
+/** Doubles from 0.25 s to 15 s. The jitter spreads the clients of a restarted host. */
 export function backoff(failures: number, timers: Timers): number {
   const ceiling = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 16));
   return ceiling / 2 + (ceiling / 2) * timers.random();
 }
 
-/** The wait before the next try after this failure; null when trying again cannot help. */
+/** The delay before the next attempt after this failure; null if a retry cannot help. */
 export function waitAfter(error: unknown, failures: number, timers: Timers): number | null {
   if (!isCairnError(error) || !error.retryable) return null;
   const asked = askedWait(error);

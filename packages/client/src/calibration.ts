@@ -1,4 +1,4 @@
-/** Calibration: whether agents are as sure as they should be. */
+/** Calibration: stated confidence compared with the verdicts of people. */
 import type { Calibration } from '@cairn/protocol';
 import { type CallOptions, read } from './calls.ts';
 import type { Connection } from './connection.ts';

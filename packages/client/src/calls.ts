@@ -1,4 +1,4 @@
-/** What every call takes beside its own arguments, and how the calls of a host are put together from it. */
+/** Options and helpers that all calls share. */
 import type { Connection, HostRequest } from './connection.ts';
 import { freshKey } from './timers.ts';
 
@@ -25,7 +25,7 @@ export function read<Body>(connection: Connection, path: string, options?: CallO
   return connection.json({ method: 'GET', path, ...asked(options) });
 }
 
-/** A request that changes something. Its key makes it safe to send again when nobody knows whether it arrived. */
+/** A request that changes state. Its idempotency key makes it safe to retry. */
 export function change<Body>(
   connection: Connection,
   request: Pick<HostRequest, 'path' | 'body' | 'headers'> & { readonly method?: HostRequest['method'] },
@@ -40,7 +40,7 @@ export function change<Body>(
   });
 }
 
-/** Query text from what is given; what is undefined is left out. */
+/** A query string without the undefined values. */
 export function query(values: Readonly<Record<string, string | number | undefined>> = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));

@@ -10,16 +10,16 @@ import { addUsage, noUsage, type UsageView } from './usage.ts';
 export interface ToolCallView {
   readonly nodeId: string;
   readonly toolName: string;
-  /** seq of the row that asked for it first. */
+  /** seq of the row that requested it first. */
   readonly seq: number;
 }
 
 /** The part of a run's view that holds it. */
 export interface Agents extends Nodes, Streams {
-  /** How each agent the run is pinned to is shown. */
+  /** The AgentRefs of the pinned agents. */
   agentRefs: Record<string, AgentRef>;
   agentUsage: Record<string, UsageView>;
-  /** Asked for and not returned, by callId. */
+  /** Open calls, by callId. */
   toolCalls: Record<string, ToolCallView>;
   /** Tool calls so far, returned or not. */
   toolCallCount: number;

@@ -1,4 +1,4 @@
-/** The channels of a run: each write goes through the reducer that was in force when it was made. */
+/** The channels of a run. Each write names its reducer. */
 import { isJsonObject, type Json } from '../json.ts';
 import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { own, put } from './dictionary.ts';
@@ -73,7 +73,7 @@ export function writeChannel(channels: Channels, write: ChannelWrite, at: number
   }
 }
 
-/** The values alone, as a snapshot shows them, copied as far as later writes change them in place. */
+/** The values alone, copied where later writes would change them in place. */
 export function channelValues(channels: Channels): Record<string, Json> {
   const values: Record<string, Json> = {};
   for (const [name, { value }] of Object.entries(channels)) {

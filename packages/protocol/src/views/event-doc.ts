@@ -1,13 +1,13 @@
-/** A row as an OpenWOP client gets it. */
+/** Renders an event as a RunEventDoc. */
 import type { Cause, RunEvent, RunEventDoc } from '../events/event.ts';
 import { eventId, type RunId } from '../ids.ts';
 import { isoTime } from './snapshot.ts';
 
-/** The full id of a cause, wherever it lies. */
+/** The full id of a cause. */
 export const causationId = (runId: RunId, cause: Cause): string =>
   typeof cause === 'number' ? eventId(runId, cause) : cause;
 
-/** Only the fields of the envelope; what a row has no value for is left out, never null. */
+/** Absent values are omitted, never null. */
 export function eventDoc(event: RunEvent): RunEventDoc {
   return {
     eventId: eventId(event.runId, event.seq),

@@ -1,4 +1,4 @@
-/** The interrupts of a run: the open ones with all an answer is checked against, and how each closed one ended. */
+/** The interrupts of a run: the open ones with the data that answers are checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { InterruptKind } from '../interrupts/interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
@@ -24,11 +24,11 @@ export interface InterruptView {
   readonly votes: VoteView[];
   /** seq of its `interrupt.requested`. */
   readonly seq: number;
-  /** Whether its node is suspended on it yet: only then does the run show as waiting. */
+  /** Whether its node is suspended on it. Only then does the run show as waiting. */
   suspended: boolean;
 }
 
-/** How an interrupt ended: answered, out of time, or its node or run ended before an answer came. */
+/** How an interrupt ended: answered, expired, or cancelled with its node or run. */
 export type InterruptEnd = 'resolved' | 'expired' | 'cancelled';
 
 /** The part of a run's view that holds them. */
@@ -38,26 +38,26 @@ export interface Interrupts {
   resolvedInterrupts: Record<string, InterruptEnd>;
   /** Of the open ones whose node is suspended. */
   waits: WaitCounts;
-  /** How many of them ask somebody to sign in. */
+  /** How many of them are sign-ins. */
   signIns: number;
-  /** Ids in the order their nodes were suspended. The first is open; closed ones behind it leave when they get there. */
+  /** Ids in the order of suspension. The first is open; closed ones are removed when they become first. */
   waitOrder: string[];
 }
 
-/** Whether somebody is asked to sign in: an event from outside that says how. */
+/** Whether the interrupt is a sign-in: an external event with an `authType`. */
 export function isSignIn(interrupt: InterruptView): boolean {
   const { correlation } = interrupt.data;
   if (interrupt.kind !== 'external-event') return false;
   return isJsonObject(correlation) && typeof correlation.authType === 'string';
 }
 
-/** The question that has waited longest: whose node the run shows while it waits. */
+/** The interrupt that has waited longest. The run shows its node. */
 export function oldestWait(view: Interrupts): InterruptView | undefined {
   const first = view.waitOrder[0];
   return first === undefined ? undefined : own(view.interrupts, first);
 }
 
-/** All questions that wait, the oldest first. */
+/** All interrupts that the run waits for, oldest first. */
 export const openWaits = (view: Interrupts): InterruptView[] =>
   view.waitOrder.flatMap((interruptId) => own(view.interrupts, interruptId) ?? []);
 
@@ -72,7 +72,7 @@ export function openInterrupt(
     nodeId: place.nodeId,
     kind: asked.kind,
     key: asked.key,
-    // A log from elsewhere may leave it out.
+    // A log from another host may omit it.
     data: asked.data ?? {},
     resumeSchema: asked.resumeSchema ?? null,
     timeoutMs,
@@ -95,7 +95,7 @@ export function suspendOn(view: Interrupts, interruptId: string): void {
   view.waits[waitingStatus(interrupt.kind)] += 1;
   if (isSignIn(interrupt)) view.signIns += 1;
   view.waitOrder.push(interruptId);
-  // One question that nobody answers must not keep the ids of all later ones.
+  // An unanswered interrupt must not retain the ids of all later ones.
   if (view.waitOrder.length > 2 * waitCount(view.waits) + 32) {
     view.waitOrder = view.waitOrder.filter((id) => Object.hasOwn(view.interrupts, id));
   }
@@ -114,25 +114,25 @@ export function closeInterrupt(view: Interrupts, interruptId: string, how: Inter
   while (order[0] !== undefined && !Object.hasOwn(view.interrupts, order[0])) order.shift();
 }
 
-/** A vote that settles the gate comes after the gate closed, and is not counted again. */
+/** The deciding vote arrives after the gate closed, and is not counted again. */
 export function recordVote(view: Interrupts, interruptId: string, received: PayloadOf<'approval.received'>): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined || received.decidedBy === undefined) return;
   interrupt.votes.push({ principal: received.decidedBy, action: received.action });
 }
 
-/** A turn was taken in a conversation: what is asked from now on is the turn after it. */
+/** A turn was added to a conversation: the interrupt now asks for the next turn. */
 export function recordTurn(view: Interrupts, interruptId: string, taken: PayloadOf<'conversation.exchanged'>): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined || interrupt.data.conversationId !== taken.conversationId) return;
   const { role, content } = taken.turn ?? {};
-  // What a person says is no question to the next one.
+  // A person's message is not a prompt for the next speaker.
   const prompt = role !== 'user' && typeof content === 'string' && content !== '' ? { prompt: content } : {};
   const data = { ...interrupt.data, ...prompt, turnIndex: taken.turnIndex + 1 };
   put(view.interrupts, interruptId, { ...interrupt, data });
 }
 
-/** A run that ended asks nothing any more. */
+/** The run ended: its open interrupts are cancelled. */
 export function closeAll(view: Interrupts): void {
   for (const interruptId of Object.keys(view.interrupts)) closeInterrupt(view, interruptId, 'cancelled');
 }

@@ -1,4 +1,4 @@
-/** The nodes of a run: what each one did last, and whether its call in the task view is still open. */
+/** The nodes of a run: the latest state of each, and its tool call in the task view. */
 import type { AgentRef } from '../agents/agent-ref.ts';
 import type { EventOf } from '../events/event.ts';
 import type { ErrorObject } from '../fields.ts';
@@ -14,7 +14,7 @@ export interface NodeView {
   typeId: string | null;
   /** 0 for the first attempt of a visit. */
   attempt: number;
-  /** How often the node had started afresh before; -1 when it never did. */
+  /** The number of earlier visits; -1 before the first. */
   visit: number;
   /** Started and not ended. */
   active: boolean;
@@ -25,13 +25,13 @@ export interface NodeView {
   startedAt: number | null;
   suspendedAt: number | null;
   endedAt: number | null;
-  /** The tool call this visit shows as in the task view; null when the node ended without having started, or is an agent. */
+  /** The visit's tool call in the task view; null if the node never started or is an agent. */
   toolCallId: string | null;
-  /** It is an agent at work. */
+  /** The node runs an agent. */
   isAgent: boolean;
-  /** Who acts in it, or acted last. */
+  /** The agent that acts, or acted last. */
   agentId: string | null;
-  /** The tool call of its agent that asked something last. */
+  /** The agent's tool call that was suspended last. */
   pausedCallId: string | null;
   /** The interrupt the node asked last, open or not. */
   interruptId: string | null;
@@ -48,7 +48,7 @@ export interface Nodes extends Interrupts {
   agent: AgentRef | null;
 }
 
-/** Kinds of node that are an agent at work: in the task view they are what the task does, not a tool it calls. */
+/** Node types that run an agent. The task view shows them as the task itself, not as a tool call. */
 const agentTypeIds: ReadonlySet<string> = new Set([
   'cairn.agent',
   'core.ai.callPrompt',
@@ -122,7 +122,7 @@ export interface NodeResult {
   readonly error?: ErrorObject | undefined;
 }
 
-/** The node is over, with whatever it still asked. A node that never started ends without a call. */
+/** The node ended, and its open interrupt with it. A node that never started has no tool call. */
 export function endNode(view: Nodes, nodeId: string, result: NodeResult): void {
   const node = nodeOf(view, nodeId);
   if (node.active) {

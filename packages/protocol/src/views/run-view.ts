@@ -1,4 +1,4 @@
-/** What is known of a run at one point of its history: the shape that `foldRun` keeps. */
+/** The state of a run at one point of its log, maintained by `foldRun`. */
 import type { TaskStatus } from '../events/cairn.ts';
 import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
@@ -11,7 +11,7 @@ import { noWaits } from './status.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
-/** Plain JSON: it survives a round trip through text and goes on identically. Instants are in ms. */
+/** Plain JSON: it survives a round trip through text and continues identically. Instants are in ms. */
 export interface RunView extends Agents, Children {
   readonly runId: RunId;
   workflowId: string;
@@ -19,7 +19,7 @@ export interface RunView extends Agents, Children {
   workflowVersion: string | null;
   owner: Owner | null;
   status: RunStatus;
-  /** The node whose question has waited longest, while the run waits. */
+  /** The node that has waited longest, while the run waits. */
   currentNodeId: string | null;
   startedAt: number | null;
   endedAt: number | null;
@@ -29,7 +29,7 @@ export interface RunView extends Agents, Children {
   tags: readonly string[];
   metadata: JsonObject | null;
   configurable: JsonObject | null;
-  /** Scopes of tools that the starter held; null when none are known. */
+  /** The tool scopes of the caller that started the run; null if unknown. */
   toolScopes: readonly string[] | null;
   contextId: string | null;
   inputs: JsonObject | null;
@@ -45,7 +45,7 @@ export interface RunView extends Agents, Children {
   lastAt: number;
 }
 
-/** A run of which nothing is known yet. */
+/** The view before the first event. */
 export const newRunView = (runId: RunId): RunView => ({
   runId,
   workflowId: '',
@@ -92,7 +92,7 @@ export const newRunView = (runId: RunId): RunView => ({
   lastAt: 0,
 });
 
-/** Show another status in the task view, once: the same status twice in a row is one status. */
+/** Sets the status in the task view. The same status twice in a row is one status. */
 export function setTaskStatus(view: RunView, status: TaskStatus, seq: number): void {
   if (view.taskStatus === status) return;
   view.taskStatus = status;

@@ -33,7 +33,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
   view.ended = null;
   if (isTerminalStatus(view.status)) return;
   switch (event.type) {
-    // The most frequent rows of all first.
+    // The most frequent rows first.
     case 'agent.reasoning.delta':
       break;
     case 'output.chunk':
@@ -47,7 +47,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       end(view, event, 'completed');
       break;
     case 'run.failed':
-      // A log from elsewhere may leave it out.
+      // A log from another host may omit it.
       view.error = event.payload.error ?? null;
       end(view, event, 'failed');
       break;
@@ -86,7 +86,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
     case 'node.started': {
       const { isAgent } = startNode(view, event);
       superviseFrom(view, event.nodeId ?? event.payload.nodeId, event.payload);
-      // Logs of other hosts have no row of their own that says so.
+      // Logs of other hosts have no `cairn.task.status` row.
       if (isAgent && view.taskStatus === null) setTaskStatus(view, 'working', event.seq);
       break;
     }
@@ -132,10 +132,10 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
     case 'interrupt.requested': {
       const asked = event.payload;
       const nodeId = event.nodeId ?? asked.nodeId ?? '';
-      // Logs of other hosts may leave the id out; the key is unique in a run.
+      // Logs of other hosts may omit the id; the key is unique in a run.
       const interruptId = asked.interruptId ?? asked.key;
       openInterrupt(view, { interruptId, nodeId, seq: event.seq, at: event.at }, asked);
-      // A held decision suspends its node before it is put to anybody.
+      // A low-confidence decision suspends its node before its interrupt is requested.
       const node = own(view.nodeStates, nodeId);
       if (node?.status !== 'suspended' || node.interruptId !== interruptId) break;
       suspendOn(view, interruptId);
@@ -218,7 +218,7 @@ function refresh(view: RunView): void {
   if (view.status !== 'paused' && view.status !== 'cancelling' && view.status !== 'pending') view.status = status;
 }
 
-/** As `refresh`, for the two events that also show the change in the task view. */
+/** As `refresh`, for events that also change the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
   const isWaiting = statusOf(view.waits) !== 'running';

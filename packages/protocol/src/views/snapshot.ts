@@ -1,4 +1,4 @@
-/** The view of a run as a client reads it. */
+/** Renders the view of a run as a RunSnapshot. */
 import type { Json, JsonObject } from '../json.ts';
 import type { AgentCost, RunSnapshot } from '../runs/run-snapshot.ts';
 import { channelValues } from './channels.ts';
@@ -13,7 +13,7 @@ export const EVENT_LOG_SCHEMA_VERSION = 2;
 /** An instant as it is written on the wire. */
 export const isoTime = (at: number): string => new Date(at).toISOString();
 
-/** A RunSnapshot of its own: later events change the view, never a snapshot taken before. */
+/** A snapshot detached from the view: later events do not change it. */
 export function runSnapshot(view: RunView): RunSnapshot {
   const waiting = oldestWait(view);
   return {
@@ -58,7 +58,7 @@ const interruptOf = (interrupt: InterruptView) => ({
   },
 });
 
-/** The closed error of a snapshot: an open error's further fields stay in the event. */
+/** The closed error of a snapshot. Further fields of an open error stay in the event. */
 const wireError = (error: NonNullable<RunView['error']>) => ({
   code: error.code,
   message: error.message,
@@ -76,7 +76,7 @@ function cost(view: RunView) {
   };
 }
 
-/** What each agent used; calls of nodes without one are in the total only. */
+/** Usage per agent. Calls of nodes without an agent count in the total only. */
 function costPerAgent({ agentUsage }: RunView) {
   const costs: Record<string, AgentCost> = {};
   for (const [agentId, usage] of Object.entries(agentUsage)) {

@@ -1,4 +1,4 @@
-/** The status machine of a run: which status follows which, as data, and which status a wait of each kind gives. */
+/** The state machine of a run's status, and the waiting status of each interrupt kind. */
 import type { InterruptKind } from '../interrupts/interrupts.ts';
 import type { RunStatus } from '../runs/run-status.ts';
 
@@ -7,7 +7,7 @@ export type WaitingStatus = 'waiting-approval' | 'waiting-input' | 'waiting-exte
 const open = ['running', 'paused', 'waiting-approval', 'waiting-input', 'waiting-external', 'cancelling'] as const;
 const ends = ['completed', 'failed', 'cancelled'] as const;
 
-/** The legal moves. A status may always stay as it is; a terminal one never changes. */
+/** The legal transitions. A status may always stay; a terminal one never changes. */
 export const statusTransitions = {
   pending: ['running', 'cancelling', ...ends],
   running: [...open, ...ends],
@@ -21,11 +21,11 @@ export const statusTransitions = {
   cancelled: [],
 } as const satisfies Record<RunStatus, readonly RunStatus[]>;
 
-/** True when a run may go from one status to the other. */
+/** True if the transition is legal. */
 export const canFollow = (from: RunStatus, to: RunStatus): boolean =>
   from === to || (statusTransitions[from] as readonly RunStatus[]).includes(to);
 
-/** What a run shows while it waits for an answer of this kind; an unknown kind waits for input. */
+/** The status of a run that waits for an answer of this kind. An unknown kind waits for input. */
 export function waitingStatus(kind: InterruptKind | undefined): WaitingStatus {
   switch (kind) {
     case 'approval':
@@ -39,12 +39,12 @@ export function waitingStatus(kind: InterruptKind | undefined): WaitingStatus {
   }
 }
 
-/** How many open questions hold the run in each waiting status. */
+/** The number of open interrupts for each waiting status. */
 export type WaitCounts = Record<WaitingStatus, number>;
 
 export const noWaits = (): WaitCounts => ({ 'waiting-approval': 0, 'waiting-input': 0, 'waiting-external': 0 });
 
-/** The status of a run that is neither paused, cancelling nor over: a person's decision is shown before a system's. */
+/** The status of an active run. An approval takes precedence over input, and input over an external event. */
 export function statusOf(waits: WaitCounts): RunStatus {
   if (waits['waiting-approval'] > 0) return 'waiting-approval';
   if (waits['waiting-input'] > 0) return 'waiting-input';

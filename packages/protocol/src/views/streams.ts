@@ -1,32 +1,32 @@
-/** The text that nodes are streaming: each block with its number of pieces, so that its last row can show the whole of it. */
+/** The text blocks that nodes stream. A block keeps its text, so that its last row can show all of it. */
 import type { EventOf } from '../events/event.ts';
 import { own, put } from './dictionary.ts';
 
 export interface BlockView {
   readonly contentId: string;
   readonly agentId: string | null;
-  /** Pieces so far. */
+  /** Chunks so far. */
   pieces: number;
   text: string;
-  /** The text went on after it was as long as a row can show. */
+  /** The text is longer than a row can show. */
   cut: boolean;
 }
 
 /** The part of a run's view that holds them. */
 export interface Streams {
-  /** Open blocks by node, then by the channel they come on. */
+  /** Open blocks by node, then by channel. */
   blocks: Record<string, Blocks>;
-  /** What the latest row brought to its end: its face still shows it. */
+  /** What the latest row ended; its task face still shows it. */
   ended: BlockView | 'tool-call' | 'sign-in' | null;
 }
 
-/** UTF-16 units kept of a block: what a model's recorded answer can hold, so that only text of other hosts is ever cut. */
+/** Maximum UTF-16 units of a block. A recorded model response fits, so only text of other hosts is truncated. */
 const MAX_BLOCK_UNITS = 512 * 1024;
 
-/** A node that leaves blocks open for good keeps the newest. */
+/** A node that never closes its blocks keeps the newest ones. */
 const MAX_BLOCKS_PER_NODE = 32;
 
-/** Takes in a piece; the last one also closes its block. */
+/** Adds a chunk to its block. The last chunk closes the block. */
 export function streamPiece(
   view: Streams,
   event: EventOf<'output.chunk'>,
@@ -72,13 +72,13 @@ function openBlock(open: Blocks, { nodeId, channel, seq, agentId }: BlockPlace):
   return block;
 }
 
-/** The block a piece was just taken into. */
+/** The open block of a channel. */
 export const blockOf = (view: Streams, nodeId: string, channel: string): BlockView | undefined => {
   const open = own(view.blocks, nodeId);
   return open && own(open, channel);
 };
 
-/** What the node was streaming ends without its last piece. */
+/** Drops the open blocks of a node. */
 export function dropBlocks(view: Streams, nodeId: string): void {
   delete view.blocks[nodeId];
 }

@@ -1,4 +1,4 @@
-/** The task faces of what agents do: text as it comes, thoughts, tool calls, usage, handoffs. */
+/** Task faces of agent events: streamed text, thoughts, tool calls, usage, handoffs. */
 import type { EventOf, FoldEvent } from '../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { isThought } from './agents.ts';
@@ -8,7 +8,7 @@ import { blockOf } from './streams.ts';
 import { errorInfo, type Failure } from './task-errors.ts';
 import { statusFace } from './task-status.ts';
 
-/** The face of a row of an agent or a model; null for all other types, and for what the task view leaves out. */
+/** The task face of an agent or model row; null for other types and for rows that the task view omits. */
 export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
   switch (event.type) {
     case 'output.chunk':
@@ -78,10 +78,10 @@ function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | 
   };
 }
 
-/** Data as text inside text takes more room than it has in its row, where all of it is. */
+/** JSON inside a JSON string grows by escaping. The row itself holds the whole decision. */
 const MAX_DECISION_UNITS = 65_536;
 
-/** A decision that counts, not a musing: those who may have to confirm it can tell. */
+/** A decision appears as an actionable thought, so that a reviewer can recognise it. */
 function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject {
   const { agentId, decision: decided, confidence } = event.payload;
   const content = typeof decided === 'string' ? decided : JSON.stringify(decided ?? null);
@@ -98,7 +98,7 @@ function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject {
   };
 }
 
-/** A call that is asked for again was shown before. */
+/** A repeated call was shown before. */
 function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObject | null {
   const called = event.payload;
   if (own(view.toolCalls, called.callId)?.seq !== event.seq) return null;
@@ -115,7 +115,7 @@ function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObjec
   };
 }
 
-/** The task view has objects only; what a model sent instead of one is kept under one name. */
+/** Arguments in the task view are objects; any other value is wrapped. */
 const asObject = (value: Json | undefined): JsonObject => {
   if (value === undefined || value === null) return {};
   return isJsonObject(value) ? value : { value };
@@ -133,7 +133,7 @@ function toolProgress(view: RunView, event: EventOf<'cairn.tool.progress'>): Jso
   };
 }
 
-/** A refusal of a call that was never made is an error of its own: a lone `tool-complete` would close nothing. */
+/** A refused call that never started appears as an error, because there is no `tool-start` to complete. */
 function toolComplete(view: RunView, event: EventOf<'agent.toolReturned'>): JsonObject | null {
   const returned = event.payload;
   const { callId, toolName, agentId, durationMs, error, status } = returned;
@@ -168,7 +168,7 @@ function usage(view: RunView, event: EventOf<'provider.usage'>): JsonObject {
   };
 }
 
-/** Control moves within the task; work that comes back is a subtask instead. */
+/** A handoff moves control within the task. Work that returns a result is a subtask. */
 function handoff(view: RunView, event: EventOf<'agent.handoff'>): JsonObject {
   const { fromAgentId, toAgentId, reason, context } = event.payload;
   if (typeof context?.subtaskId === 'string') {

@@ -1,10 +1,10 @@
-/** The error of a row as the task view says it. */
+/** Errors in the task view. */
 import type { ErrorObject } from '../fields.ts';
 import type { JsonObject } from '../json.ts';
 
 export type ErrorInfo = { code: string; message: string; retryable: boolean; details?: JsonObject };
 
-/** An error as anybody may give it: with a code of ours or another. */
+/** An error with any code, for example the status of a tool call. */
 export type Failure = Omit<ErrorObject, 'code'> & { readonly code: string };
 
 export const errorInfo = (error: Failure): ErrorInfo => ({

@@ -1,4 +1,4 @@
-/** The task face of a row: the body of the task event it shows as, by the mapping of workflow runs to task events. */
+/** The task face of a row: the body of the task event that represents it. */
 
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent, KnownEvent } from '../events/event.ts';
@@ -12,14 +12,14 @@ import { answered, asked } from './task-questions.ts';
 import { statusFace } from './task-status.ts';
 
 /**
- * The body without the fields a frame adds from the row's columns, or null when the task view does not show the row.
- * Call it after `foldRun` has taken the same event into the view.
+ * Returns the body without the fields that a frame adds from the row's columns, or null if the task view omits the row.
+ * Call it after `foldRun` has folded the same event.
  */
 export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
   switch (event.type) {
     case 'output.chunk':
       return agentFace(view, event);
-    // The row that closes the block has the whole text.
+    // The last row of the block shows the whole text.
     case 'agent.reasoning.delta':
       return null;
     case 'node.started':
@@ -70,13 +70,13 @@ function taskCreated({ parentRunId, inputs }: RunView): JsonObject {
   };
 }
 
-/** A row of a node says which one in its place and in its payload; a log from elsewhere may leave out either. */
+/** A node row names its node in its column and in its payload. A log from another host may omit either. */
 type NodeEvent = Extract<KnownEvent, { readonly payload: { readonly nodeId: string } }>;
 
 const nodeOf = (view: RunView, event: NodeEvent): NodeView | undefined =>
   own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
 
-/** A node shows as one tool call per visit: further attempts do not start it again. An agent is the task at work instead. */
+/** A visit of a node appears as one tool call, whatever its attempts. An agent node changes the task status instead. */
 function nodeStart(view: RunView, event: EventOf<'node.started'>): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.visitSeq !== event.seq) return null;
@@ -91,7 +91,7 @@ function nodeStart(view: RunView, event: EventOf<'node.started'>): JsonObject | 
   };
 }
 
-/** Closes the visit's call. A node that ended without a start has none: its failure shows as an error of the task. */
+/** Completes the visit's tool call. A node that never started has none; its failure appears as a task error. */
 function nodeEnd(view: RunView, event: NodeEvent, reason?: string): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.isAgent) return null;
@@ -109,7 +109,7 @@ function nodeEnd(view: RunView, event: NodeEvent, reason?: string): JsonObject |
   return { ...call, success: false, error: info.message, errorInfo: info, metadata };
 }
 
-/** Why a node without an error of its own did not complete. */
+/** The error of a node that was skipped or cancelled. */
 const stopped = (node: NodeView, reason = `The node was ${node.status}.`): ErrorInfo => ({
   code: 'tool_canceled',
   message: reason,
@@ -173,7 +173,7 @@ const capCodes: Readonly<Record<string, string>> = {
 };
 
 function capError({ kind, limit, observed }: PayloadOf<'cap.breached'>): JsonObject | null {
-  // Nothing went wrong: the operator lets such decisions pass.
+  // Not an error: the operator allows such decisions.
   if (kind === 'confidence-escalation-suppressed') return null;
   return {
     kind: 'error',

@@ -1,4 +1,4 @@
-/** The task faces of what a run asks and of the answers: inputs and sign-ins. */
+/** Task faces of interrupts and their answers: inputs and sign-ins. */
 import type { EventOf } from '../events/event.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
@@ -7,10 +7,10 @@ import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
 
-/** The agent that host work is credited to in the task view. */
+/** The agent id of the host in the task view. */
 const HOST_AGENT = 'core.system';
 
-/** What the task waits for, the oldest first. */
+/** What the task waits for, oldest first. */
 export function pendingOf(view: RunView): { type: 'input' | 'auth'; id: string }[] {
   return openWaits(view).map((interrupt) => ({
     type: isSignIn(interrupt) ? 'auth' : 'input',
@@ -35,7 +35,7 @@ function inputRequired(interrupt: InterruptView, toolCallId: string | null, who:
     ...(interrupt.kind === 'external-event' && { toolCall: awaitedCall(interrupt, toolCallId) }),
     ...(interrupt.kind === 'low-confidence' && lowConfidence(interrupt.data)),
     ...(interrupt.kind === 'conversation.exchange' && conversation(interrupt.data)),
-    // Seconds: the one span of the task view that is not in milliseconds.
+    // In seconds, unlike every other span of the task view.
     ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
   };
   return {
@@ -57,7 +57,7 @@ const lowConfidence = ({ threshold, observed, decision }: JsonObject): JsonObjec
   ...(decision !== undefined && { decision }),
 });
 
-/** Answered turn by turn: the input stays open until the conversation is closed. */
+/** A conversation is answered turn by turn: the input stays open until it closes. */
 const conversation = ({ conversationId, turnIndex }: JsonObject): JsonObject => ({
   reason: 'conversation',
   ...(conversationId !== undefined && { conversationId }),
@@ -118,7 +118,7 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
   };
 }
 
-/** Only a sign-in that succeeded is one; the credential itself is nowhere. */
+/** Only a successful sign-in is `auth-completed`. The credential is not recorded. */
 function signedIn(authId: string, userId: string, isTimeout: boolean, isRejected: boolean): JsonObject {
   if (!isTimeout && !isRejected) return { kind: 'auth-completed', authId, userId };
   return {

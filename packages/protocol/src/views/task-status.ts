@@ -1,13 +1,13 @@
-/** The status of a run in the task view, with what it waits for. */
+/** The status of a run in the task view, and what it waits for. */
 import type { TaskStatus } from '../events/cairn.ts';
 import type { JsonObject } from '../json.ts';
 import type { RunView } from './run-view.ts';
 import { pendingOf } from './task-questions.ts';
 
-/** Its metadata is there while the task waits. */
+/** Has metadata while the task waits. */
 type StatusFace = { readonly kind: 'task-status'; readonly status: TaskStatus; readonly metadata?: JsonObject };
 
-/** As it is now; `suspendedOn` is a question that is about to be asked. */
+/** The current status. `suspendedOn` is an interrupt that is about to be requested. */
 export function statusFace(view: RunView, suspendedOn?: string): StatusFace {
   const status = view.taskStatus ?? 'working';
   if (status !== 'waiting-input' && status !== 'waiting-auth') return { kind: 'task-status', status };

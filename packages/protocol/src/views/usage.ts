@@ -1,4 +1,4 @@
-/** What a run's calls to model providers used in total. */
+/** The total usage of a run's model calls. */
 import type { PayloadOf } from '../events/catalogue.ts';
 
 export interface UsageView {
@@ -27,7 +27,7 @@ export function addUsage(usage: UsageView, call: PayloadOf<'provider.usage'>): v
   usage.inputTokens += call.inputTokens;
   usage.outputTokens += call.outputTokens;
   usage.totalTokens += call.totalTokens ?? call.inputTokens + call.outputTokens;
-  // Estimates in another currency cannot be added up.
+  // Estimates in other currencies are not converted.
   if (call.currency === undefined || call.currency === 'USD') usage.costUsd += call.costEstimateUsd ?? 0;
   usage.provider = call.provider;
   usage.model = call.model;

@@ -1,10 +1,10 @@
-/** The variables of a run: seeded once from its start, then changed by name. */
+/** The variables of a run: seeded at its start, then changed by name. */
 import type { Json, JsonObject } from '../json.ts';
 import { put } from './dictionary.ts';
 
 export type Variables = Record<string, Json>;
 
-/** A dictionary of its own, so that later changes never reach the event it came from. */
+/** A copy, so that later changes do not reach the event. */
 export function seedVariables(seed: JsonObject | undefined): Variables {
   const variables: Variables = {};
   if (seed !== undefined) for (const [name, value] of Object.entries(seed)) put(variables, name, value);

@@ -1,10 +1,10 @@
-/** What a run waits for, as those who may answer read it. */
+/** The open interrupts of a run, as answerers read them. */
 import type { OpenInterrupt } from '../interrupts/open-interrupts.ts';
 import { type InterruptView, openWaits } from './interrupts.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
 
-/** All questions that wait, the oldest first. Votes that were cast are not shown. */
+/** Oldest first, without the votes. */
 export const waitingInterrupts = (view: RunView): OpenInterrupt[] =>
   openWaits(view).map((interrupt) => shown(view.runId, interrupt));
 
