@@ -245,7 +245,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'children-of-a-node-that-ended-live-on',
-    file: 'packages/host/src/engine/core/evolve-attempts.ts',
+    file: 'packages/host/src/engine/core/evolve/attempts.ts',
     find: `  if (!state.orphans.includes(child)) state.orphans.push(child);
 `,
     replace: '',
@@ -254,7 +254,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'interrupted-call-of-an-agent-is-forgotten',
-    file: 'packages/host/src/engine/core/evolve-attempts.ts',
+    file: 'packages/host/src/engine/core/evolve/attempts.ts',
     find: `    state.pending.push({ kind: 'cut-short', nodeId, seq, call });
 `,
     replace: '',

@@ -3,12 +3,12 @@ import { type ErrorCode, type EventOf, type FoldEvent, foldRun } from '@cairn/pr
 import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { cutShort } from './evolve-attempts.ts';
-import { stepRequested, stepReturned } from './evolve-calls.ts';
-import { drive } from './evolve-driven.ts';
-import { interruptRequested, interruptResolved } from './evolve-interrupts.ts';
-import { nodeEnded, nodeRetried, nodeStarted } from './evolve-nodes.ts';
-import { timerFired, timerSet } from './evolve-timers.ts';
+import { cutShort } from './evolve/attempts.ts';
+import { stepRequested, stepReturned } from './evolve/calls.ts';
+import { drive } from './evolve/driven.ts';
+import { interruptRequested, interruptResolved } from './evolve/interrupts.ts';
+import { nodeEnded, nodeRetried, nodeStarted } from './evolve/nodes.ts';
+import { timerFired, timerSet } from './evolve/timers.ts';
 import { enqueue } from './flow.ts';
 import { nodeById } from './node-of.ts';
 import type { Pause, RunError, RunState } from './state.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { aboutDriven, askAgain, closingRows } from './driven.ts';
-import { STEP_INTERRUPTED } from './evolve-interrupts.ts';
+import { STEP_INTERRUPTED } from './evolve/interrupts.ts';
 import { askDrafts, type Question } from './interrupts.ts';
 import { activeContext, endNode, failNode } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';

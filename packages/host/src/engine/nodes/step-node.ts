@@ -1,7 +1,7 @@
 /** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
 
 import type { JsonObject } from '@cairn/protocol';
-import { callIdOf } from '../core/evolve-calls.ts';
+import { callIdOf } from '../core/evolve/calls.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import { stepRequested } from '../core/step-rows.ts';
 import type { Step } from '../ports.ts';

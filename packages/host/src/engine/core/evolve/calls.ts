@@ -1,6 +1,6 @@
 /** Folds the rows that ask for a call, and those that bring its result. */
 import type { EventOf, RunId } from '@cairn/protocol';
-import type { OpenCall, RunState } from './state.ts';
+import type { OpenCall, RunState } from '../state.ts';
 
 /** One call for each visit of a node; its retries are attempts of the same call. Unique in its run. */
 export const callIdOf = (nodeId: string, visit: number): string => `${nodeId}#${visit}`;

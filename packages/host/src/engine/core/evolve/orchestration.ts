@@ -1,6 +1,6 @@
 /** Folds the decisions of a run's supervisor: recorded, taken up by a node, carried out. */
 import type { OrchestratorDecision } from '@cairn/protocol';
-import type { RunState } from './state.ts';
+import type { RunState } from '../state.ts';
 
 export interface RecordedDecision {
   readonly seq: number;

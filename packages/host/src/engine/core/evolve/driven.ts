@@ -1,11 +1,11 @@
 /** Shows the rows of driven nodes to their drivers, and folds what the drivers say of them. */
 import type { FoldEvent } from '@cairn/protocol';
-import type { RunChange } from '../workflow/node-type.ts';
-import type { Workflow } from '../workflow/workflow.ts';
-import { closeDriven, openDriven } from './evolve-calls.ts';
-import { decided } from './evolve-orchestration.ts';
-import { nodeById } from './node-of.ts';
-import type { RunState } from './state.ts';
+import type { RunChange } from '../../workflow/node-type.ts';
+import type { Workflow } from '../../workflow/workflow.ts';
+import { nodeById } from '../node-of.ts';
+import type { RunState } from '../state.ts';
+import { closeDriven, openDriven } from './calls.ts';
+import { decided } from './orchestration.ts';
 
 /** False for rows of other nodes. */
 export function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {

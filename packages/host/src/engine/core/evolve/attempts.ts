@@ -1,8 +1,8 @@
 /** Ends the attempt of a node: with the node, for its next attempt, or because a pause cut it short. */
 import type { RunId } from '@cairn/protocol';
-import { callsOf, closeCall, isDriven } from './evolve-calls.ts';
-import { activeNode } from './node-of.ts';
-import type { ActiveNode, Pending, RunState } from './state.ts';
+import { activeNode } from '../node-of.ts';
+import type { ActiveNode, Pending, RunState } from '../state.ts';
+import { callsOf, closeCall, isDriven } from './calls.ts';
 
 /** Whatever belongs to the attempt ends with it: its timers, its open calls, facts not acted on yet. */
 export function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {

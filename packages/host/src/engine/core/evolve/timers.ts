@@ -1,7 +1,7 @@
 /** Folds timers: those that rows set, and those that fired. */
 import type { EventOf } from '@cairn/protocol';
-import { isDriven } from './evolve-calls.ts';
-import type { RunState, Timer } from './state.ts';
+import type { RunState, Timer } from '../state.ts';
+import { isDriven } from './calls.ts';
 
 /** A timer of an active node; it ends with the attempt. */
 export function setTimer(state: RunState, timer: Timer & { readonly nodeId: string }): void {

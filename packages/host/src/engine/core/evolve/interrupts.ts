@@ -1,8 +1,8 @@
 /** Folds the questions of a run and their answers. */
 import { type EventOf, isJsonObject } from '@cairn/protocol';
-import { callsOf, dropResults, isDriven } from './evolve-calls.ts';
-import { dropTimer, setTimer } from './evolve-timers.ts';
-import type { ActiveNode, OpenCall, RunState } from './state.ts';
+import type { ActiveNode, OpenCall, RunState } from '../state.ts';
+import { callsOf, dropResults, isDriven } from './calls.ts';
+import { dropTimer, setTimer } from './timers.ts';
 
 /** `data.customKind` of the interrupt that asks a human about a step whose result was never recorded. */
 export const STEP_INTERRUPTED = 'cairn.step.interrupted';

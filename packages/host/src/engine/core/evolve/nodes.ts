@@ -1,12 +1,12 @@
 /** Folds the rows by which a node starts, ends, and is tried again. */
 import { type EventOf, type FoldEvent, invariant } from '@cairn/protocol';
-import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
-import { dropFacts, endAttempt } from './evolve-attempts.ts';
-import { carriedOut, takeUp } from './evolve-orchestration.ts';
-import { setTimer } from './evolve-timers.ts';
-import { consume, dequeue, leaveLoops, settle } from './flow.ts';
-import { nodeById } from './node-of.ts';
-import type { EdgeOutcome, RunState } from './state.ts';
+import type { CompiledNode, Workflow } from '../../workflow/workflow.ts';
+import { consume, dequeue, leaveLoops, settle } from '../flow.ts';
+import { nodeById } from '../node-of.ts';
+import type { EdgeOutcome, RunState } from '../state.ts';
+import { dropFacts, endAttempt } from './attempts.ts';
+import { carriedOut, takeUp } from './orchestration.ts';
+import { setTimer } from './timers.ts';
 
 export function nodeStarted(state: RunState, workflow: Workflow, event: EventOf<'node.started'>): void {
   const node = nodeById(workflow, event.nodeId);
