@@ -21,10 +21,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'many-rows-are-told-before-they-are-flushed',
     file: 'packages/host/src/log/sqlite/group-commit.ts',
-    find: `    if (isInPool) this.#fly({ jobs, outcomes });
-    else this.#land({ jobs, outcomes });
+    find: `    if (isInPool) this.#flushInPool({ jobs, results });
+    else this.#acknowledge({ jobs, results });
 `,
-    replace: `    this.#land({ jobs, outcomes });
+    replace: `    this.#acknowledge({ jobs, results });
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
     why: 'Under load everybody is told of rows that a power cut takes away.',
@@ -32,9 +32,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'read-does-not-wait-for-the-flush',
     file: 'packages/host/src/log/sqlite/group-commit.ts',
-    find: `    if (this.#flight === null) return query();
+    find: `    if (this.#unflushed === null) return query();
 `,
-    replace: `    if (this.#flight !== undefined) return query();
+    replace: `    if (this.#unflushed !== undefined) return query();
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
     why: 'A client is shown an event that a power cut takes away.',

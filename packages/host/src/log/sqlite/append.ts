@@ -37,10 +37,10 @@ export class Appender implements GuardQueries {
   #cursor: number;
   #written = 0;
 
-  constructor(db: DatabaseSync, parts: { heads: HeadCache; sessions: Sessions; followers: Followers }) {
-    this.#heads = parts.heads;
-    this.#sessions = parts.sessions;
-    this.#followers = parts.followers;
+  constructor(db: DatabaseSync, ports: { heads: HeadCache; sessions: Sessions; followers: Followers }) {
+    this.#heads = ports.heads;
+    this.#sessions = ports.sessions;
+    this.#followers = ports.followers;
     this.#db = db;
     this.#statements = prepare(db);
     this.#memories = new MemoryTables(db);

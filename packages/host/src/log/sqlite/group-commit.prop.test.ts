@@ -103,7 +103,7 @@ class World {
   }
 
   look(): void {
-    const seen = this.writer.look(() => {
+    const seen = this.writer.read(() => {
       const n = this.#written();
       expect(n, 'seen of what is on the disk').toBeLessThanOrEqual(this.#durable);
       return n;

@@ -42,7 +42,7 @@ export interface CommitHooks {
 /** Makes durable what was committed; called back with null, or with what went wrong. */
 export type Flush = (done: (error: unknown) => void) => void;
 
-export interface CommitParts {
+export interface CommitOptions {
   readonly file: string;
   readonly flush: Flush;
   readonly hooks: CommitHooks;
@@ -62,16 +62,16 @@ interface Job {
 }
 
 /** How a job of a transaction came out, told once the transaction did. */
-type Outcome = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
+type JobResult = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
 
 /** A transaction that is written, and durable once the disk has flushed it. */
-interface Flight {
+interface Unflushed {
   readonly jobs: readonly Job[];
-  readonly outcomes: readonly Outcome[];
+  readonly results: readonly JobResult[];
 }
 
 /** A query that waits until what it would see is durable. */
-type Look = () => void;
+type PendingRead = () => void;
 
 export class GroupCommit {
   readonly #file: string;
@@ -82,8 +82,8 @@ export class GroupCommit {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   #queue: Job[] = [];
-  #flight: Flight | null = null;
-  #looks: Look[] = [];
+  #unflushed: Unflushed | null = null;
+  #pendingReads: PendingRead[] = [];
   /** Set once nobody can tell what the disk holds. */
   #broken: CairnError | null = null;
   #level: 'FULL' | 'NORMAL' = 'FULL';
@@ -95,7 +95,7 @@ export class GroupCommit {
   #drained: (() => void) | null = null;
   #commits = 0;
 
-  constructor(db: DatabaseSync, { file, flush, hooks, elapsedMs }: CommitParts) {
+  constructor(db: DatabaseSync, { file, flush, hooks, elapsedMs }: CommitOptions) {
     this.#db = db;
     this.#file = file;
     this.#flush = flush;
@@ -125,13 +125,13 @@ export class GroupCommit {
   }
 
   /** Asks the database for what is durable: at once, or when the flush that is under way has ended. */
-  look<Result>(query: () => Result): Result | Promise<Result> {
+  read<Result>(query: () => Result): Result | Promise<Result> {
     if (this.#broken !== null) throw this.#broken;
-    if (this.#flight === null) return query();
+    if (this.#unflushed === null) return query();
     return new Promise<Result>((resolve, reject) => {
-      this.#looks.push(() => {
+      this.#pendingReads.push(() => {
         try {
-          resolve(this.look(query));
+          resolve(this.read(query));
         } catch (error) {
           reject(error);
         }
@@ -152,14 +152,14 @@ export class GroupCommit {
   /** Accepts nothing more and waits until all that was accepted is durable or refused. */
   close(): Promise<void> {
     this.#closed = true;
-    if (this.#queue.length === 0 && this.#flight === null) return Promise.resolve();
+    if (this.#queue.length === 0 && this.#unflushed === null) return Promise.resolve();
     return new Promise((resolve) => {
       this.#drained = resolve;
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#held || this.#flight !== null) return;
+    if (this.#scheduled || this.#held || this.#unflushed !== null) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -171,7 +171,7 @@ export class GroupCommit {
 
   #goOn(): void {
     if (this.#queue.length > 0) this.#schedule();
-    else if (this.#flight === null) this.#drained?.();
+    else if (this.#unflushed === null) this.#drained?.();
   }
 
   #take(): { readonly jobs: readonly Job[]; readonly rows: number } {
@@ -193,11 +193,11 @@ export class GroupCommit {
   #transact(order: 'after' | 'overtakes'): void {
     const { jobs, rows } = this.#take();
     const isInPool = order === 'overtakes' || rows >= POOL_ROWS || this.#flushMs >= SLOW_MS;
-    let outcomes: readonly Outcome[];
+    let results: readonly JobResult[];
     try {
       this.#syncAtCommit(!isInPool);
       this.#begin.run();
-      outcomes = jobs.map(write);
+      results = jobs.map(write);
       this.#hooks.beforeCommit();
       const begun = this.#elapsedMs();
       this.#commit.run();
@@ -207,8 +207,8 @@ export class GroupCommit {
       return;
     }
     this.#commits += 1;
-    if (isInPool) this.#fly({ jobs, outcomes });
-    else this.#land({ jobs, outcomes });
+    if (isInPool) this.#flushInPool({ jobs, results });
+    else this.#acknowledge({ jobs, results });
   }
 
   #syncAtCommit(wanted: boolean): void {
@@ -218,33 +218,33 @@ export class GroupCommit {
     this.#level = level;
   }
 
-  #fly(flight: Flight): void {
-    this.#flight = flight;
+  #flushInPool(unflushed: Unflushed): void {
+    this.#unflushed = unflushed;
     const begun = this.#elapsedMs();
     this.#flush((error) => {
-      this.#flight = null;
+      this.#unflushed = null;
       this.#flushMs = this.#elapsedMs() - begun;
-      if (error === null) this.#flushed(flight);
-      else this.#lose(flight, flushFailed(error, this.#file));
+      if (error === null) this.#flushed(unflushed);
+      else this.#failFlush(unflushed, flushFailed(error, this.#file));
     });
   }
 
   /** The next transaction is on its way to the disk before those of this one are told, who have much to do then. */
-  #flushed(flight: Flight): void {
-    for (const look of this.#looks.splice(0)) look();
+  #flushed(unflushed: Unflushed): void {
+    for (const read of this.#pendingReads.splice(0)) read();
     if (this.#queue.length > 0 && !this.#held) this.#transact('overtakes');
-    this.#land(flight);
+    this.#acknowledge(unflushed);
     this.#goOn();
   }
 
-  #land({ jobs, outcomes }: Flight): void {
+  #acknowledge({ jobs, results }: Unflushed): void {
     let rows = 0;
     let bytes = 0;
     for (const { work } of jobs) {
       rows += work.rows;
       bytes += work.bytes;
     }
-    for (const outcome of outcomes) settle(outcome);
+    for (const result of results) answer(result);
     this.#hooks.afterCommit(rows, bytes);
   }
 
@@ -259,17 +259,17 @@ export class GroupCommit {
    * Written and perhaps not on the disk, which may have dropped it: a later flush that succeeds would say nothing of it.
    * What is read now could be gone tomorrow, so nothing is.
    */
-  #lose({ jobs }: Flight, error: CairnError): void {
+  #failFlush({ jobs }: Unflushed, error: CairnError): void {
     this.#broken = error;
     this.#hooks.rolledBack();
     for (const job of [...jobs, ...this.#queue.splice(0)]) job.reject(error);
-    for (const look of this.#looks.splice(0)) look();
+    for (const read of this.#pendingReads.splice(0)) read();
     this.#drained?.();
     this.#hooks.broken(error);
   }
 }
 
-function write(job: Job): Outcome {
+function write(job: Job): JobResult {
   try {
     job.work.prepare?.();
   } catch (refusal) {
@@ -278,12 +278,12 @@ function write(job: Job): Outcome {
   return { job, result: job.work.apply() };
 }
 
-function settle(outcome: Outcome): void {
-  const { job } = outcome;
-  if ('refusal' in outcome) {
-    job.reject(outcome.refusal);
+function answer(result: JobResult): void {
+  const { job } = result;
+  if ('refusal' in result) {
+    job.reject(result.refusal);
     return;
   }
-  job.work.committed?.(outcome.result);
-  job.resolve(outcome.result);
+  job.work.committed?.(result.result);
+  job.resolve(result.result);
 }

@@ -7,7 +7,7 @@ import { corrupt, storeError } from './errors.ts';
 import type { ElapsedMs } from './group-commit.ts';
 import { lockFolder } from './lock.ts';
 import { migrate } from './migrations.ts';
-import { assembleStore, type SqliteStore, type StoreParts } from './store.ts';
+import { assembleStore, type SqliteStore, type SqliteStorePorts } from './store.ts';
 
 export type { SqliteStore } from './store.ts';
 
@@ -46,7 +46,7 @@ export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStor
     if (crashed) makeLast(db);
     migrate(db, file);
     writeFileSync(marker, '');
-    const closed: StoreParts['closed'] = (as) => {
+    const closed: SqliteStorePorts['closed'] = (as) => {
       // The next to open the folder has to look at it as after a crash.
       if (as === 'whole') rmSync(marker, { force: true });
       lock.release();

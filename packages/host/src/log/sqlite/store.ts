@@ -29,7 +29,7 @@ export interface SqliteStore extends Store {
   walBytes(): number;
 }
 
-export interface StoreParts {
+export interface SqliteStorePorts {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly onFault?: ListenerFault | undefined;
@@ -42,7 +42,7 @@ export interface StoreParts {
 }
 
 /** A store over an open, migrated database that nobody else writes. */
-export function assembleStore({ db, file, onFault = uncaught, closed, ...parts }: StoreParts): SqliteStore {
+export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }: SqliteStorePorts): SqliteStore {
   const heads = new HeadCache(db);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
@@ -56,14 +56,14 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...parts }
   // Beside the file itself, wherever the name in the folder leads.
   const walFile = `${db.location()}-wal`;
   const wal = walFlush(walFile);
-  const { flush = wal.flush, elapsedMs = () => 0 } = parts;
+  const { flush = wal.flush, elapsedMs = () => 0 } = ports;
   const writer = new GroupCommit(db, { file, flush, hooks, elapsedMs });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
   let closing: Promise<void> | null = null;
 
   const read: Read = (query) => {
     if (closing !== null) throw storeClosed();
-    return writer.look(() => {
+    return writer.read(() => {
       try {
         return query();
       } catch (error) {

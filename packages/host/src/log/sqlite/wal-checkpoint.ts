@@ -12,22 +12,22 @@ const LIMIT_FRAMES = 16_384;
 const PROBE_ROWS = 512;
 const PROBE_BYTES = 1_048_576;
 
-export interface CheckpointParts {
+export interface CheckpointerPorts {
   readonly file: string;
   readonly writer: Pick<GroupCommit, 'hold' | 'resume'>;
   readonly onFault: ListenerFault;
 }
 
 export class Checkpointer {
-  readonly #parts: CheckpointParts;
+  readonly #ports: CheckpointerPorts;
   readonly #measure: StatementSync;
   #worker: Worker | null = null;
   #running: Promise<void> | null = null;
   #rows = 0;
   #bytes = 0;
 
-  constructor(db: DatabaseSync, parts: CheckpointParts) {
-    this.#parts = parts;
+  constructor(db: DatabaseSync, ports: CheckpointerPorts) {
+    this.#ports = ports;
     // NOOP copies nothing: it only tells how many frames the WAL holds.
     this.#measure = db.prepare('PRAGMA wal_checkpoint(NOOP)');
   }
@@ -59,7 +59,7 @@ export class Checkpointer {
 
   /** Most of the WAL is copied beside the appends; only for what they added meanwhile do they wait, so that it can begin anew. */
   async #run(): Promise<void> {
-    const { writer, onFault } = this.#parts;
+    const { writer, onFault } = this.#ports;
     try {
       await this.#ask('copy');
       writer.hold();
@@ -72,14 +72,14 @@ export class Checkpointer {
   }
 
   #ask(request: CheckpointRequest): Promise<void> {
-    this.#worker ??= startWorker(this.#parts.file);
+    this.#worker ??= startWorker(this.#ports.file);
     const worker = this.#worker;
     worker.ref();
     return new Promise<void>((resolve, reject) => {
       const failed = (said: string, cause?: unknown): void => {
         reject(
           new RetryableError('store_failed', {
-            message: `The WAL of ${this.#parts.file} could not be checkpointed: ${said}.`,
+            message: `The WAL of ${this.#ports.file} could not be checkpointed: ${said}.`,
             hint: 'Look at the space left on the disk; the host tries again by itself.',
             cause,
           }),
