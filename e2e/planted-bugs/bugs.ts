@@ -229,7 +229,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'harvest-names-the-end-of-another',
     file: 'packages/host/src/engine/nodes/dispatch.ts',
-    find: `{ cause: worker.toldSeq as number, seq, changed }`,
+    find: `{ cause: worker.toldSeq ?? seq, seq, changed }`,
     replace: `{ cause: context.state.nextSeq - 1, seq, changed }`,
     suite: simulation,
     why: 'What a worker gave back is shown as the work of another.',

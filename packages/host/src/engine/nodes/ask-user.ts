@@ -1,5 +1,4 @@
 /** A supervisor's question to the user: as one turn of a conversation, or as a clarification. What the user says is what the node puts out. */
-import type { Json } from '@cairn/protocol';
 import { askDrafts, resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { DrivenContext, NodeAction } from '../workflow/node-type.ts';
 import { closingDrafts, closingOf, openingDrafts, USUAL_CHANNEL } from './conversation-drafts.ts';
@@ -72,7 +71,7 @@ const resolution = (nodeId: string, { interruptId, last, lastSeq }: Conversation
   interruptId,
   kind: 'conversation.exchange' as const,
   cause: lastSeq,
-  value: { operation: 'exchange', turn: last as unknown as Json },
+  value: { operation: 'exchange', turn: last },
 });
 
 const senderOf = (principal: unknown): string | null => (typeof principal === 'string' ? principal : null);

@@ -1,5 +1,5 @@
 /** The nodes that do their work in the moment they start, and the one that only waits for time. */
-import { type ErrorCode, isoTime, type Json, type JsonObject } from '@cairn/protocol';
+import { type ErrorCode, isoTime, type Json, type JsonObject, row } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
@@ -30,7 +30,7 @@ export const identity = defineNodeType({
 function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
   const value = { messageId: `${runId}:${node.id}`, from: node.id, content: 'duplicate', ts: now };
   const payload = { channel: 'messages', value, reducer: 'message', writtenAt: isoTime(now), nodeId: node.id };
-  const write: Draft = { type: 'channel.written', nodeId: node.id, audience: 'client', payload };
+  const write = row('channel.written', payload, { nodeId: node.id });
   return [write, write];
 }
 
@@ -112,8 +112,9 @@ export const delay = defineNodeType({
     }
     if (wanted === 0) return { kind: 'complete', outputs: nothing };
     const timerId = `delay:${node.id}#${visit}.${attempt}`;
-    const payload = { timerId, purpose: 'delay', nodeId: node.id, fireAt: isoTime(Math.ceil(now + wanted)) };
-    return { kind: 'wait', drafts: [{ type: 'cairn.timer.set', nodeId: node.id, audience: 'operator', payload }] };
+    const fireAt = isoTime(Math.ceil(now + wanted));
+    const timer = row('cairn.timer.set', { timerId, purpose: 'delay', nodeId: node.id, fireAt }, { nodeId: node.id });
+    return { kind: 'wait', drafts: [timer] };
   },
   fired: () => ({ kind: 'complete', outputs: nothing }),
 });

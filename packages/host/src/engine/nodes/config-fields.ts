@@ -64,4 +64,7 @@ export function schemaProblem(schema: JsonObject): string | null {
 
 /** For fields that have older names: `rename` puts the value under the name that the schema has. */
 export const renamed = <Schema extends z.ZodType>(rename: (config: JsonObject) => JsonObject, schema: Schema) =>
-  z.preprocess((config) => (isJsonObject(config as Json) ? rename(config as JsonObject) : config), schema);
+  z.preprocess((given) => {
+    const config = given as Json;
+    return isJsonObject(config) ? rename(config) : config;
+  }, schema);

@@ -1,9 +1,12 @@
 /** The rows of a conversation: by which it is opened, a turn is taken, and it is closed. */
 import {
   type ConversationTurn,
+  invariant,
   isoTime,
   type Json,
   type JsonObject,
+  type PayloadOf,
+  row,
   type SentTurn,
   type WorkflowDefinition,
   type WorkflowNode,
@@ -12,9 +15,7 @@ import { askDrafts } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
 import { groupIdOf } from '../workflow/agent-sharing.ts';
 import type { DrivenContext, NodeContext } from '../workflow/node-type.ts';
-import type { Conversation, Conversing } from './conversation-state.ts';
-
-const client = 'client' as const;
+import type { Conversation, Conversing, TurnChannel } from './conversation-state.ts';
 
 /** Who speaks when the host does. */
 const HOST = 'core.system';
@@ -46,7 +47,7 @@ export interface Opening {
   readonly prompt: string;
   readonly agentId: string | null;
   readonly channel: string;
-  readonly participants?: readonly JsonObject[] | undefined;
+  readonly participants?: PayloadOf<'conversation.opened'>['participants'] | undefined;
   readonly schema?: JsonObject | undefined;
   readonly outcomeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
@@ -61,30 +62,30 @@ export function openingDrafts(context: NodeContext, opening: Opening): readonly 
   const conversationId = conversationIdOf(context);
   const { prompt, participants, schema, outcomeSchema, timeoutMs, agentId, cause } = opening;
   const data: JsonObject = { conversationId, prompt, ...(outcomeSchema && { outcomeSchema }), turnIndex: 1 };
-  const [suspended, ...asked] = askDrafts(state, {
+  const asked = askDrafts(state, {
     nodeId: node.id,
     kind: 'conversation.exchange',
     data,
     timeoutMs,
     ...(agentId === null ? {} : { agentId }),
     suspended: { reason: 'conversation-input', conversationId },
-  }) as [Draft, ...Draft[]];
+  });
   const channel = channelFor(context, opening.channel);
   const turn = firstTurn(context, opening, conversationId);
   const payload = {
     conversationId,
     ...(agentId === null ? {} : { agentId, openedBy: agentId }),
     ...(participants && { participants }),
-    initialTurn: turn as unknown as JsonObject,
+    initialTurn: turn,
     ...(schema && { schema }),
-    ...(opening.isManyTurns && { capabilities: ['multi-turn'] }),
+    ...(opening.isManyTurns && { capabilities: ['multi-turn' as const] }),
   };
   const suspendedSeq = state.nextSeq;
   return [
-    { ...suspended, ...(cause === undefined ? {} : { cause }) },
-    { type: 'conversation.opened', nodeId: node.id, cause: suspendedSeq, audience: client, payload },
-    ...asked.map((draft) => ({ ...draft, cause: suspendedSeq })),
-    written(node.id, channel, turn, state.now, suspendedSeq + 1),
+    ...asked.slice(0, 1).map((suspended) => (cause === undefined ? suspended : { ...suspended, cause })),
+    row('conversation.opened', payload, { nodeId: node.id, cause: suspendedSeq }),
+    ...asked.slice(1).map((draft) => ({ ...draft, cause: suspendedSeq })),
+    written(channel, turn, { nodeId: node.id, cause: suspendedSeq + 1, now: state.now }),
   ];
 }
 
@@ -95,7 +96,7 @@ const conversationIdOf = ({ runId, node, visit, attempt }: NodeContext): string 
 const messageIdOf = (conversationId: string, turnIndex: number, role: string): string =>
   `${conversationId}:${turnIndex}:${role}`;
 
-function channelFor({ compiled }: NodeContext, channel: string): JsonObject {
+function channelFor({ compiled }: NodeContext, channel: string): TurnChannel {
   const { schemaVersion } = compiled.definition.channels?.[channel] ?? {};
   return { channel, reducer: 'message', ...(schemaVersion === undefined ? {} : { schemaVersion }) };
 }
@@ -152,10 +153,10 @@ export function exchangeDrafts(
   turn: ConversationTurn,
   { seq, now }: { readonly seq: number; readonly now: number },
 ): readonly Draft[] {
-  const payload = { conversationId, turnIndex: turn.turnIndex, turn: turn as unknown as JsonObject };
+  const payload = { conversationId, turnIndex: turn.turnIndex, turn };
   return [
-    { type: 'conversation.exchanged', nodeId, cause: lastSeq, audience: client, payload },
-    written(nodeId, channel as JsonObject, turn, now, seq),
+    row('conversation.exchanged', payload, { nodeId, cause: lastSeq }),
+    written(channel, turn, { nodeId, cause: seq, now }),
   ];
 }
 
@@ -177,14 +178,14 @@ export function closingDrafts(
   const payload = {
     conversationId,
     turnIndex: turn.turnIndex,
-    finalTurn: turn as unknown as JsonObject,
+    finalTurn: turn,
     outcome,
     reason,
     turnCount: last.turnIndex,
   };
   return [
-    { type: 'conversation.closed', nodeId, cause: lastSeq, audience: client, payload },
-    ...(isNew ? [written(nodeId, channel as JsonObject, turn, now, seq)] : []),
+    row('conversation.closed', payload, { nodeId, cause: lastSeq }),
+    ...(isNew ? [written(channel, turn, { nodeId, cause: seq, now })] : []),
   ];
 }
 
@@ -195,7 +196,8 @@ export function closingOf(conversation: Conversation, end: NonNullable<Conversat
     return { turn: hostTurn(conversation, 'The conversation timed out.', now), outcome: null, reason: 'timeout' };
   }
   const { turn: sent, outcome = null } = end.value as { readonly turn?: SentTurn; readonly outcome?: Json };
-  const at = { turnIndex: last.turnIndex + 1, ts: now, principal: sent?.principal as string | undefined };
+  const principal = typeof sent?.principal === 'string' ? sent.principal : undefined;
+  const at = { turnIndex: last.turnIndex + 1, ts: now, principal };
   const turn =
     sent === undefined
       ? hostTurn(conversation, 'The conversation was closed.', now)
@@ -212,14 +214,14 @@ export function stoppedConversation({ inner, node, state }: DrivenContext<Conver
   return closingDrafts(node.id, conversation, closing, { seq: undefined, now: state.now });
 }
 
-function written(
-  nodeId: string,
-  channel: JsonObject,
-  turn: ConversationTurn,
-  now: number,
-  cause: number | undefined,
-): Draft {
-  const payload = { ...channel, value: turn as unknown as JsonObject, writtenAt: isoTime(now), nodeId };
-  const caused = cause === undefined ? {} : { cause };
-  return { type: 'channel.written', nodeId, audience: client, payload, ...caused };
+interface Place {
+  readonly nodeId: string;
+  readonly cause: number | undefined;
+  readonly now: number;
+}
+
+/** The message that a turn is in its channel. */
+function written(channel: TurnChannel | null, turn: ConversationTurn, { nodeId, cause, now }: Place): Draft {
+  invariant(channel !== null, 'conversation-has-channel', { nodeId });
+  return row('channel.written', { ...channel, value: turn, writtenAt: isoTime(now), nodeId }, { nodeId, cause });
 }

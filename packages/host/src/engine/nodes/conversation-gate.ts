@@ -1,5 +1,5 @@
 /** `core.conversationGate`: opens a conversation and goes on once somebody closes it; every turn between is recorded as it is taken. */
-import { type JsonObject, MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
+import { MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
@@ -20,6 +20,7 @@ import {
   closingOf,
   exchangeDrafts,
   fullTurn,
+  type Opening,
   openingDrafts,
   stoppedConversation,
   USUAL_CHANNEL,
@@ -81,7 +82,7 @@ function open(context: Context): NodeAction {
     agentId: node.agent?.agentId ?? null,
     channel,
     // As the definition has them: parsed ones have their keys in another order, and this is recorded.
-    participants: node.config.participants as readonly JsonObject[] | undefined,
+    participants: node.config.participants as Opening['participants'],
     schema,
     outcomeSchema,
     timeoutMs,

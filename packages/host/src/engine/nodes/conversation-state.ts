@@ -1,12 +1,12 @@
 /** What a node knows of the conversation it holds: plain JSON, changed by the node's rows alone. */
-import type { ConversationTurn, Json, JsonObject, RawEvent } from '@cairn/protocol';
+import type { ConversationTurn, FoldEvent, Json, JsonObject, PayloadOf } from '@cairn/protocol';
 
 export interface Conversation {
   readonly conversationId: string;
   /** The interrupt that is open as long as the conversation is. */
   interruptId: string;
   /** Where its turns are kept, as the row of its first one says. */
-  channel: JsonObject | null;
+  channel: TurnChannel | null;
   /** Those who may speak; null when whoever can answer may. */
   readonly participants: readonly string[] | null;
   /** The group whose conversation it is. */
@@ -20,56 +20,60 @@ export interface Conversation {
   end: { readonly value: Json; readonly timedOut: boolean } | null;
 }
 
+/** Where turns are kept: all that the rows of one channel repeat. */
+export type TurnChannel = Pick<PayloadOf<'channel.written'>, 'channel' | 'reducer' | 'schemaVersion'>;
+
 /** The part of a driven node's state that holds one. */
 export interface Conversing {
   conversation: Conversation | null;
 }
 
-export function evolveConversation(inner: Conversing, event: RawEvent): void {
-  const { type, payload, seq } = event;
-  if (type === 'conversation.opened') {
-    inner.conversation = opened(payload, seq);
+export function evolveConversation(inner: Conversing, event: FoldEvent): void {
+  if (event.type === 'conversation.opened') {
+    inner.conversation = opened(event.payload, event.seq);
     return;
   }
   const { conversation } = inner;
   if (conversation === null) return;
-  switch (type) {
+  switch (event.type) {
     case 'interrupt.requested':
-      if (payload.kind === 'conversation.exchange') conversation.interruptId = payload.interruptId as string;
+      if (event.payload.kind === 'conversation.exchange') conversation.interruptId = event.payload.interruptId ?? '';
       break;
     case 'conversation.exchanged':
-      conversation.last = payload.turn as unknown as ConversationTurn;
-      conversation.lastSeq = seq;
+      conversation.last = event.payload.turn ?? conversation.last;
+      conversation.lastSeq = event.seq;
       break;
     case 'channel.written':
-      conversation.channel ??= channelOf(payload);
+      conversation.channel ??= channelOf(event.payload);
       break;
-    case 'interrupt.resolved':
-      if (payload.interruptId !== conversation.interruptId) break;
-      conversation.end = { value: (payload.resumeValue ?? null) as Json, timedOut: payload.reason === 'timeout' };
+    case 'interrupt.resolved': {
+      const { interruptId, resumeValue = null, reason } = event.payload;
+      if (interruptId === conversation.interruptId)
+        conversation.end = { value: resumeValue, timedOut: reason === 'timeout' };
       break;
+    }
   }
 }
 
-function opened({ conversationId, participants, schema, initialTurn }: JsonObject, seq: number): Conversation {
-  const turn = initialTurn as unknown as ConversationTurn;
-  const members = participants as unknown as readonly { readonly agentId: string }[] | undefined;
+/** Rows of this host always have a first turn; the catalogue does not ask for one. */
+function opened(payload: PayloadOf<'conversation.opened'>, seq: number): Conversation | null {
+  const { conversationId, participants, schema = null, initialTurn } = payload;
+  if (initialTurn === undefined) return null;
   return {
-    conversationId: conversationId as string,
+    conversationId,
     interruptId: '',
     channel: null,
-    participants: members?.map(({ agentId }) => agentId) ?? null,
-    groupId: turn.groupId ?? null,
-    schema: (schema as JsonObject | undefined) ?? null,
-    last: turn,
+    participants: participants?.map(({ agentId }) => agentId) ?? null,
+    groupId: initialTurn.groupId ?? null,
+    schema,
+    last: initialTurn,
     lastSeq: seq,
     end: null,
   };
 }
 
-/** All that a later write to the same channel repeats. */
-const channelOf = ({ channel, reducer, schemaVersion }: JsonObject): JsonObject => ({
-  channel: channel as string,
-  reducer: reducer as string,
+const channelOf = ({ channel, reducer, schemaVersion }: PayloadOf<'channel.written'>): TurnChannel => ({
+  channel,
+  reducer,
   ...(schemaVersion === undefined ? {} : { schemaVersion }),
 });

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   quoted,
+  row,
   type WorkflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
@@ -57,8 +58,8 @@ export const setVariable = defineNodeType({
     const computed = config.expression?.evaluate(scopeOf(state, inputs));
     const next = computed ?? inputs.value ?? config.value ?? null;
     const payload = { name, ...(previous === undefined ? {} : { previous }), next, nodeId: node.id };
-    const draft = { type: 'variable.changed', nodeId: node.id, audience: 'client' as const, payload };
-    return { kind: 'complete', outputs: { value: next }, drafts: [draft] };
+    const changed = row('variable.changed', payload, { nodeId: node.id });
+    return { kind: 'complete', outputs: { value: next }, drafts: [changed] };
   },
 });
 
@@ -102,16 +103,17 @@ export const channelWrite = defineNodeType({
       (declared === undefined ? null : refused(node, channel, value, declared)) ??
       (reducer === 'message' ? outsideGroup(node, channel, value, groupIdOf(sharing)) : null);
     if (refusal !== null) return { kind: 'fail', error: { ...refusal, retryable: false } };
-    const payload: Record<string, Json> = {
+    const schemaVersion = declared?.schemaVersion;
+    const payload = {
       channel,
       value,
       reducer,
       writtenAt: isoTime(now),
       nodeId: node.id,
+      ...(schemaVersion === undefined ? {} : { schemaVersion }),
     };
-    if (declared?.schemaVersion !== undefined) payload.schemaVersion = declared.schemaVersion;
-    const draft = { type: 'channel.written', nodeId: node.id, audience: 'client' as const, payload };
-    return { kind: 'complete', outputs: { value }, drafts: [draft] };
+    const written = row('channel.written', payload, { nodeId: node.id });
+    return { kind: 'complete', outputs: { value }, drafts: [written] };
   },
 });
 

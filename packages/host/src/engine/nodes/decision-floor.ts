@@ -1,5 +1,5 @@
 /** Decisions of a supervisor that are too unsure to be carried out unseen: a person looks first. */
-import { type Json, type JsonObject, type OrchestratorDecision, orchestratorDecision } from '@cairn/protocol';
+import { isJsonObject, type Json, type OrchestratorDecision, orchestratorDecision, row } from '@cairn/protocol';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Draft, RunError } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
@@ -14,16 +14,15 @@ export const needsLook = ({ confidence }: Confident): boolean => confidence !== 
 /** That the decision is held comes before the question. */
 export function escalated(context: NodeContext, decision: Confident, decidedSeq: number): readonly Draft[] {
   const { node, runId, state } = context;
-  const worker = decision.kind === 'next-worker' ? { workerId: decision.nextWorkerIds[0] as string } : {};
-  const payload: JsonObject = {
-    confidence: decision.confidence as number,
+  const [workerId] = decision.kind === 'next-worker' ? decision.nextWorkerIds : [];
+  const payload = {
+    confidence: decision.confidence ?? 0,
     floor: FLOOR,
-    escalationKind: 'escalate',
-    ...worker,
+    escalationKind: 'escalate' as const,
+    ...(workerId === undefined ? {} : { workerId }),
     parentRunId: runId,
-    originalDecision: decision as unknown as JsonObject,
+    originalDecision: decision,
   };
-  const type = 'core.workflowChain.confidence-escalated';
   const question = askDrafts(state, {
     nodeId: node.id,
     kind: 'approval',
@@ -33,11 +32,11 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
       artifactType: 'orchestrator-decision',
       title: `The supervisor is ${decision.confidence} sure of its decision, which is less than ${FLOOR}. Carry it out?`,
       actions: ['accept', 'reject', 'edit-accept'],
-      artifactData: decision as unknown as JsonObject,
+      artifactData: decision,
     },
   });
-  const first: Draft = { type, nodeId: node.id, cause: decidedSeq, audience: 'client', payload };
-  return [first, ...question];
+  const held = row('core.workflowChain.confidence-escalated', payload, { nodeId: node.id, cause: decidedSeq });
+  return [held, ...question];
 }
 
 /** What a person made of it. */
@@ -45,7 +44,7 @@ export function ratified(
   decision: Confident,
   { value, timedOut }: { readonly value: Json; readonly timedOut: boolean },
 ): { readonly decision: OrchestratorDecision } | { readonly error: RunError } {
-  const { action, editedArtifactData } = (value ?? {}) as { action?: string; editedArtifactData?: Json };
+  const { action, editedArtifactData } = isJsonObject(value) ? value : {};
   if (!timedOut && action === 'accept') return { decision };
   if (!timedOut && action === 'edit-accept') {
     const edited = orchestratorDecision.safeParse(editedArtifactData);

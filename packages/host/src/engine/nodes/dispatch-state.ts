@@ -1,5 +1,5 @@
 /** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
-import type { Json, JsonObject, RawEvent, RunId } from '@cairn/protocol';
+import { type FoldEvent, isJsonObject, type Json, type JsonObject, type PayloadOf, type RunId } from '@cairn/protocol';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import { type Conversing, evolveConversation } from './conversation-state.ts';
 
@@ -38,42 +38,47 @@ export const freshDispatch = (): Dispatch => ({
 export const hasAsked = ({ verdict, answers, conversation }: Dispatch): boolean =>
   verdict !== null || answers !== null || conversation !== null;
 
-export function evolveDispatch(inner: Dispatch, event: RawEvent): void {
-  const { type, payload, seq } = event;
+export function evolveDispatch(inner: Dispatch, event: FoldEvent): void {
   evolveConversation(inner, event);
-  switch (type) {
+  switch (event.type) {
     case 'core.workflowChain.event':
-      chain(inner, payload, seq);
+      chain(inner, event.payload, event.seq);
       break;
     case 'cairn.step.requested': {
       const worker = inner.workers.findLast(({ childRunId }) => childRunId === null);
-      if (payload.attempt !== 1 || worker === undefined) return;
-      worker.childRunId = payload.childRunId as RunId;
-      worker.callId = payload.callId as string;
+      if (event.payload.attempt !== 1 || worker === undefined) return;
+      worker.childRunId = event.payload.childRunId ?? null;
+      worker.callId = event.payload.callId;
       break;
     }
     case 'cairn.step.returned':
-      returned(inner, payload);
+      returned(inner, event.payload);
       break;
     case 'interrupt.requested':
-      inner.asked = payload.interruptId as string;
+      inner.asked = event.payload.interruptId ?? null;
       break;
     case 'interrupt.resolved':
       inner.asked = null;
-      answered(inner, payload);
+      answered(inner, event.payload);
       break;
   }
 }
 
-function answered(inner: Dispatch, { kind, resumeValue = null, reason }: JsonObject): void {
-  if (kind === 'approval') inner.verdict = { value: resumeValue as Json, timedOut: reason === 'timeout' };
-  else if (kind === 'clarification') inner.answers = (resumeValue as { answers?: JsonObject } | null)?.answers ?? {};
+function answered(inner: Dispatch, payload: PayloadOf<'interrupt.resolved'>): void {
+  const { kind, resumeValue = null, reason } = payload;
+  if (kind === 'approval') inner.verdict = { value: resumeValue, timedOut: reason === 'timeout' };
+  else if (kind === 'clarification') inner.answers = answersIn(resumeValue);
 }
 
-function chain({ workers }: Dispatch, payload: JsonObject, seq: number): void {
+function answersIn(resumeValue: Json): JsonObject {
+  const answers = isJsonObject(resumeValue) ? resumeValue.answers : undefined;
+  return isJsonObject(answers) ? answers : {};
+}
+
+function chain({ workers }: Dispatch, payload: PayloadOf<'core.workflowChain.event'>, seq: number): void {
   if (payload.phase === 'dispatch.began') {
     workers.push({
-      workerId: payload.workerId as string,
+      workerId: payload.workerId,
       beganSeq: seq,
       childRunId: null,
       callId: null,
@@ -87,16 +92,16 @@ function chain({ workers }: Dispatch, payload: JsonObject, seq: number): void {
   const worker = workerOfChild(workers, payload.childRunId);
   if (worker === undefined) return;
   if (payload.phase === 'dispatch.succeeded') worker.startedSeq = seq;
-  else if ((payload.phase as string).startsWith('child.')) worker.toldSeq = seq;
+  else if (payload.phase.startsWith('child.')) worker.toldSeq = seq;
 }
 
 /** From the newest on: of workers one by one it is the last. */
-const workerOfChild = (workers: readonly Worker[], childRunId: Json | undefined): Worker | undefined =>
+const workerOfChild = (workers: readonly Worker[], childRunId: RunId | undefined): Worker | undefined =>
   childRunId === undefined ? undefined : workers.findLast((one) => one.childRunId === childRunId);
 
-function returned({ workers }: Dispatch, { childRunId, error, outcome }: JsonObject): void {
+function returned({ workers }: Dispatch, { childRunId, error, outcome }: PayloadOf<'cairn.step.returned'>): void {
   const worker = workerOfChild(workers, childRunId);
   if (worker === undefined) return;
-  if (error !== undefined) worker.failure = error as unknown as RunError;
-  else worker.end = outcome as unknown as ChildEnd;
+  if (error !== undefined) worker.failure = error;
+  else worker.end = outcome as ChildEnd;
 }

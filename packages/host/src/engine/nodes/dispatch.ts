@@ -1,5 +1,5 @@
 /** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
-import type { Json, JsonObject, OrchestratorDecision, RunId } from '@cairn/protocol';
+import { invariant, type Json, type OrchestratorDecision, type RunId, row } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError, SupervisorDecision } from '../core/state.ts';
 import {
   budgetOfEach,
@@ -37,8 +37,9 @@ function next(context: Context): NodeAction | null {
   const { inner } = context;
   if (isAsking(inner)) return null;
   const isFresh = inner.workers.length === 0 && !hasAsked(inner);
-  if (isFresh && isOverCap(context)) return breach(context);
-  const decision = pending.decision as unknown as OrchestratorDecision;
+  const refused = isFresh ? overCap(context) : null;
+  if (refused !== null) return refused;
+  const { decision } = pending;
   if (decision.kind === 'ask-user') return ask(context, decision.prompt, pending.seq);
   if (!needsLook(decision)) return carryOut(context, decision, pending.seq);
   if (inner.verdict === null) return { kind: 'wait', drafts: escalated(context, decision, pending.seq) };
@@ -71,16 +72,16 @@ function carryOut(context: Context, decision: OrchestratorDecision, decidedSeq: 
 
 function oneByOne(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction | null {
   const { workers } = context.inner;
+  const next = workerIds.slice(workers.length, workers.length + 1);
   const last = workers.at(-1);
-  if (last !== undefined) {
-    const outcome = outcomeOf(last);
-    if (outcome === 'open') return null;
-    const { onChildFailure = 'fail-parent' } = context.config;
-    if (outcome !== 'completed' && onChildFailure === 'fail-parent') return { kind: 'fail', error: errorOf(last) };
-  }
-  if (workers.length < workerIds.length) return begin(context, [workerIds[workers.length] as string], decidedSeq);
-  const outputs: Record<string, Json> = { childStatus: statusOf(last as Worker) };
-  if (last?.startedSeq !== null) outputs.childRunId = (last as Worker).childRunId;
+  if (last === undefined) return begin(context, next, decidedSeq);
+  const outcome = outcomeOf(last);
+  if (outcome === 'open') return null;
+  const { onChildFailure = 'fail-parent' } = context.config;
+  if (outcome !== 'completed' && onChildFailure === 'fail-parent') return { kind: 'fail', error: errorOf(last) };
+  if (next.length > 0) return begin(context, next, decidedSeq);
+  const outputs: Record<string, Json> = { childStatus: statusOf(last) };
+  if (last.startedSeq !== null) outputs.childRunId = last.childRunId;
   return { kind: 'complete', outputs };
 }
 
@@ -90,11 +91,10 @@ function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: 
   const outcomes = workers.map(outcomeOf);
   const { joinPolicy = 'all' } = context.config;
   const failed = workers[outcomes.indexOf('failed')];
-  const isOver = !outcomes.includes('open');
   if (joinPolicy === 'all' && failed !== undefined) return { kind: 'fail', error: errorOf(failed) };
   if (joinPolicy === 'any' && outcomes.includes('completed')) return joined(context, 'satisfied');
-  if (!isOver) return null;
-  if (joinPolicy === 'any') return { kind: 'fail', error: errorOf(failed as Worker) };
+  if (outcomes.includes('open')) return null;
+  if (joinPolicy === 'any' && failed !== undefined) return { kind: 'fail', error: errorOf(failed) };
   return joined(context, failed === undefined ? 'satisfied' : 'partial');
 }
 
@@ -105,7 +105,7 @@ function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAct
   const changed = new Map<string, Json>();
   for (const worker of completed) {
     const seq = context.state.nextSeq + drafts.length;
-    drafts.push(...harvest(context, worker, { cause: worker.toldSeq as number, seq, changed }));
+    drafts.push(...harvest(context, worker, { cause: worker.toldSeq ?? seq, seq, changed }));
   }
   const told = (worker: Worker) => ({
     ...(worker.startedSeq === null ? {} : { childRunId: worker.childRunId }),
@@ -113,13 +113,13 @@ function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAct
   });
   const children = context.inner.workers.map((worker) => ({ workerId: worker.workerId, ...told(worker) }));
   // Where one is enough, others may be at work still, and are about to be cancelled.
-  const last = context.inner.workers.findLast((worker) => outcomeOf(worker) !== 'open') as Worker;
+  const last = context.inner.workers.findLast((worker) => outcomeOf(worker) !== 'open');
   const outputs = {
-    ...told(last),
+    ...(last === undefined ? {} : told(last)),
     joinOutcome,
     children,
     mergeOrder: completed.map(({ workerId }) => workerId),
-  } as unknown as JsonObject;
+  };
   return { kind: 'complete', outputs, drafts };
 }
 
@@ -133,8 +133,16 @@ function outcomeOf({ failure, end, toldSeq }: Worker): Outcome {
 
 const statusOf = ({ failure, end }: Worker): string => (failure !== null ? 'failed' : (end?.status ?? 'running'));
 
-const errorOf = ({ workerId, childRunId, failure, end }: Worker): RunError =>
-  failure ?? failureOf(workerId, childRunId as string, end?.status ?? 'failed', end?.error);
+const errorOf = (worker: Worker): RunError => {
+  const { workerId, failure, end } = worker;
+  return failure ?? failureOf(workerId, childOf(worker), end?.status ?? 'failed', end?.error);
+};
+
+/** The run of a worker that was asked for. */
+function childOf({ childRunId, workerId }: Worker): RunId {
+  invariant(childRunId !== null, 'worker-requested', { workerId });
+  return childRunId;
+}
 
 /** Asks for these workers, all or none; the request of each follows its beginning. */
 function begin(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction {
@@ -165,11 +173,11 @@ function tellEnds(context: Context): readonly Draft[] {
   const { workers } = context.inner;
   const drafts: Draft[] = [];
   for (const worker of isParallel ? workers : workers.slice(-1)) {
-    const { end, startedSeq, toldSeq, workerId, childRunId } = worker;
+    const { end, startedSeq, toldSeq, workerId } = worker;
     if (end === null || startedSeq === null || toldSeq !== null) continue;
     const phase =
       end.status === 'completed' ? 'child.completed' : end.status === 'cancelled' ? 'child.cancelled' : 'child.failed';
-    const more = { childRunId: childRunId as RunId, ...(end.error === undefined ? {} : { error: end.error }) };
+    const more = { childRunId: childOf(worker), ...(end.error === undefined ? {} : { error: end.error }) };
     const cause = context.state.nextSeq + drafts.length;
     drafts.push(chainEvent(context, phase, workerId, more, startedSeq));
     if (isParallel || end.status !== 'completed') continue;
@@ -186,24 +194,23 @@ interface Harvest {
   readonly changed: Map<string, Json>;
 }
 
-function harvest(
-  context: Context,
-  { workerId, childRunId, end }: Worker,
-  { cause, seq, changed }: Harvest,
-): readonly Draft[] {
+function harvest(context: Context, worker: Worker, { cause, seq, changed }: Harvest): readonly Draft[] {
+  const { workerId, end } = worker;
   const { perWorkerOutputMappings, outputMapping } = context.config;
   const mapping = mappingFor(perWorkerOutputMappings, workerId, outputMapping);
   const { keys, drafts } = harvested(context, mapping, end?.variables ?? {}, changed);
   if (keys.length === 0) return [];
-  const more = { childRunId: childRunId as RunId, harvestedKeys: keys };
+  const more = { childRunId: childOf(worker), harvestedKeys: keys };
   const told = chainEvent(context, 'output.harvested', workerId, more, cause);
   return [told, ...drafts.map((draft) => ({ ...draft, cause: seq }))];
 }
 
-/** Executions of all dispatch nodes of the run count together. */
-function isOverCap(context: Context): boolean {
-  const { iterationCap } = context.config;
-  return iterationCap !== undefined && dispatchesOf(context) > iterationCap;
+/** Why the node may not go on: executions of all dispatch nodes of the run count together. */
+function overCap(context: Context): NodeAction | null {
+  const { iterationCap: limit } = context.config;
+  if (limit === undefined) return null;
+  const observed = dispatchesOf(context);
+  return observed <= limit ? null : breach(context, { limit, observed });
 }
 
 const dispatchesOf = ({ state, compiled }: Context): number =>
@@ -212,15 +219,14 @@ const dispatchesOf = ({ state, compiled }: Context): number =>
     0,
   );
 
-function breach(context: Context): NodeAction {
-  const { node } = context;
-  const limit = context.config.iterationCap as number;
-  const observed = dispatchesOf(context);
-  const payload = { kind: 'dispatch-iterations', limit, observed, nodeId: node.id };
-  const message = `The run passed its limit of ${limit} dispatches.`;
+function breach(
+  { node: { id: nodeId } }: Context,
+  cap: { readonly limit: number; readonly observed: number },
+): NodeAction {
+  const message = `The run passed its limit of ${cap.limit} dispatches.`;
   return {
     kind: 'fail',
-    drafts: [{ type: 'cap.breached', nodeId: node.id, audience: 'client', payload }],
+    drafts: [row('cap.breached', { kind: 'dispatch-iterations', ...cap, nodeId }, { nodeId })],
     error: { code: 'loop_limit_exceeded', message, retryable: false },
   };
 }
@@ -231,8 +237,11 @@ const nothingDecided = ({ node }: Context): RunError => ({
   retryable: false,
 });
 
-const workerOf = ({ inner }: Context, { callId }: OpenCall): Worker =>
-  inner.workers.findLast((worker) => worker.callId === callId) as Worker;
+function workerOf({ inner, node }: Context, { callId }: OpenCall): Worker {
+  const worker = inner.workers.findLast((one) => one.callId === callId);
+  invariant(worker !== undefined, 'call-has-worker', { nodeId: node.id, callId });
+  return worker;
+}
 
 const driver: NodeDriver<Dispatch, DispatchConfig> = {
   fresh: freshDispatch,
@@ -241,10 +250,11 @@ const driver: NodeDriver<Dispatch, DispatchConfig> = {
   answer: conversationAnswer,
   stopped: stoppedConversation,
   callInput(context, call) {
-    const { workerId, childRunId } = workerOf(context, call);
+    const worker = workerOf(context, call);
+    const { workerId } = worker;
     const { perWorkerInputMappings, inputMapping, memoryScopeIsolation } = context.config;
     return childRequest(context, {
-      childRunId: childRunId as RunId,
+      childRunId: childOf(worker),
       workflowId: workerId,
       inputMapping: mappingFor(perWorkerInputMappings, workerId, inputMapping),
       isDetached: false,
@@ -253,8 +263,9 @@ const driver: NodeDriver<Dispatch, DispatchConfig> = {
     });
   },
   returned(context, call, result) {
-    const { workerId, childRunId, beganSeq } = workerOf(context, call);
-    const id = childRunId as RunId;
+    const worker = workerOf(context, call);
+    const { workerId, beganSeq } = worker;
+    const id = childOf(worker);
     const decidedSeq = decidedFor(context)?.seq ?? beganSeq;
     if (!('error' in result)) {
       return [
@@ -270,8 +281,8 @@ const driver: NodeDriver<Dispatch, DispatchConfig> = {
     ];
   },
   again(context, call) {
-    const { workerId, childRunId } = workerOf(context, call);
-    const child = { childRunId: childRunId as RunId, harvest: harvestOf(context, workerId) };
+    const worker = workerOf(context, call);
+    const child = { childRunId: childOf(worker), harvest: harvestOf(context, worker.workerId) };
     return [childRequested(context, { callId: call.callId, attempt: call.attempt + 1 }, child)];
   },
 };

@@ -1,5 +1,5 @@
 /** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
-import type { Json, RunId } from '@cairn/protocol';
+import { type FoldEvent, invariant, type Json, type RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import {
@@ -35,7 +35,7 @@ type Context = DrivenContext<Sub, Config>;
 
 /** What is known of the child. */
 interface Sub {
-  childRunId: string | null;
+  childRunId: RunId | null;
   isStarted: boolean;
   failure: RunError | null;
   end: ChildEnd | null;
@@ -43,16 +43,23 @@ interface Sub {
 
 const harvestOf = ({ config }: Context): readonly string[] => Object.values(config.outputMapping ?? {});
 
+/** The child whose start is the open call. */
+function childOf({ inner: { childRunId }, node }: Context): RunId {
+  invariant(childRunId !== null, 'child-requested', { nodeId: node.id });
+  return childRunId;
+}
+
 const driver: NodeDriver<Sub, Config> = {
   fresh: () => ({ childRunId: null, isStarted: false, failure: null, end: null }),
-  evolve(sub, { type, payload }) {
-    if (type === 'cairn.step.requested') sub.childRunId = payload.childRunId as string;
-    else if (type === 'node.dispatched') sub.isStarted = true;
-    else if (type === 'cairn.step.returned') {
+  evolve(sub, event: FoldEvent) {
+    if (event.type === 'cairn.step.requested') sub.childRunId = event.payload.childRunId ?? null;
+    else if (event.type === 'node.dispatched') sub.isStarted = true;
+    else if (event.type === 'cairn.step.returned') {
+      const { childRunId, error, outcome } = event.payload;
       // The end of a child of an attempt before this one is nothing to this one.
-      if (payload.childRunId !== sub.childRunId) return;
-      if (payload.error !== undefined) sub.failure = payload.error as unknown as RunError;
-      else sub.end = payload.outcome as unknown as ChildEnd;
+      if (childRunId !== sub.childRunId) return;
+      if (error !== undefined) sub.failure = error;
+      else sub.end = outcome as ChildEnd;
     }
   },
   next(context) {
@@ -71,7 +78,7 @@ const driver: NodeDriver<Sub, Config> = {
   callInput(context) {
     const { workflowId, inputMapping = {}, propagateCancellation = true, memoryScopeIsolation } = context.config;
     return childRequest(context, {
-      childRunId: context.inner.childRunId as RunId,
+      childRunId: childOf(context),
       workflowId,
       inputMapping,
       isDetached: !propagateCancellation,
@@ -80,14 +87,13 @@ const driver: NodeDriver<Sub, Config> = {
     });
   },
   returned(context, call, result) {
-    const childRunId = context.inner.childRunId as RunId;
+    const childRunId = childOf(context);
     const { workflowId } = context.config;
     if (!('error' in result)) return [dispatched(context, childRunId, workflowId), childStarted(context, call)];
     return childRefused(context, call, { childRunId, error: unknownChild(workflowId, result.error) });
   },
   again(context, { callId, attempt }) {
-    const childRunId = context.inner.childRunId as RunId;
-    const child = { childRunId, harvest: harvestOf(context) };
+    const child = { childRunId: childOf(context), harvest: harvestOf(context) };
     return [childRequested(context, { callId, attempt: attempt + 1 }, child)];
   },
 };

@@ -77,8 +77,8 @@ export function toJson(value: unknown, depth = 0): Json {
   if (Array.isArray(value)) return value.map((item) => toJson(item, depth + 1));
   if (value instanceof Map) return fields([...value], depth);
   const plain = Object.getPrototypeOf(value);
-  if (plain === Object.prototype || plain === null) return fields(Object.entries(value as object), depth);
-  const inner: unknown = (value as object).valueOf();
+  if (plain === Object.prototype || plain === null) return fields(Object.entries(Object(value)), depth);
+  const inner: unknown = Object(value).valueOf();
   if (typeof inner === 'bigint') return plainNumber(inner);
   throw new TypeError('its value has no form in JSON');
 }

@@ -2,6 +2,7 @@
 
 import { type Json, quoted, TerminalError } from '@cairn/protocol';
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { firstLineOf } from './error-text.ts';
 import { type Budget, cairnFunctions, MAX_EVALUATION_STEPS, refuseOverspent, toJson } from './expression-functions.ts';
 
 /** What an expression can see. */
@@ -35,7 +36,7 @@ export function compileExpression(source: string): Expression {
   const cel = environment();
   const parsed = cel.parse(guarded(cel.parse(source).ast, 0));
   const checked = parsed.check();
-  if (!checked.valid) throw new Error(firstLine(checked.error));
+  if (!checked.valid) throw new Error(firstLineOf(checked.error));
   return { source, evaluate: (scope) => evaluate(source, parsed, scope) };
 }
 
@@ -48,7 +49,7 @@ function evaluate(source: string, parsed: ParseResult, scope: Scope): Json {
     return toJson(value);
   } catch (error) {
     throw new TerminalError('expression_failed', {
-      message: `The expression ${quoted(source)} failed: ${firstLine(error)}.`,
+      message: `The expression ${quoted(source)} failed: ${firstLineOf(error)}.`,
       hint: 'Check the names in it against what the run holds; has(x.y) tells whether a field is there.',
       details: { expression: source },
     });
@@ -141,9 +142,3 @@ function methodCall(
     ? `cairn_turns(${BUDGET}, ${on}).${name}(${given})`
     : `${on}.${name}(${given})`;
 }
-
-/** Messages of the library go on with a picture of the source. */
-const firstLine = (error: unknown): string => {
-  const { summary, message } = error as { summary?: string; message?: string };
-  return (summary ?? message ?? String(error)).split('\n', 1)[0] as string;
-};

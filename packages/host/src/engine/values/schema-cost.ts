@@ -1,5 +1,5 @@
 /** What checking a value by a schema can cost, known before it is checked: a few lines of references can mean billions of steps. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 
 /** Parts of a schema with every reference written out. */
 const MAX_PARTS = 5_000;
@@ -20,7 +20,7 @@ export function partsOf(schema: Json): number {
     if (parts > MAX_PARTS) throw new RangeError(`with its references written out it has more than ${MAX_PARTS} parts`);
     if (open.has(part)) throw new RangeError('it refers to itself');
     open.add(part);
-    if (!Array.isArray(part)) follow(part as JsonObject, isRoot);
+    if (isJsonObject(part)) follow(part, isRoot);
     for (const member of Object.values(part)) walk(member, false);
     open.delete(part);
   };
@@ -45,7 +45,7 @@ function target(schema: Json, reference: string): Json | undefined {
   for (const step of reference.split('/').slice(1)) {
     const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = (found as Readonly<Record<string, Json>>)[name];
+    found = isJsonObject(found) ? found[name] : found[Number(name)];
   }
   return found;
 }

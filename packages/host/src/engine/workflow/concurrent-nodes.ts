@@ -4,10 +4,8 @@ import type { CompiledNode } from './node-type.ts';
 /** Of those the driven ones: others use up nothing that is shared. A loop is looked at one round at a time. */
 export function concurrentNodesOf(nodeId: string, nodes: ReadonlyMap<string, CompiledNode>): readonly CompiledNode[] {
   const related = new Set([nodeId]);
-  walk(nodeId, related, (id) =>
-    (nodes.get(id) as CompiledNode).out.flatMap(({ back, target }) => (back ? [] : [target])),
-  );
-  walk(nodeId, related, (id) => (nodes.get(id) as CompiledNode).in.map(({ source }) => source));
+  walk(nodeId, related, (id) => nodes.get(id)?.out.flatMap(({ back, target }) => (back ? [] : [target])) ?? []);
+  walk(nodeId, related, (id) => nodes.get(id)?.in.map(({ source }) => source) ?? []);
   return [...nodes.values()].filter(({ id, type }) => type.driver !== undefined && !related.has(id));
 }
 

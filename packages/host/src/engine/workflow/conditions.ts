@@ -52,8 +52,10 @@ function compilePath(path: string): Path {
     .replaceAll(/\[(\d+)\]/g, '.$1')
     .split('.')
     .filter((key) => key !== '');
-  if (keys.length === 0) throw new Error(`the path ${JSON.stringify(path)} names nothing`);
-  const root = roots.has(keys[0] as string) ? (keys.shift() as string) : 'output';
+  const [first] = keys;
+  if (first === undefined) throw new Error(`the path ${JSON.stringify(path)} names nothing`);
+  const root = roots.has(first) ? first : 'output';
+  if (roots.has(first)) keys.shift();
   return (scope) => {
     let value: Json | undefined = root === 'variables' || root === 'inputs' ? scope[root] : scope.output;
     for (const key of keys) value = step(value, key);

@@ -57,7 +57,7 @@ export interface WorkflowOptions<NodeId extends string> {
 /** Throws `validation_error` for what is no definition; the rest is checked when it is registered. */
 export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): WorkflowDefinition {
   const ids = Object.keys(options.nodes) as NodeId[];
-  const edges = options.edges ?? ids.slice(1).map((to, index) => ({ from: ids[index] as NodeId, to }));
+  const edges = options.edges ?? inARow(ids);
   const { description, channels } = options;
   return parseWorkflowDefinition({
     id: options.id,
@@ -84,6 +84,13 @@ export const outputOf = (nodeId: string, outputKey = 'output'): PortValue => ({
   nodeId,
   outputKey,
 });
+
+/** Each after the one before it. */
+const inARow = <NodeId extends string>(ids: readonly NodeId[]): EdgeOptions<NodeId>[] =>
+  ids.flatMap((to, index) => {
+    const from = ids[index - 1];
+    return from === undefined ? [] : [{ from, to }];
+  });
 
 /** Left to right in the order given: a place to start from in an editor. */
 function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {

@@ -26,7 +26,7 @@ export function analyseGraph(definition: WorkflowDefinition): Graph {
   const into = groupBy(definition.edges, (edge) => edge.targetNodeId);
   const roots = ids.filter((id) => (into.get(id) ?? []).every((edge) => edge.sourceNodeId === id));
   const start = definition.nodes.find((node) => node.typeId === 'core.start') ?? definition.nodes[0];
-  const entries = roots.length > 0 ? roots : [(start as { id: string }).id];
+  const entries = roots.length > 0 || start === undefined ? roots : [start.id];
   const { backEdges, reached } = depthFirst(entries, out);
   const loops = naturalLoops(definition.edges, backEdges, into);
   const isEntry = new Set(entries);

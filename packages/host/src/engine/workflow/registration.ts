@@ -47,7 +47,7 @@ export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeT
 
 /** The text whose hash names the definition: equal definitions have equal texts, whatever the order of their keys. */
 export function definitionText(definition: WorkflowDefinition): string {
-  return canonicalize(definition) as string;
+  return String(canonicalize(definition));
 }
 
 function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {

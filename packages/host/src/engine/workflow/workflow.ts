@@ -1,5 +1,5 @@
 /** A definition made ready to run: adjacency, rules, conditions and settings, compiled once and shared by all its runs. */
-import type { PortValue, TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
+import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
 import { compileExpression, type Expression } from '../values/expressions.ts';
@@ -95,12 +95,10 @@ function compileEdge(
 function joinGroup(groups: Map<string, { rule: TriggerRule; size: number }[]>, target: string, rule: TriggerRule) {
   const own = groups.get(target) ?? [];
   groups.set(target, own);
-  const known = own.findIndex((group) => group.rule === rule);
-  if (known >= 0) {
-    (own[known] as { size: number }).size += 1;
-    return known;
-  }
-  return own.push({ rule, size: 1 }) - 1;
+  const known = own.find((group) => group.rule === rule);
+  if (known === undefined) return own.push({ rule, size: 1 }) - 1;
+  known.size += 1;
+  return own.indexOf(known);
 }
 
 function outermostExit(edge: WorkflowEdge, graph: Graph): number | null {
@@ -113,7 +111,7 @@ function outermostExit(edge: WorkflowEdge, graph: Graph): number | null {
 
 function inputExpressions(node: WorkflowNode): ReadonlyMap<string, Expression> {
   const expressions = new Map<string, Expression>();
-  for (const [input, value] of Object.entries(node.inputs) as [string, PortValue][]) {
+  for (const [input, value] of Object.entries(node.inputs)) {
     if (value.type === 'expression') expressions.set(input, compileExpression(value.expression));
   }
   return expressions;
