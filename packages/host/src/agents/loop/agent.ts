@@ -1,5 +1,5 @@
 /** An agent as the loop acts for it: out of the definition its run is pinned to, or out of a node's own prompt. */
-import { type AgentRef, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
+import { type AgentRef, isJsonObject, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 
@@ -56,11 +56,14 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
     defaultThreshold: manifest.confidence?.defaultThreshold,
     isMemoryBound: manifest.memoryShape?.longTerm === true,
     taskSchema,
-    returnSchema: definition.returnSchema ?? (context.node.config.outputSchema as JsonObject | undefined),
+    returnSchema: definition.returnSchema ?? outputSchemaOf(context),
     rehearsal,
     colleagues: colleaguesOf(context, definition),
   };
 }
+
+const outputSchemaOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject | undefined =>
+  isJsonObject(config.outputSchema) ? config.outputSchema : undefined;
 
 function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinition): Colleague[] {
   const colleagues: Colleague[] = [];
@@ -73,7 +76,8 @@ function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinit
 }
 
 /** A node without an agent is one of its own: it has a prompt, and neither tools nor colleagues. */
-function promptAgent({ node: { id, config } }: NodeContext, agentId: string): Agent {
+function promptAgent({ node }: NodeContext, agentId: string): Agent {
+  const { id, config } = node;
   return {
     agentId,
     ref: { agentId, name: id, modelClass: 'chat' },
@@ -85,7 +89,7 @@ function promptAgent({ node: { id, config } }: NodeContext, agentId: string): Ag
     defaultThreshold: undefined,
     isMemoryBound: false,
     taskSchema: undefined,
-    returnSchema: config.outputSchema as JsonObject | undefined,
+    returnSchema: outputSchemaOf({ node }),
     rehearsal: undefined,
     colleagues: [],
   };

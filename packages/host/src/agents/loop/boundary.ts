@@ -12,11 +12,10 @@ export function boundaryRows(context: NodeContext): readonly Draft[] {
   const isPinned = new Set(compiled.definition.nodes.filter(({ agent }) => agent !== undefined).map(({ id }) => id));
   const { nodeStates, agentRefs } = state.view;
   const before = sources.filter((id) => isPinned.has(id)).map((id) => nodeStates[id]?.agentId);
-  const others = new Set(before.filter((id) => id !== undefined && id !== null && id !== node.agent?.agentId));
+  const others = new Set(before.filter((id) => typeof id === 'string').filter((id) => id !== node.agent?.agentId));
   if (others.size === 0) return [];
   const to = agentOf(context, node.agent.agentId).ref;
-  return [...others].map((agentId) => {
-    const id = agentId as string;
+  return [...others].map((id) => {
     const from = (Object.hasOwn(agentRefs, id) ? agentRefs[id] : undefined) ?? { agentId: id };
     return handoffRow(node.id, { from, to, context: undefined });
   });

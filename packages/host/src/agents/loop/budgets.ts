@@ -1,5 +1,5 @@
 /** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
-import { type Json, type JsonObject, row, TerminalError, type WorkflowNode } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, row, TerminalError, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { Budget } from '../../engine/family/account.ts';
@@ -45,14 +45,16 @@ export function checkPrice(context: NodeContext, isPriced: boolean, model: strin
   });
 }
 
-const limitsOf = ({ node }: Pick<NodeContext, 'node'>): JsonObject => (node.config.limits ?? {}) as JsonObject;
+/** Checked when its workflow was registered. */
+const limitsOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject =>
+  isJsonObject(config.limits) ? config.limits : {};
 
 /** The limit that one more turn of the model would pass. */
 export function turnBreach(context: NodeContext, loop: LoopState): Breach | null {
   const limits = limitsOf(context);
   const budget = context.state.account.limits;
   const all = spentBy(context.state);
-  const maxTurns = (limits.maxTurns as number | undefined) ?? DEFAULT_MAX_TURNS;
+  const maxTurns = typeof limits.maxTurns === 'number' ? limits.maxTurns : DEFAULT_MAX_TURNS;
   if (loop.turns >= maxTurns) {
     return { kind: 'loop-iterations', limit: maxTurns, observed: loop.turns + 1, whose: 'node' };
   }

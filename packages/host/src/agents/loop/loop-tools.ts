@@ -1,5 +1,5 @@
 /** The calls that the loop answers itself: to state a decision, and to hand work to a colleague. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { ModelTool } from '../models/turn.ts';
 import { loopTools, modelName } from '../tools/tool-registry.ts';
 import type { Agent, Colleague } from './agent.ts';
@@ -91,20 +91,18 @@ export function readDecision(input: Json): StatedDecision | string {
 
 export function readHandoff(input: Json, { colleagues }: Agent): HandedOn | string {
   const { agentId, message, task, reason } = fieldsOf(input);
-  if (!colleagues.some((colleague) => colleague.agentId === agentId)) {
+  const to = colleagues.find((colleague) => colleague.agentId === agentId);
+  if (to === undefined) {
     return `agentId must be one of ${colleagues.map((colleague) => colleague.agentId).join(', ')}`;
   }
   if (typeof message !== 'string' || message === '') return 'message must be text';
-  if (task !== undefined && !isObject(task)) return 'task must be an object';
+  if (task !== undefined && !isJsonObject(task)) return 'task must be an object';
   return {
-    agentId: agentId as string,
+    agentId: to.agentId,
     message,
-    task: task as JsonObject | undefined,
+    task,
     reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
   };
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const fieldsOf = (input: Json): JsonObject => (isObject(input) ? input : {});
+const fieldsOf = (input: Json): JsonObject => (isJsonObject(input) ? input : {});

@@ -11,7 +11,8 @@ export function costProblems(node: WorkflowNode, run: NewRunFacts, options: Loop
   if (unpriced(node, run.budget, '') === null) return [];
   const model = modelOf(node, run, options);
   if (model === null || model.prices !== null) return [];
-  return [unpriced(node, run.budget, `${model.provider}/${model.model}`) as string];
+  const problem = unpriced(node, run.budget, `${model.provider}/${model.model}`);
+  return problem === null ? [] : [problem];
 }
 
 /** Null where there is none: that is another error, which the node tells. */

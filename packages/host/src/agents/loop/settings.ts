@@ -23,7 +23,7 @@ export const groupOf = ({ node }: Pick<Settings, 'node'>): AgentGroup =>
   (node.config.agentSharing ?? 'isolated') as AgentGroup;
 
 export const mockOf = (context: Settings): ModelRequest['mock'] =>
-  configurableOf(context).mockProvider as unknown as ModelRequest['mock'];
+  configurableOf(context).mockProvider as ModelRequest['mock'];
 
 /** Who started the run. */
 export const principalOf = ({ state }: Settings): string | null => state.view.owner?.principal ?? null;

@@ -28,7 +28,7 @@ export type Parsed = { readonly value: Json } | { readonly problems: readonly st
 export function parsedResult(text: string, schema: JsonObject): Parsed {
   let value: Json;
   try {
-    value = JSON.parse(withoutFence(text)) as Json;
+    value = JSON.parse(withoutFence(text));
   } catch (error) {
     return { problems: [`the answer is not JSON: ${(error as Error).message}`] };
   }

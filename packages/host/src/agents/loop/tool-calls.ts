@@ -67,9 +67,11 @@ const MAX_NAME = 128;
 
 /** What no tool could take a call for, whatever it is: told in words, or null. */
 export function malformed({ toolCalls }: Turn, index: number): string | null {
-  const { id, name, input } = toolCalls[index] as ModelToolCall;
+  const call = toolCalls[index];
+  if (call === undefined) return null;
+  const { id, name, input } = call;
   // Whose result is whose could not be told. Some models give no id at all.
-  if (id !== '' && toolCalls.findIndex((call) => call.id === id) < index) {
+  if (id !== '' && toolCalls.findIndex((other) => other.id === id) < index) {
     return `The call id ${quoted(id, 80)} was used before in this turn.`;
   }
   if (name === '' || name.length > MAX_NAME) return `No tool is called ${quoted(name, 80)}.`;

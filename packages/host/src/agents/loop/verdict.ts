@@ -1,5 +1,5 @@
 /** A human's word on a decision that was held: what may be said, and how it is read. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { schemaAsPart } from './schema-part.ts';
 
 export type Verdict =
@@ -31,8 +31,7 @@ export function verdictOf(held: Json, value: Json, timedOut: boolean): Verdict {
   }
 }
 
-const fieldsOf = (value: Json): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+const fieldsOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {});
 
 /** What an answer must look like: an edited decision has the shape that the agent's own would need. */
 export function verdictSchema(returnSchema: JsonObject | undefined, description: string): JsonObject {

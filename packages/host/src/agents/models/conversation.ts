@@ -52,7 +52,7 @@ export function foldRow(fold: ContextFold, row: Row): void {
   fold.cursor = row.cursor;
   const take = takers[row.type];
   if (take === undefined) return;
-  const text = take(fold, row, JSON.parse(row.payload) as JsonObject);
+  const text = take(fold, row, JSON.parse(row.payload));
   if (text === null || text.text === '') return;
   fold.said.push({ cursor: row.cursor, offset: fold.characters, runId: row.runId, ...text });
   fold.characters += text.text.length;
@@ -122,7 +122,7 @@ function roomOf(fold: ContextFold, runId: string, group: Json | undefined): stri
 }
 
 function turnText(turn: JsonObject): string {
-  const { text, toolCalls } = turn as unknown as Pick<Turn, 'text' | 'toolCalls'>;
+  const { text, toolCalls } = turn as Partial<Turn>;
   const calls = (toolCalls ?? []).map(({ name, input }) => `(called ${name} with ${brief(input)})`);
   return [text, ...calls].filter((line) => typeof line === 'string' && line !== '').join('\n');
 }

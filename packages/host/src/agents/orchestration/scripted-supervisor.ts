@@ -1,5 +1,11 @@
 /** A supervisor that decides what its configuration says, for tests of everything around it. */
-import { type Json, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import {
+  type FoldEvent,
+  type Json,
+  type OrchestratorDecision,
+  orchestratorDecision,
+  type WorkflowNode,
+} from '@cairn/protocol';
 import { z } from 'zod';
 import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
 import { escalation } from '../loop/escalation.ts';
@@ -40,12 +46,12 @@ interface Scripted {
 export function scriptedDriver(options: LoopOptions): NodeDriver<Scripted, Script> {
   return {
     fresh: () => ({ held: null }),
-    evolve(inner, { type, payload }) {
-      if (type === 'interrupt.requested' && payload.kind === 'low-confidence') {
-        inner.held = { interruptId: payload.interruptId as string, verdict: null };
-      } else if (type === 'interrupt.resolved' && inner.held !== null) {
-        const value = (payload.resumeValue ?? null) as Json;
-        inner.held = { ...inner.held, verdict: verdictOf(null, value, payload.reason === 'timeout') };
+    evolve(inner, event: FoldEvent) {
+      if (event.type === 'interrupt.requested' && event.payload.kind === 'low-confidence') {
+        inner.held = { interruptId: event.payload.interruptId ?? '', verdict: null };
+      } else if (event.type === 'interrupt.resolved' && inner.held !== null) {
+        const { resumeValue = null, reason } = event.payload;
+        inner.held = { ...inner.held, verdict: verdictOf(null, resumeValue, reason === 'timeout') };
       }
     },
     next: (context) => decide(context, options),
@@ -88,7 +94,7 @@ function decide(context: DrivenContext<Scripted, Script>, options: LoopOptions):
 
 /** By the number of decisions before it; after the last of the plan comes the end. */
 function decisionOf({ mockDispatchPlan, mockDecisions, mockPendingDecision }: Script, turn: number): Json {
-  if (mockPendingDecision !== undefined) return mockPendingDecision as unknown as Json;
+  if (mockPendingDecision !== undefined) return mockPendingDecision as OrchestratorDecision;
   const plan = mockDispatchPlan ?? mockDecisions ?? usualPlan;
-  return (plan[turn] ?? { kind: 'terminate' }) as unknown as Json;
+  return (plan[turn] ?? { kind: 'terminate' }) as OrchestratorDecision;
 }

@@ -33,7 +33,7 @@ const briefs = new WeakMap<object, Brief>();
 function briefOf({ config }: WorkflowNode): Brief {
   const known = briefs.get(config);
   if (known !== undefined) return known;
-  const workers = (config.workers ?? []) as unknown as readonly Worker[];
+  const workers = workerList.safeParse(config.workers).data ?? [];
   const brief = { schema: decisionSchema(workers), words: wordsFor(workers) };
   briefs.set(config, brief);
   return brief;

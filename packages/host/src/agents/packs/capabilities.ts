@@ -21,8 +21,9 @@ function isThere(document: Discovery, key: string, wanted: string): boolean {
   let value: unknown = document;
   for (const name of key.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
-    if ((value as { readonly supported?: unknown }).supported === false) return false;
-    value = (value as Readonly<Record<string, unknown>>)[name];
+    const fields: Readonly<Record<string, unknown>> = { ...value };
+    if (fields.supported === false) return false;
+    value = fields[name];
   }
   return wanted === SUPPORTED || wanted === '*' ? isSupported(value) : isOrHas(value, wanted);
 }
@@ -30,7 +31,7 @@ function isThere(document: Discovery, key: string, wanted: string): boolean {
 function isSupported(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value !== 'object' || value === null) return value === true;
-  const { supported } = value as { readonly supported?: unknown };
+  const { supported }: { readonly supported?: unknown } = value;
   return supported === undefined ? Object.keys(value).length > 0 : supported === true;
 }
 

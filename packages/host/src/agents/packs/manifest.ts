@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type PackManifest, packManifest, quoted, TerminalError } from '@cairn/protocol';
 import { MANIFEST, type PackFiles } from './pack-files.ts';
-import { packJson } from './pack-json.ts';
+import { packJson, reasonOf } from './pack-json.ts';
 
 export function readManifest(files: PackFiles): PackManifest {
   const content = files.get(MANIFEST);
@@ -26,7 +26,7 @@ function jsonOf(content: Buffer): unknown {
     return packJson(content.toString('utf8'));
   } catch (error) {
     throw new TerminalError('tarball_manifest_not_json', {
-      message: `${MANIFEST} cannot be read: ${(error as Error).message}.`,
+      message: `${MANIFEST} cannot be read: ${reasonOf(error)}.`,
       hint: '"cairn pack lint" checks a folder before it is sent.',
     });
   }

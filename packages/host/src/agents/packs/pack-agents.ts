@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   type AgentManifest,
+  isJsonObject,
   type Json,
   type JsonObject,
   type PackManifest,
@@ -14,7 +15,7 @@ import type { AgentDefinition } from '../../engine/ports.ts';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
-import { packJson } from './pack-json.ts';
+import { packJson, reasonOf } from './pack-json.ts';
 
 /** An agent as the store keeps it: the canonical JSON of its definition, under its hash. */
 export interface StoredAgent {
@@ -91,13 +92,13 @@ function jsonAt(files: PackFiles, agent: AgentManifest, field: string, ref: stri
   try {
     return packJson(text);
   } catch (error) {
-    throw wrongFile(agent.agentId, field, ref, (error as Error).message);
+    throw wrongFile(agent.agentId, field, ref, reasonOf(error));
   }
 }
 
 function objectAt(files: PackFiles, agent: AgentManifest, field: string, ref: string): JsonObject {
   const value = jsonAt(files, agent, field, ref);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (isJsonObject(value)) return value;
   throw wrongFile(agent.agentId, field, ref, 'it must be a JSON object');
 }
 
@@ -106,7 +107,7 @@ function schemaAt(files: PackFiles, agent: AgentManifest, field: string, ref: st
   try {
     compileSchema(schema);
   } catch (error) {
-    throw wrongFile(agent.agentId, field, ref, `it is no JSON Schema: ${(error as Error).message}`);
+    throw wrongFile(agent.agentId, field, ref, `it is no JSON Schema: ${reasonOf(error)}`);
   }
   return schema;
 }

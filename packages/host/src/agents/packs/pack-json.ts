@@ -24,10 +24,13 @@ export function packJson(text: string): Json {
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch (error) {
-    throw new Error(`it is not JSON: ${(error as Error).message}`);
+    throw new Error(`it is not JSON: ${reasonOf(error)}`);
   }
 }
 
 const halfCharacter = (): Error => new Error('it has half of a surrogate pair, which no text in UTF-8 can hold');
+
+/** What an error says, for the message of another. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { PackFiles } from './pack-files.ts';
-import { packJson } from './pack-json.ts';
+import { packJson, reasonOf } from './pack-json.ts';
 
 export interface PackWorkflow {
   /** Inside the pack. */
@@ -30,7 +30,7 @@ function parsed(path: string, content: Buffer): WorkflowDefinition {
   try {
     return parseWorkflowDefinition(packJson(content.toString('utf8')));
   } catch (error) {
-    throw wrong(path, (error as Error).message);
+    throw wrong(path, reasonOf(error));
   }
 }
 

@@ -5,6 +5,7 @@ import { gunzip, gzipSync } from 'node:zlib';
 import { quoted, TerminalError } from '@cairn/protocol';
 import { Header, Pack, Parser, ReadEntry } from 'tar';
 import { FileCollector, type PackFiles, packLimits, packPath, tooLarge } from './pack-files.ts';
+import { reasonOf } from './pack-json.ts';
 
 const inflate = promisify(gunzip);
 
@@ -35,7 +36,7 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
       throw tooLarge(`more than ${packLimits.unpackedBytes} bytes when it is inflated`);
     }
     throw new TerminalError('tarball_gunzip_failed', {
-      message: `The tarball is not a whole gzip file: ${(error as Error).message}.`,
+      message: `The tarball is not a whole gzip file: ${reasonOf(error)}.`,
       hint: 'Make it with "tar -czf pack.tgz -C FOLDER ." or send a folder with "cairn pack add".',
     });
   }

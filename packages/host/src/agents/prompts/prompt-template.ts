@@ -40,7 +40,7 @@ export function parseTemplate(value: unknown): PromptTemplate {
   const parsed = promptTemplate.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const name = (value as { templateId?: unknown } | null)?.templateId;
+  const name = typeof value === 'object' && value !== null && 'templateId' in value ? value.templateId : undefined;
   throw new TerminalError('config_invalid', {
     message: `The prompt template ${quoted(String(name))} is wrong at ${issue?.path.join('.') || 'its root'}: ${issue?.message}.`,
     hint: 'A template has a templateId, a version, a kind and a text; see docs/reference/prompts.md.',

@@ -26,7 +26,7 @@ function providerOf(name: string, config: ProviderConfig, { fetch }: ProviderPor
     return languageModel(config.kind, { name, baseUrl, apiKey, headers, fetch: guarded, modelId });
   };
   const modelOf = (modelId: string): Model => {
-    const known: KnownModel = Object.hasOwn(config.models, modelId) ? (config.models[modelId] as KnownModel) : {};
+    const known: KnownModel = (Object.hasOwn(config.models, modelId) ? config.models[modelId] : undefined) ?? {};
     return {
       provider: name,
       model: modelId,

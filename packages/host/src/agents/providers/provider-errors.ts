@@ -8,10 +8,10 @@ export function providerError(error: unknown, provider: string): ModelError {
   const chain = causesOf(error);
   const ours = chain.find((cause) => cause instanceof ModelError);
   if (ours !== undefined) return ours;
-  const refused = chain.find((cause) => APICallError.isInstance(cause) && (cause.statusCode ?? 0) >= 400);
-  if (refused !== undefined) return answered(refused as APICallError, provider);
+  const refused = chain.filter((cause) => APICallError.isInstance(cause)).find((call) => (call.statusCode ?? 0) >= 400);
+  if (refused !== undefined) return answered(refused, provider);
   const said = error instanceof Error ? error.message : String(error);
-  const unreadable = chain.some((cause) => garbage.test(String((cause as { name?: unknown }).name)));
+  const unreadable = chain.some((cause) => garbage.test(String(nameOf(cause))));
   if (unreadable)
     return new ModelError('bad_stream', { message: `${provider} sent what is no answer`, said, cause: error });
   const reason = reasonIn(chain);
@@ -21,6 +21,8 @@ export function providerError(error: unknown, provider: string): ModelError {
   }
   return new ModelError('unknown', { message: `${provider} failed`, said, retryable: true, cause: error });
 }
+
+const nameOf = (cause: object): unknown => ('name' in cause ? cause.name : undefined);
 
 /** Names under which its packages say that an answer could not be read. */
 const garbage = /JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated/;
@@ -62,14 +64,14 @@ function causesOf(error: unknown): readonly object[] {
   let current = error;
   while (typeof current === 'object' && current !== null && chain.length < 8) {
     chain.push(current);
-    current = (current as { cause?: unknown }).cause;
+    current = 'cause' in current ? current.cause : undefined;
   }
   return chain;
 }
 
 /** The code of the system or the connection underneath, such as ECONNREFUSED. */
 function reasonIn(chain: readonly object[]): string | null {
-  const codes = chain.map((cause) => (cause as { code?: unknown }).code);
+  const codes = chain.map((cause) => ('code' in cause ? cause.code : undefined));
   const found = codes.find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code));
   return found ?? null;
 }

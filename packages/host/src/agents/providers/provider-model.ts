@@ -77,7 +77,7 @@ function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart)
 /** Undefined when they are not JSON. Where exactly is not told: the reason would quote a part of them, and with it of a secret. */
 function parsedArguments(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -119,4 +119,4 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, call: Mode
 const MOST_TOKENS = 1_000_000_000;
 
 const counted = (tokens: number | undefined): number | undefined =>
-  Number.isInteger(tokens) && (tokens as number) >= 0 && (tokens as number) <= MOST_TOKENS ? tokens : undefined;
+  tokens !== undefined && Number.isInteger(tokens) && tokens >= 0 && tokens <= MOST_TOKENS ? tokens : undefined;

@@ -141,7 +141,7 @@ function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
 function jsonSchemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
   try {
     const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-    return rest as unknown as JsonObject;
+    return rest as JsonObject;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw unfit(id, `its ${side} has no JSON Schema: ${reason}`, 'Use types of zod that JSON knows.');

@@ -19,7 +19,7 @@ export function hostileArguments(value: Json): string | null {
       if (Object.hasOwn(part, 'constructor') && hasPrototype((part as { constructor?: unknown }).constructor)) {
         return 'the key "constructor.prototype" is not taken';
       }
-      for (const member of Object.values(part)) below.push(member as Json);
+      for (const member of Object.values(part)) below.push(member);
     }
     level = below;
   }

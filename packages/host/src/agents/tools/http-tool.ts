@@ -109,7 +109,7 @@ function decoded(body: Uint8Array, contentType: string | null): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

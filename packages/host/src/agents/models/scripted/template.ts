@@ -26,7 +26,7 @@ function bare(output: Json): Json {
   const marked = typeof output === 'string' ? /^<UNTRUSTED [^>]*>([\s\S]*)<\/UNTRUSTED>$/.exec(output)?.[1] : undefined;
   if (marked === undefined) return output;
   try {
-    return JSON.parse(marked) as Json;
+    return JSON.parse(marked);
   } catch {
     return marked;
   }
@@ -59,8 +59,8 @@ export function unknownNames(
   value: unknown,
 ): readonly { readonly path: readonly PropertyKey[]; readonly name: string }[] {
   if (typeof value === 'string') {
-    const found = [...value.matchAll(blank)].map((match) => match[1] as string);
-    return found.filter((path) => !names.has(path.split('.', 1)[0] as string)).map((name) => ({ path: [], name }));
+    const found = [...value.matchAll(blank)].map(([, path = '']) => path);
+    return found.filter((path) => !names.has(path.split('.', 1).join())).map((name) => ({ path: [], name }));
   }
   if (typeof value !== 'object' || value === null) return [];
   const entries: readonly (readonly [PropertyKey, unknown])[] = Array.isArray(value)
@@ -84,7 +84,7 @@ function objectIn(text: string): Json {
   const last = text.slice(text.lastIndexOf('\n\n') + 1).trim();
   if (!last.startsWith('{')) return {};
   try {
-    return JSON.parse(last) as Json;
+    return JSON.parse(last);
   } catch {
     return {};
   }
