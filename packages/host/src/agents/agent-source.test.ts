@@ -22,7 +22,7 @@ beforeEach(() => {
     packs: store.packs,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
-    discovery: discovery as unknown as Discovery,
+    discovery: discovery as Discovery,
   });
   agentSource = createAgentSource(catalogue, store.definitions);
 });

@@ -12,7 +12,7 @@ const discovery = {
   protocolVersion: '1.0',
   agents: { supported: false, modelClasses: ['classification'], manifestRuntime: { supported: false } },
   webhooks: { supported: true },
-} as unknown as Discovery;
+} as Discovery;
 
 let store: Store;
 let catalogue: AgentRegistry;

@@ -101,7 +101,7 @@ describe('a prompt node without an agent', () => {
         { layer: 'host-defaults', applied: false, reason: 'superseded by node' },
       ],
     });
-    script.lands(callId, { outcome: { turn: turnOf({ text: 'Hello.' }) as unknown as JsonObject } });
+    script.lands(callId, { outcome: { turn: turnOf({ text: 'Hello.' }) as JsonObject } });
     expect(script.last('node.completed')).toMatchObject({ outputs: { content: 'Hello.', agentId: 'host:prompt:ai' } });
     expect(script.last('node.completed')).not.toHaveProperty('agent');
   });

@@ -144,11 +144,11 @@ export class AgentScript extends RunScript {
 
   /** What the open turn is asked with. */
   get request(): ModelRequest {
-    return drivenInput(this.state, this.workflow, this.modelCall) as unknown as ModelRequest;
+    return drivenInput(this.state, this.workflow, this.modelCall) as ModelRequest;
   }
 
   says(turn: Partial<Turn> = {}): this {
-    return this.lands(this.modelCall.callId, { outcome: { turn: turnOf(turn) as unknown as JsonObject } });
+    return this.lands(this.modelCall.callId, { outcome: { turn: turnOf(turn) as JsonObject } });
   }
 
   calls(...toolCalls: readonly (readonly [name: string, input?: unknown, id?: string])[]): this {
@@ -161,7 +161,7 @@ export class AgentScript extends RunScript {
 
   fails(failure: Partial<ModelFailure> = {}): this {
     const error = { class: 'overloaded', code: 'model_call_failed', message: 'Busy.', retryable: true, ...failure };
-    return this.lands(this.modelCall.callId, { outcome: { error: error as unknown as JsonObject } });
+    return this.lands(this.modelCall.callId, { outcome: { error: error as JsonObject } });
   }
 
   /** A row of the open model call while it streams. */
@@ -180,11 +180,11 @@ export class AgentScript extends RunScript {
   }
 
   inputOf(call: OpenCall): ToolCallInput {
-    return drivenInput(this.state, this.workflow, call) as unknown as ToolCallInput;
+    return drivenInput(this.state, this.workflow, call) as ToolCallInput;
   }
 
   tool(toolId: string, outcome: ToolOutcome): this {
-    return this.lands(this.toolCall(toolId).callId, { outcome: outcome as unknown as JsonObject });
+    return this.lands(this.toolCall(toolId).callId, { outcome: outcome as JsonObject });
   }
 
   result(toolId: string, value: unknown = 'done'): this {

@@ -112,7 +112,7 @@ function step(run: AgentScript, luck: Luck, number: number): boolean {
 function land(run: AgentScript, luck: Luck, { callId, step: performer }: OpenCall): void {
   if (performer === 'cairn.tool') {
     const { records } = run.inputOf(run.state.calls[callId] as OpenCall);
-    run.lands(callId, { outcome: outcome(luck, callId, records.length) as unknown as JsonObject });
+    run.lands(callId, { outcome: outcome(luck, callId, records.length) as JsonObject });
     return;
   }
   if (luck.below(5, `${callId}/fails ${run.failures}`) === 0)

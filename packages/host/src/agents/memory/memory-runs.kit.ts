@@ -1,6 +1,7 @@
 /** Runs over a real store that write into its memories, for tests; not shipped. */
 import { hash } from 'node:crypto';
 import { audienceOf, type ContextId, type JsonObject, type RunId } from '@cairn/protocol';
+import { present } from '../../../test/kit/present.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -46,7 +47,7 @@ export class MemoryRuns {
     number = 0,
     agentId = 'host:scribe',
   ): Promise<MemoryCall & { contextId: string }> {
-    const head = (await this.store.log.head(runId))!;
+    const head = present(await this.store.log.head(runId));
     await this.store.log.append({ runId, rows: [this.#row('agent.toolCalled', {})] });
     const { tenant, contextId } = head.record;
     return {

@@ -43,7 +43,7 @@ const request = (over: Partial<ModelRequest> = {}): JsonObject =>
     verbosity: 'summary',
     turnIndex: 0,
     ...over,
-  }) as unknown as JsonObject;
+  }) as JsonObject;
 
 let rows: Emission[] = [];
 let stop = new AbortController();
@@ -79,7 +79,7 @@ const ports = (of: Model, over: Partial<ModelPerformerPorts> = {}): ModelPerform
 });
 
 async function performed(of: ModelPerformerPorts, asked: JsonObject = request()): Promise<ModelOutcome> {
-  return (await createModelPerformer(of).run(asked, context())) as unknown as ModelOutcome;
+  return (await createModelPerformer(of).run(asked, context())) as ModelOutcome;
 }
 
 async function turnOf(of: ModelPerformerPorts, asked?: JsonObject): Promise<Turn> {

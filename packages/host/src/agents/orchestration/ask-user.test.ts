@@ -99,7 +99,7 @@ test.each(['clarification', 'conversation'] as const)(
   (askUserRouting) => {
     const unsure: OrchestratorDecision = { kind: 'terminate', confidence: 0.2 };
     const run = asking({ askUserRouting }, [unsure, over]);
-    run.answers('dispatch', { action: 'edit-accept', editedArtifactData: question as unknown as JsonObject });
+    run.answers('dispatch', { action: 'edit-accept', editedArtifactData: question as JsonObject });
     expect(run.status).toMatch(/^waiting-/);
     run.answers('dispatch', askUserRouting === 'clarification' ? { answers: { answer: 'Bern' } } : says('Bern'));
     expect(answerOf(run)).toEqual({ answer: 'Bern' });

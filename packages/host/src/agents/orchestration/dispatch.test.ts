@@ -239,7 +239,7 @@ test('a decision is carried out by the first dispatch that takes it up, and anot
     nodes: {
       boss: {
         type: 'core.orchestrator.supervisor',
-        config: { mockDispatchPlan: [send('one')] as unknown as Json },
+        config: { mockDispatchPlan: [send('one')] as Json },
       },
       left: { type: 'core.dispatch' },
       right: { type: 'core.dispatch' },

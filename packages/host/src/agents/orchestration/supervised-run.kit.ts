@@ -30,7 +30,7 @@ export const supervised = (
     id: 'conformance-crew',
     version: '1',
     nodes: {
-      boss: { type: 'core.orchestrator.supervisor', config: { mockDispatchPlan: plan as unknown as Json } },
+      boss: { type: 'core.orchestrator.supervisor', config: { mockDispatchPlan: plan as Json } },
       dispatch: { type: 'core.dispatch', config },
     },
     edges: [

@@ -25,7 +25,7 @@ describe('a decision that is too unsure', () => {
     const { start, until, of, engine } = await startEngine(supervised([unsure, over]), [noop('other')]);
     const runId = await start();
     await until(runId, 'node.suspended');
-    const value = { action: 'edit-accept', editedArtifactData: send('other') as unknown as JsonObject };
+    const value = { action: 'edit-accept', editedArtifactData: send('other') as JsonObject };
     await engine.answer({ tenant: 't', runId, nodeId: 'dispatch', value });
     await until(runId, 'run.completed');
     expect((await of(runId, 'node.dispatched'))[0]).toMatchObject({ childWorkflowId: 'other' });
@@ -53,7 +53,7 @@ describe('a decision that is too unsure', () => {
 
 test('a supervisor whose agent is not sure enough decides nothing until a person has looked', async () => {
   const definition = supervised([]);
-  const config = { mockConfidence: 0.5, mockPendingDecision: over as unknown as Json };
+  const config = { mockConfidence: 0.5, mockPendingDecision: over as Json };
   const boss = { ...definition.nodes[0], config } as (typeof definition.nodes)[number];
   const { start, until, of, engine } = await startEngine(
     { ...definition, nodes: [boss, ...definition.nodes.slice(1)] },
@@ -92,8 +92,8 @@ test('a decision of another supervisor than the first is refused', async () => {
     id: 'conformance-two',
     version: '1',
     nodes: {
-      first: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
-      second: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as unknown as Json] } },
+      first: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as Json] } },
+      second: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [send('kid') as Json] } },
     },
   });
   const { start, until, of } = await startEngine(two, []);
@@ -109,7 +109,7 @@ test('a termination ends what goes on elsewhere', async () => {
     id: 'conformance-aside',
     version: '1',
     nodes: {
-      boss: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [over as unknown as Json] } },
+      boss: { type: 'core.orchestrator.supervisor', config: { mockDecisions: [over as Json] } },
       dispatch: { type: 'core.dispatch' },
       aside: { type: 'local.step.long' },
     },

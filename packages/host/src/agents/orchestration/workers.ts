@@ -19,8 +19,10 @@ export const workerList = z
 
 type Worker = z.infer<typeof workerList>[number];
 
+const schemaOf = (schema: z.ZodType): JsonObject => z.toJSONSchema(schema) as JsonObject;
+
 /** Derived once: its shape never changes. */
-const { $schema: _, ...anyDecision } = z.toJSONSchema(orchestratorDecision) as JsonObject;
+const { $schema: _, ...anyDecision } = schemaOf(orchestratorDecision);
 
 interface Brief {
   readonly schema: JsonObject;
@@ -45,7 +47,7 @@ function decisionSchema(workers: readonly Worker[]): JsonObject {
   const ids = z.enum(workers.map(({ id }) => id));
   const [next, ...others] = orchestratorDecision.options;
   const named = z.discriminatedUnion('kind', [next.extend({ nextWorkerIds: z.array(ids).min(1) }), ...others]);
-  const { $schema: __, ...schema } = z.toJSONSchema(named) as JsonObject;
+  const { $schema: __, ...schema } = schemaOf(named);
   return schema;
 }
 

@@ -12,7 +12,7 @@ const document = {
   fixtures: [],
   extensions: {},
   restTransport: { conditionalRunGet: true },
-} as unknown as Discovery;
+} as object as Discovery;
 
 test.each([
   'webhooks',
@@ -50,7 +50,7 @@ test('a value that is asked for must be the value, or among the values', () => {
 
 test('a whole agent runtime includes that of manifests', () => {
   expect(hasCapability(document, 'agents.manifestRuntime')).toBe(false);
-  const able = { ...document, agentRuntime: { supported: true } } as unknown as Discovery;
+  const able = { ...document, agentRuntime: { supported: true } } as Discovery;
   expect(hasCapability(able, 'agents.manifestRuntime')).toBe(true);
   expect(hasCapability(able, 'host.agentRuntime')).toBe(true);
 });

@@ -9,7 +9,7 @@ const discovery = {
   protocolVersion: '1.0',
   agents: { supported: false, modelClasses: ['reasoning', 'classification'], manifestRuntime: { supported: false } },
   webhooks: { supported: true, signatureAlgorithms: ['v1'] },
-} as unknown as Discovery;
+} as Discovery;
 
 const options: PackCheckOptions = { policy: { trust: [], allowUnsigned: true }, discovery, installed: [] };
 

@@ -80,7 +80,7 @@ export function referredPrompts(
   kind: PromptKind,
 ): Partial<Record<PromptLayer, PromptSource>>[] {
   const asked = node.config[nodeFields[kind]];
-  const refs = (Array.isArray(asked) ? asked : [asked]) as readonly (Json | undefined)[];
+  const refs: readonly (Json | undefined)[] = Array.isArray(asked) ? asked : [asked];
   const promptRefs = compiled.definition.defaults?.promptRefs as JsonObject | undefined;
   const fallback = parsePromptRef(promptRefs?.[kind]);
   return refs.map((value) => {

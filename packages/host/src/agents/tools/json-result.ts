@@ -75,7 +75,7 @@ class Copier {
   }
 
   #opened(value: object, path: Path): Json {
-    const { toJSON } = value as { toJSON?: unknown };
+    const { toJSON }: { toJSON?: unknown } = value;
     if (typeof toJSON === 'function') return this.copy((toJSON as () => unknown).call(value), path);
     if (Array.isArray(value)) return this.#list(value, path);
     const prototype: unknown = Object.getPrototypeOf(value);

@@ -79,7 +79,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
       };
       const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };
-      return (await run(asked as unknown as JsonObject, context)) as unknown as ToolOutcome;
+      return (await run(asked as JsonObject, context)) as ToolOutcome;
     },
     answer(suspended, outcome) {
       if (suspended.kind !== 'suspended') throw new Error(`The call is not suspended: ${JSON.stringify(suspended)}`);
@@ -97,7 +97,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
 }
 
 function stepRecord(payload: JsonObject): ToolRecord {
-  const { ordinal, name, outcome, error } = payload as unknown as { ordinal: number; name: string } & JsonObject;
+  const { ordinal, name, outcome, error } = payload as { ordinal: number; name: string } & JsonObject;
   const known = { ordinal, kind: 'step', name } as const;
   return (error === undefined ? { ...known, outcome } : { ...known, error }) as ToolRecord;
 }
