@@ -3,7 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { Clock, Report } from '../ports.ts';
 
-export interface SchedulerWorld {
+export interface SchedulerPorts {
   readonly store: Pick<Store, 'queue'>;
   readonly clock: Clock;
   readonly owner: string;
@@ -20,7 +20,7 @@ const CLAIM_LIMIT = 64;
 const POLL_MS = 1_000;
 
 export class Scheduler {
-  readonly #world: SchedulerWorld;
+  readonly #ports: SchedulerPorts;
   #running: Promise<void> | null = null;
   #again = false;
   #closed = false;
@@ -29,8 +29,8 @@ export class Scheduler {
   #asked = Number.POSITIVE_INFINITY;
   #renewOff: (() => void) | null = null;
 
-  constructor(world: SchedulerWorld) {
-    this.#world = world;
+  constructor(ports: SchedulerPorts) {
+    this.#ports = ports;
   }
 
   /** Starts to keep the session and to claim. The first round has ended when this resolves. */
@@ -72,7 +72,7 @@ export class Scheduler {
   }
 
   async #round(): Promise<void> {
-    const { clock, store, owner, leaseMs, report } = this.#world;
+    const { clock, store, owner, leaseMs, report } = this.#ports;
     let next = clock.now() + POLL_MS;
     try {
       for (;;) {
@@ -84,7 +84,7 @@ export class Scheduler {
           break;
         }
         const claims = await store.queue.claim({ owner, now, until: now + leaseMs, limit: CLAIM_LIMIT });
-        for (const { runId, fence } of claims) this.#world.adopt(runId, fence);
+        for (const { runId, fence } of claims) this.#ports.adopt(runId, fence);
         // Due and yet not to be had: a clock that jumped, or another node was quicker. The next poll looks again.
         if (claims.length === 0) break;
       }
@@ -97,7 +97,7 @@ export class Scheduler {
 
   #arm(at: number): void {
     this.#disarm();
-    this.#alarm = { at, off: this.#world.clock.wakeAt(at, () => this.nudge()) };
+    this.#alarm = { at, off: this.#ports.clock.wakeAt(at, () => this.nudge()) };
   }
 
   #disarm(): void {
@@ -107,7 +107,7 @@ export class Scheduler {
 
   /** The session is what keeps every lease of this node: renewed well before it ends, as long as something is held. */
   async #renew(): Promise<void> {
-    const { clock, store, owner, leaseMs, report, held } = this.#world;
+    const { clock, store, owner, leaseMs, report, held } = this.#ports;
     if (this.#closed) return;
     if (held() > 0) {
       try {
