@@ -11,7 +11,7 @@ import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
 
-/** All a store needs to know of a run to admit its next append. Replaced as a whole, never changed in place. */
+/** The head of a run with all that the next append depends on. Replaced as a whole, never changed in place. */
 export interface FullHead extends IndexedRun {
   /** seq of the last row. */
   readonly seq: number;
@@ -26,13 +26,13 @@ export interface FullHead extends IndexedRun {
   readonly wakeAt: number | null;
 }
 
-/** What the guards ask of the store beside the run itself. */
+/** What the guards ask of the store beyond the run itself. */
 export interface GuardQueries {
   /** Whether the owner's session lasts beyond this instant. */
   isAlive(owner: string, now: number): boolean;
   /** A run of this tenant and scope that has not ended. */
   activeRun(tenant: string, scopeId: string): RunId | null;
-  /** Whether this run ever asked this interrupt, given that it is not open now. */
+  /** Whether this run ever requested this interrupt, given that it is not open now. */
   wasRequested(runId: RunId, interruptId: string): boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
-/** Of a run that goes on here. What an imported one says of memories is its own history, and changes none here. */
+/** Of a run that was created here. Memory rows of an imported run change no memory here. */
 export interface AdmittedAppend extends Admitted {
   readonly memories: readonly MemoryChange[];
 }
@@ -60,7 +60,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   return { ...stamped, head: after, memories: memoryChanges(stamped.rows) };
 }
 
-/** The run after its lease was claimed by someone new. The wake that was due is answered by the taking. */
+/** The run after a new owner claimed its lease. The claim answers the wake that was due. */
 export const claimed = (head: FullHead, owner: string): FullHead => ({
   ...head,
   owner,
@@ -68,11 +68,11 @@ export const claimed = (head: FullHead, owner: string): FullHead => ({
   wakeAt: null,
 });
 
-/** The run after its lease was given back; a wake that came while it was held wins when it is earlier. */
+/** The run after its lease was released; a wake that came while it was held wins when it is earlier. */
 export const released = (head: FullHead, wakeAt: number | null): FullHead =>
   head.record.endedAt !== null ? head : { ...head, owner: null, wakeAt: earlier(head.wakeAt, wakeAt) };
 
-/** The run after somebody asked for it to be woken; a run that ended or was imported stays asleep. */
+/** The run after a wake; a run that ended or was imported is never woken. */
 export const woken = (head: FullHead, at: number): FullHead =>
   head.record.endedAt !== null || head.record.importedAt !== null
     ? head

@@ -1,4 +1,4 @@
-/** Refusals that every store words alike, so that callers and operators meet one text for one condition. */
+/** Errors that every store words alike, so that one condition has one text. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import type { ImportRun } from './ports/event-log.ts';
@@ -12,7 +12,7 @@ export const storeClosed = (): RetryableError =>
     hint: 'The host is stopping; try again when it is back.',
   });
 
-/** Somebody carried out the same request first, or has it in hand now because whoever had it let its time pass. */
+/** Another request with the key was recorded first, or claimed the key after this owner's time had passed. */
 export const idempotencyRefused = ({ record, owner }: IdempotencyWrite): RetryableError =>
   owner === null
     ? new RetryableError('conflict', {
@@ -25,7 +25,7 @@ export const idempotencyRefused = ({ record, owner }: IdempotencyWrite): Retryab
         details: { retryAfter: 1 },
       });
 
-/** What comes out of a bundle is a record of a run elsewhere; nothing is added to it. */
+/** An imported run is a record of a run elsewhere; nothing is added to it. */
 export const runImported = (runId: string): TerminalError =>
   new TerminalError('run_imported', {
     message: `Run ${runId} was imported; it is kept as it was and never goes on here.`,
