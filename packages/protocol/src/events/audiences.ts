@@ -1,4 +1,4 @@
-/** Which event types only operators may see. No schemas here: writers and the browser load this file. */
+/** Which event types only operators may see. No schemas here, so that writers load none. */
 
 import type { operatorPayloads } from './cairn.ts';
 import type { EventType } from './catalogue.ts';
