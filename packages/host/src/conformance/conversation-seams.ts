@@ -1,13 +1,5 @@
 /** Conversations of several, as black-box suites ask for them: a run of one gate behind each; served only in conformance mode. */
-import {
-  conversationTurn,
-  type Json,
-  type JsonObject,
-  parseShape,
-  participant,
-  type RunId,
-  TerminalError,
-} from '@cairn/protocol';
+import { conversationTurn, parseShape, participant, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import { defineWorkflow } from '../engine/workflow/define-workflow.ts';
@@ -72,7 +64,7 @@ async function open(call: Call, engine: Engine, runs: LruMap<string, RunId>): Pr
       hint: 'Name fewer.',
     });
   }
-  const config = { participants: participants as unknown as Json };
+  const config = { participants: participants.map((one) => ({ ...one })) };
   const nodes = { [GATE]: { type: 'core.conversationGate', config } };
   const definition = defineWorkflow({ id: 'conformance-conversation-of-several', version: '1', nodes });
   const { tenant, principal } = call.caller;
@@ -95,7 +87,7 @@ async function exchange(call: Call, engine: Engine, runs: LruMap<string, RunId>)
   }
   // A suite counts its own turns; here the opening is the first of them.
   const { turnIndex: _, ...said } = turn;
-  const value = { operation: 'exchange', turn: said as JsonObject };
+  const value = { operation: 'exchange', turn: said };
   await engine.answer({ tenant, runId, nodeId: GATE, value, principal });
   return JSON.stringify({ accepted: true });
 }

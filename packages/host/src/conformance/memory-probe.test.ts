@@ -1,6 +1,7 @@
 import type { JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { chain, faulty } from '../../test/kit/engine-bench.ts';
+import { present } from '../../test/kit/present.ts';
 import { VirtualClock } from '../../test/kit/virtual-clock.ts';
 import { Memory } from '../agents/memory/memory.ts';
 import { sha256 } from '../agents/memory/memory-runs.kit.ts';
@@ -78,7 +79,7 @@ test('writes an entry and reads it back, in the variable of the fixture', async 
       memoryReadback: { ...entry, tags: [expect.any(String)], createdAt: expect.any(String) },
     });
     expect(types.filter((type) => type === 'memory.written')).toHaveLength(1);
-    const told = JSON.parse(rows.find(({ type }) => type === 'memory.written')!.payload) as JsonObject;
+    const told = JSON.parse(present(rows.find(({ type }) => type === 'memory.written')).payload) as JsonObject;
     expect(told).toMatchObject({
       memoryRef: 'conformance/notes',
       agentId: 'core.conformance.memory-agent',

@@ -1,18 +1,22 @@
 /** What the published memory fixtures ask a host to do, as calls one after the other, and which variable shows what came of it. */
-import { isoTime, type JsonObject, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
+import { invariant, isoTime, type JsonObject, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
+import { z } from 'zod';
 
 /** One call of a probe; each is a turn of its own, so that it sees what the ones before it wrote. */
-export type ProbeCall =
-  | {
-      readonly act: 'put';
-      readonly memoryRef: string;
-      readonly content: string;
-      /** The secret whose value is a part of the content. */
-      readonly secretId?: string;
-      readonly tags: readonly string[];
-      readonly expiresAt?: string;
-    }
-  | { readonly act: 'list'; readonly memoryRef: string; readonly tag?: string };
+const probeCall = z.discriminatedUnion('act', [
+  z.object({
+    act: z.literal('put'),
+    memoryRef: z.string(),
+    content: z.string(),
+    /** The secret whose value is a part of the content. */
+    secretId: z.string().exactOptional(),
+    tags: z.array(z.string()),
+    expiresAt: z.string().exactOptional(),
+  }),
+  z.object({ act: z.literal('list'), memoryRef: z.string(), tag: z.string().exactOptional() }),
+]);
+
+export type ProbeCall = z.infer<typeof probeCall>;
 
 export interface ProbePlan {
   readonly calls: readonly ProbeCall[];
@@ -73,10 +77,18 @@ export const isProbe = ({ config }: WorkflowNode, { id }: WorkflowDefinition): b
 /** Entries carry the run's own tag, so that a fixture run twice does not see the first time. */
 export function planOf(start: ProbeStart): ProbePlan {
   const { node, runId } = start;
-  const plan = plans[node.config.memoryAction as string] as Plan;
+  const plan = plans[String(node.config.memoryAction)];
+  invariant(plan !== undefined, 'memory-action-known', { nodeId: node.id });
   return plan(start, node.agent?.memoryRef ?? `conformance/${node.id}`, `run:${runId}`);
 }
 
 /** What a call is performed with; `agentId` is whom the node names. */
-export const callInputOf = (call: ProbeCall, agentId = 'host:memory-probe'): JsonObject =>
-  ({ ...call, agentId }) as unknown as JsonObject;
+export const callInputOf = (call: ProbeCall, agentId = 'host:memory-probe'): JsonObject => ({ ...call, agentId });
+
+export const parseCallInput = ({
+  agentId,
+  ...call
+}: JsonObject): { readonly call: ProbeCall; readonly agentId: string } => ({
+  call: probeCall.parse(call),
+  agentId: String(agentId),
+});

@@ -1,5 +1,5 @@
 /** What black-box suites ask a host under test, beside the protocol: served only in conformance mode, by the code that serves users. */
-import { debugBundle, parseShape, type RunEventDoc, runEventDoc, TerminalError } from '@cairn/protocol';
+import { debugBundle, isJsonObject, type JsonObject, parseShape, runEventDoc, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
 import type { RoutePorts } from '../server/host-extension.ts';
@@ -93,8 +93,8 @@ async function events(call: Call, { findRun, log }: RoutePorts): Promise<string>
 
 /** Of an envelope's field, or of the payload's when the envelope has none. */
 function holds(text: string, name: string, value: string): boolean {
-  const doc = JSON.parse(text) as RunEventDoc & Readonly<Record<string, unknown>>;
-  const payload = (doc.payload ?? {}) as Readonly<Record<string, unknown>>;
+  const doc: JsonObject = JSON.parse(text);
+  const payload = isJsonObject(doc.payload) ? doc.payload : {};
   return (doc[name] ?? payload[name]) === value;
 }
 
@@ -116,7 +116,8 @@ async function setVariables(call: Call, { engine, findRun, log, now }: RoutePort
 async function spans(call: Call, ports: RoutePorts): Promise<string> {
   requirePrincipal(call);
   const bundle = await bundleOf(call, queryParam(call, 'runId') ?? '', ports);
-  return JSON.stringify({ spans: (JSON.parse(bundle) as { readonly spans: unknown }).spans });
+  const { spans: found }: JsonObject = JSON.parse(bundle);
+  return JSON.stringify({ spans: found });
 }
 
 async function exported(call: Call, ports: RoutePorts): Promise<string> {

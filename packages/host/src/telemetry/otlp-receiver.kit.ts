@@ -77,7 +77,7 @@ interface Wire {
   readonly [name: string]: Wire | undefined;
 }
 
-const list = (value: Wire | undefined): readonly Wire[] => (value ?? []) as unknown as readonly Wire[];
+const list = (value: Wire | undefined): readonly Wire[] => (Array.isArray(value) ? value : []);
 const wire = (value: unknown): Wire => value as Wire;
 
 function takeSpans(body: Wire, into: { readonly spans: ReceivedSpan[]; readonly resources: Attributes[] }): void {

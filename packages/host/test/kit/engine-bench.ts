@@ -9,6 +9,7 @@ import { inMemoryStore } from '../../src/log/in-memory/store.ts';
 import type { Append } from '../../src/log/ports/event-log.ts';
 import type { Row } from '../../src/log/ports/rows.ts';
 import type { Store } from '../../src/log/ports/store.ts';
+import { present } from './present.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A step whose calls wait until the test lets them go. */
@@ -27,7 +28,7 @@ export function heldStep(name: string, safety: StepSafety = 'read') {
   };
   const called = async (count: number) => {
     while (calls.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
-    return calls[count - 1]!;
+    return present(calls[count - 1]);
   };
   return { step, calls, called };
 }
@@ -42,10 +43,10 @@ export function chain(
   });
   const edges = nodes.slice(1).map((node, i) => ({
     id: `e${i + 1}`,
-    sourceNodeId: nodes[i]!.id,
+    sourceNodeId: present(nodes[i]).id,
     targetNodeId: node.id,
   }));
-  return {
+  const definition: WorkflowDefinition = {
     id: 'flow',
     name: 'flow',
     version: '1',
@@ -55,7 +56,8 @@ export function chain(
     variables: [],
     metadata: {},
     settings: {},
-  } as unknown as WorkflowDefinition;
+  };
+  return definition;
 }
 
 interface Bench {

@@ -54,12 +54,12 @@ export async function fakeOpenAi(reply: (request: FakeRequest, index: number) =>
 
 async function received(incoming: IncomingMessage): Promise<FakeRequest> {
   const pieces: Buffer[] = [];
-  for await (const piece of incoming) pieces.push(piece as Buffer);
+  for await (const piece of incoming) pieces.push(piece);
   const text = Buffer.concat(pieces).toString('utf8');
   return {
     path: incoming.url ?? '',
     headers: incoming.headers,
-    body: text === '' ? {} : (JSON.parse(text) as JsonObject),
+    body: text === '' ? {} : JSON.parse(text),
   };
 }
 

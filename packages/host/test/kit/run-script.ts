@@ -20,7 +20,7 @@ import type { HostLimits } from '../../src/engine/core/limits.ts';
 import { newRunState } from '../../src/engine/core/new-run-state.ts';
 import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
 import { recover } from '../../src/engine/core/recover.ts';
-import type { Draft, Effect, OpenCall, RunError, RunState } from '../../src/engine/core/state.ts';
+import type { Draft, Effect, RunError, RunState } from '../../src/engine/core/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
 import type { ChildStart } from '../../src/engine/family/child-performer.ts';
 import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
@@ -31,6 +31,7 @@ import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/en
 import type { Agents, CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
 import { checkDefinition } from '../../src/engine/workflow/registration.ts';
 import { compileWorkflow, type Workflow } from '../../src/engine/workflow/workflow.ts';
+import { present } from './present.ts';
 import { relayNode } from './relay-node.ts';
 
 export interface ScriptOptions {
@@ -134,7 +135,7 @@ export class RunScript {
 
   /** A call of a driven node is over. */
   lands(callId: string, result: CallResult): this {
-    const { attempt } = this.state.calls[callId] as OpenCall;
+    const { attempt } = present(this.state.calls[callId]);
     this.write(drivenResult(this.state, this.workflow, { callId, attempt, result, now: this.now }) ?? []);
     return this.settle();
   }
@@ -200,7 +201,7 @@ export class RunScript {
 
   /** Another process takes over from what is stored. */
   crashes(): this {
-    this.state = JSON.parse(JSON.stringify(this.state)) as RunState;
+    this.state = JSON.parse(JSON.stringify(this.state));
     const decision = recover(this.state, this.workflow);
     this.effects = [...decision.effects];
     this.write(decision.drafts);
@@ -224,11 +225,11 @@ export class RunScript {
 
   /** Nodes in the order in which they started. */
   started(): string[] {
-    return this.all('node.started').map((payload) => payload.nodeId as string);
+    return this.all('node.started').map((payload) => String(payload.nodeId));
   }
 
   skipped(): string[] {
-    return this.all('node.skipped').map((payload) => payload.nodeId as string);
+    return this.all('node.skipped').map((payload) => String(payload.nodeId));
   }
 
   get status() {

@@ -8,7 +8,7 @@ import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../agents/packs/signature.ts';
 import { integrityOf, makeTarball, openTarball } from '../../agents/packs/tarball.ts';
 import { openSqliteStore } from '../../log/sqlite/open.ts';
-import type { Call, KeyedRoute } from '../http/routes.ts';
+import type { KeyedRoute } from '../http/routes.ts';
 import { keys, keyWith, type Served, served } from '../served.kit.ts';
 import { agentRoutes } from './agents.ts';
 
@@ -135,7 +135,7 @@ test('however many packs come at once, one is unpacked at a time, and one that f
       caller: { tenant: 't' },
       request: { body },
       reply: { code: () => undefined },
-    } as unknown as Call);
+    } as never);
   });
   const outcomes = Promise.allSettled(asked);
   for (const _ of asked) {

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { authorize, toolSurface } from '../../agents/allowlist.ts';
 import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
-import type { CallContext } from '../../engine/ports.ts';
 import { type ConfigInput, parseConfig } from '../config/config.ts';
 import { createHostTools, type HostTools } from './host-tools.ts';
 
@@ -53,7 +52,7 @@ const context = {
   signal: new AbortController().signal,
   emit: () => undefined,
   recorded: async () => undefined,
-} as unknown as CallContext;
+} as never;
 
 const call = (toolId: string, input: object, principal = 'ann') =>
   ({ toolId, input, agentId: 'core.a.b.c', records: [], principal }) as never;

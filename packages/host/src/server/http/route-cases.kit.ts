@@ -125,7 +125,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listPacks: { given: installedPack, request: nothing, status: 200 },
   removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
   getDebugBundle: { request: ofRun, status: 200 },
-  registerWorkflow: { request: () => ({ body: noop as unknown as Json }), status: 201 },
+  registerWorkflow: { request: () => ({ body: JSON.parse(JSON.stringify(noop)) }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },
   getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },
   openSession: { request: nothing, status: 200 },

@@ -23,7 +23,7 @@ const agent = (id: string, memory: object | undefined) =>
     instructions: 'Remember what you are told.',
     tools: ['openwop:remember', 'openwop:recall'],
     ...(memory === undefined ? {} : { memory: memory as never }),
-    rehearsal: rehearsal as unknown as JsonObject,
+    rehearsal: JSON.parse(JSON.stringify(rehearsal)),
   });
 
 const agents = [

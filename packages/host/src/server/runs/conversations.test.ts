@@ -30,9 +30,7 @@ async function opened(options: ServedOptions = {}, config: JsonObject = {}) {
     say: (body: JsonObject, headers: Readonly<Record<string, string>> = {}) =>
       host.ask('POST', `${path}/interrupts/n0`, { key: keys.alice, body, headers }),
     events: async (type: string) =>
-      ((await host.ask('GET', `${path}/events`, { key: keys.alice })).body.events as unknown as RunEventDoc[]).filter(
-        (event) => event.type === type,
-      ),
+      eventsIn(await host.ask('GET', `${path}/events`, { key: keys.alice })).filter((event) => event.type === type),
   };
 }
 
@@ -90,12 +88,17 @@ test('whoever folds the events of a run has the channel that its snapshot shows'
   const { host, runId, say } = await opened();
   for (const content of ['one', { two: 2 }, null]) await say(says(content));
   await say(close);
-  const { body } = await host.ask('GET', `/v1/runs/${runId}/events`, { key: keys.alice });
+  const reply = await host.ask('GET', `/v1/runs/${runId}/events`, { key: keys.alice });
   const view = newRunView(runId as RunId);
-  for (const { sequence, timestamp, type, nodeId, payload } of body.events as unknown as readonly RunEventDoc[]) {
+  for (const { sequence, timestamp, type, nodeId, payload } of eventsIn(reply)) {
     foldRun(view, typedEvent({ seq: sequence, at: Date.parse(timestamp), type, nodeId, payload }));
   }
   const { channels } = (await host.ask('GET', `/v1/runs/${runId}`, { key: keys.alice })).body;
   expect(JSON.stringify((channels as JsonObject).conversation)).toBe(JSON.stringify(view.channels.conversation?.value));
   expect(view.channels.conversation?.value).toHaveLength(5);
 });
+
+function eventsIn({ text }: { readonly text: string }): readonly RunEventDoc[] {
+  const { events }: { readonly events: readonly RunEventDoc[] } = JSON.parse(text);
+  return events;
+}

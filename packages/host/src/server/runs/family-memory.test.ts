@@ -25,7 +25,7 @@ const agent = (id: string, ...turns: readonly JsonObject[][]) =>
     instructions: 'Remember.',
     tools: ['openwop:remember', 'openwop:recall'],
     memory: { scratchpad: true, conversation: true, longTerm: true },
-    rehearsal: { turns: [...turns, [{ say: 'Done.' }]] } as unknown as JsonObject,
+    rehearsal: JSON.parse(JSON.stringify({ turns: [...turns, [{ say: 'Done.' }]] })),
   });
 
 /** Says what it finds, writes a note, and says what it finds then. */

@@ -3,6 +3,7 @@ import { createClient } from '@cairn/client';
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { chunk, type FakeReply, type FakeRequest, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
+import { present } from '../../../test/kit/present.ts';
 import { type AgentOptions, defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow, type NodeOptions, variable } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
@@ -177,10 +178,10 @@ describe('a supervisor on a model of a server', () => {
       'terminate',
     ]);
     const [first, again, , last] = server.requests;
-    expect(textOf(first!)).toContain('research: Finds out what is known.');
-    expect(textOf(first!)).not.toContain('moon');
-    expect(textOf(again!)).toContain('does not have the required shape');
-    expect(textOf(last!)).toContain('The moon does it.');
+    expect(textOf(present(first))).toContain('research: Finds out what is known.');
+    expect(textOf(present(first))).not.toContain('moon');
+    expect(textOf(present(again))).toContain('does not have the required shape');
+    expect(textOf(present(last))).toContain('The moon does it.');
   });
 
   test('fails once it has been told and is wrong again, and sends nobody', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JsonObject, runPaused, runResumed, runsCancelled } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { openSqliteStore } from '../../log/sqlite/open.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
@@ -32,12 +33,12 @@ test('pauses at once, shows it, and goes on after the resume', async () => {
   const paused = await host.ask('POST', `${path}:pause`, { body: { drainPolicy: 'immediate', reason: 'deploy' } });
   expect([paused.status, runPaused.parse(paused.body)]).toMatchObject([202, { runId: ids[0], status: 'paused' }]);
   expect(paused.body).toHaveProperty('pausedAt');
-  expect(await statusOf(host, ids[0]!)).toBe('paused');
+  expect(await statusOf(host, present(ids[0]))).toBe('paused');
   const listed = await host.ask('GET', '/v1/runs?status=paused');
   expect(listed.body.runs).toMatchObject([{ runId: ids[0], status: 'paused' }]);
   const resumed = await host.ask('POST', `${path}:resume`, { body: { reason: 'done' } });
   expect([resumed.status, runResumed.parse(resumed.body)]).toMatchObject([202, { runId: ids[0], status: 'running' }]);
-  expect(await statusOf(host, ids[0]!)).toBe('running');
+  expect(await statusOf(host, present(ids[0]))).toBe('running');
   const { events } = (await host.ask('GET', `${path}/events`)).body as { events: readonly JsonObject[] };
   const pauses = events.filter(({ type }) => /^run\.(paused|resumed)$/.test(String(type)));
   expect(pauses.map(({ type, payload }) => [type, payload])).toEqual([
@@ -51,7 +52,7 @@ test('drains by default: the answer comes at once, the pause when the node under
   const pause = (body: JsonObject) => host.ask('POST', `/v1/runs/${ids[0]}:pause`, { body });
   const reply = await host.ask('POST', `/v1/runs/${ids[0]}:pause`);
   expect([reply.status, reply.body]).toEqual([202, { runId: ids[0], status: 'paused' }]);
-  expect(await statusOf(host, ids[0]!)).toBe('running');
+  expect(await statusOf(host, present(ids[0]))).toBe('running');
   expect(await pause({})).toMatchObject({ status: 409, body: { details: { runStatus: 'running' } } });
   const hurried = await pause({ drainPolicy: 'immediate' });
   expect([hurried.status, typeof hurried.body.pausedAt]).toEqual([202, 'string']);
@@ -97,7 +98,7 @@ test.for([
 ])('a pause with %j is refused', async (body) => {
   const { host, ids } = await running('slow');
   expect((await host.ask('POST', `/v1/runs/${ids[0]}:pause`, { body })).status).toBe(400);
-  expect(await statusOf(host, ids[0]!)).toBe('running');
+  expect(await statusOf(host, present(ids[0]))).toBe('running');
 });
 
 test('a paused run, a run that drains, and a scope that is taken survive the end of the host', async () => {
@@ -170,7 +171,7 @@ test('cancels many, one row each, in the order asked', async () => {
 
 test('a run of another tenant is a row like that of a run that never was, and goes on', async () => {
   const { host, ids } = await running('slow');
-  const [theirs, unknown] = [ids[0]!, `${ids[0]}x`];
+  const [theirs, unknown] = [present(ids[0]), `${ids[0]}x`];
   const reply = await host.ask('POST', '/v1/runs:bulk-cancel', {
     key: keys.stranger,
     body: { runIds: [theirs, unknown] },
