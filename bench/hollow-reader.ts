@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
+import { query } from '../packages/host/src/log/sqlite/query.ts';
 import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { present } from '../packages/host/test/kit/present.ts';
 import { serveCommands } from './child.ts';
@@ -19,11 +20,11 @@ const frame = (row: FrameRow): string => `id: ${row[0]}\nevent: ${row[2]}\ndata:
 async function serve({ file, runId }: { readonly file: string; readonly runId: string }): Promise<number> {
   const db = new DatabaseSync(file, { readOnly: true });
   const run = Number(db.prepare('SELECT key FROM runs WHERE id = ?').get(runId)?.key);
-  const page = db.prepare(
+  const page = query<FrameRow>(
+    db,
     `SELECT seq, at, type, payload FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
   );
-  page.setReturnArrays(true);
-  const after = (seq: number) => page.all(run, seq) as unknown as readonly FrameRow[];
+  const after = (seq: number) => page.all(run, seq);
 
   const stream = async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -1,6 +1,7 @@
 /** What a real run looks like on disk and on the wire, so that the hollow programs move the same bytes. */
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { TerminalError } from '@cairn/protocol';
+import { query } from '../packages/host/src/log/sqlite/query.ts';
 
 /** Rows of the store's event table, and the statements that make that table. */
 export interface RowShape {
@@ -29,10 +30,9 @@ export interface RunShape {
 export function readRowShape(file: string): RowShape {
   using db = new DatabaseSync(file, { readOnly: true });
   const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'events' AND sql IS NOT NULL").all();
-  const select = db.prepare('SELECT * FROM events WHERE run = (SELECT max(run) FROM events) ORDER BY seq');
-  const columns = select.columns().map((column) => column.name ?? '');
-  select.setReturnArrays(true);
-  const rows = select.all() as unknown as SQLOutputValue[][];
+  const sql = 'SELECT * FROM events WHERE run = (SELECT max(run) FROM events) ORDER BY seq';
+  const columns = columnsOf(db, sql);
+  const rows = query<SQLOutputValue[]>(db, sql).all();
   for (const column of ['cursor', 'run', 'seq', 'type']) {
     if (columns.includes(column)) continue;
     throw new TerminalError('internal_error', {
@@ -46,12 +46,16 @@ export function readRowShape(file: string): RowShape {
 export function readListedRun(file: string): ListedRun {
   using db = new DatabaseSync(file, { readOnly: true });
   const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'runs' AND sql IS NOT NULL").all();
-  const select = db.prepare('SELECT * FROM runs WHERE key = (SELECT max(run) FROM events)');
-  const columns = select.columns().map((column) => column.name ?? '');
-  select.setReturnArrays(true);
-  const row = select.get() as unknown as SQLOutputValue[];
-  return { schema: schema.map(({ sql }) => String(sql)), columns, row };
+  const select = 'SELECT * FROM runs WHERE key = (SELECT max(run) FROM events)';
+  const row = query<SQLOutputValue[]>(db, select).get() ?? [];
+  return { schema: schema.map(({ sql }) => String(sql)), columns: columnsOf(db, select), row };
 }
+
+const columnsOf = (db: DatabaseSync, sql: string): readonly string[] =>
+  db
+    .prepare(sql)
+    .columns()
+    .map(({ name }) => name ?? '');
 
 /**
  * Cuts a run into the fewest commits that still make every step's request durable before its effect begins:

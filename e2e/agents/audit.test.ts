@@ -6,7 +6,14 @@ import { auditRun, type Counted } from './audit.ts';
 type Row = readonly [type: string, payload?: JsonObject];
 
 const rowsOf = (...rows: readonly Row[]): readonly RunEventDoc[] =>
-  rows.map(([type, payload = {}], sequence) => ({ type, payload, sequence }) as unknown as RunEventDoc);
+  rows.map(([type, payload = {}], sequence) => ({
+    eventId: `run_a:${sequence}`,
+    runId: 'run_a',
+    timestamp: '2030-01-01T00:00:00.000Z',
+    type,
+    payload,
+    sequence,
+  }));
 
 const agentId = 'a.b.c.planner';
 const model = (attempt = 1): JsonObject => ({ callId: 'm0', attempt, safety: 'read', agentId });

@@ -1,5 +1,5 @@
 /** The rest of the wire: discovery and a walk through the error paths, each answered with the closed envelope. */
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { type JsonObject, parseEvent, type RunEventDoc } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -209,7 +209,7 @@ function compared(data: OpenwopData): void {
       expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
       schemas.checkBundle(body);
       schemas.checkSnapshot(body.run);
-      const events = body.events as unknown as readonly RunEventDoc[];
+      const events = objects(body.events).map((event) => parseEvent(event));
       for (const event of events) schemas.checkEvent(event);
       expect(body.metrics).toMatchObject({ eventCount: events.length });
     }
