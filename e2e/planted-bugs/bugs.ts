@@ -228,7 +228,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'harvest-names-the-end-of-another',
-    file: 'packages/host/src/engine/nodes/dispatch.ts',
+    file: 'packages/host/src/engine/nodes/dispatch-workers.ts',
     find: `{ cause: worker.toldSeq ?? seq, seq, changed }`,
     replace: `{ cause: context.state.nextSeq - 1, seq, changed }`,
     suite: simulation,

@@ -1,29 +1,34 @@
 /** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
-import { invariant, type Json, type OrchestratorDecision, type RunId, row } from '@cairn/protocol';
-import type { Draft, OpenCall, RunError, SupervisorDecision } from '../core/state.ts';
+import { type Json, type OrchestratorDecision, row } from '@cairn/protocol';
+import type { RunError, SupervisorDecision } from '../core/state.ts';
 import {
-  budgetOfEach,
   chainEvent,
   childRefused,
   childRequested,
   childStarted,
-  childWanted,
   dispatched,
-  failureOf,
-  nextChildId,
   unknownChild,
 } from '../family/child-drafts.ts';
 import { childRequest } from '../family/inheritance.ts';
-import { harvested } from '../family/mappings.ts';
-import { type DrivenContext, defineNodeType, type NodeAction, type NodeDriver } from '../workflow/node-type.ts';
+import { defineNodeType, type NodeAction, type NodeDriver } from '../workflow/node-type.ts';
 import { askUser, isAsking } from './ask-user.ts';
 import { conversationAnswer } from './conversation-answers.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
 import { type DispatchConfig, dispatchConfig, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
-import { type Dispatch, evolveDispatch, freshDispatch, hasAsked, type Worker } from './dispatch-state.ts';
-
-type Context = DrivenContext<Dispatch, DispatchConfig>;
+import { type Dispatch, evolveDispatch, freshDispatch, hasAsked } from './dispatch-state.ts';
+import {
+  begin,
+  type DispatchContext as Context,
+  childOf,
+  errorOf,
+  harvestOf,
+  joined,
+  outcomeOf,
+  statusOf,
+  tellEnds,
+  workerOf,
+} from './dispatch-workers.ts';
 
 /** What this node took up when it started; null when there was nothing. */
 function decidedFor({ state, node }: Context): SupervisorDecision | null {
@@ -98,113 +103,6 @@ function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: 
   return joined(context, failed === undefined ? 'satisfied' : 'partial');
 }
 
-/** What workers side by side give back is taken in the order in which they were named, whoever was quicker. */
-function joined(context: Context, joinOutcome: 'satisfied' | 'partial'): NodeAction {
-  const completed = context.inner.workers.filter((worker) => outcomeOf(worker) === 'completed');
-  const drafts: Draft[] = [];
-  const changed = new Map<string, Json>();
-  for (const worker of completed) {
-    const seq = context.state.nextSeq + drafts.length;
-    drafts.push(...harvest(context, worker, { cause: worker.toldSeq ?? seq, seq, changed }));
-  }
-  const told = (worker: Worker) => ({
-    ...(worker.startedSeq === null ? {} : { childRunId: worker.childRunId }),
-    childStatus: statusOf(worker),
-  });
-  const children = context.inner.workers.map((worker) => ({ workerId: worker.workerId, ...told(worker) }));
-  // Where one is enough, others may be at work still, and are about to be cancelled.
-  const last = context.inner.workers.findLast((worker) => outcomeOf(worker) !== 'open');
-  const outputs = {
-    ...(last === undefined ? {} : told(last)),
-    joinOutcome,
-    children,
-    mergeOrder: completed.map(({ workerId }) => workerId),
-  };
-  return { kind: 'complete', outputs, drafts };
-}
-
-type Outcome = 'open' | 'completed' | 'failed';
-
-function outcomeOf({ failure, end, toldSeq }: Worker): Outcome {
-  if (failure !== null) return 'failed';
-  if (end === null || toldSeq === null) return 'open';
-  return end.status === 'completed' ? 'completed' : 'failed';
-}
-
-const statusOf = ({ failure, end }: Worker): string => (failure !== null ? 'failed' : (end?.status ?? 'running'));
-
-const errorOf = (worker: Worker): RunError => {
-  const { workerId, failure, end } = worker;
-  return failure ?? failureOf(workerId, childOf(worker), end?.status ?? 'failed', end?.error);
-};
-
-/** The run of a worker that was asked for. */
-function childOf({ childRunId, workerId }: Worker): RunId {
-  invariant(childRunId !== null, 'worker-requested', { workerId });
-  return childRunId;
-}
-
-/** Asks for these workers, all or none; the request of each follows its beginning. */
-function begin(context: Context, workerIds: readonly string[], decidedSeq: number): NodeAction {
-  const { node, visit, attempt, inner, state } = context;
-  const budget = budgetOfEach(context, workerIds.length);
-  if ('code' in budget) return { kind: 'fail', error: budget };
-  const drafts: Draft[] = [];
-  const effects: { kind: 'step'; callId: string }[] = [];
-  for (const [ahead, workerId] of workerIds.entries()) {
-    const callId = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
-    const child = { childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) };
-    const cause = state.nextSeq + drafts.length;
-    const wanted = childWanted(context, callId, child, budget).map((draft) => ({ ...draft, cause }));
-    drafts.push(chainEvent(context, 'dispatch.began', workerId, {}, decidedSeq), ...wanted);
-    effects.push({ kind: 'step', callId });
-  }
-  return { kind: 'wait', drafts, effects };
-}
-
-const harvestOf = (context: Context, workerId: string): readonly string[] => {
-  const { perWorkerOutputMappings, outputMapping } = context.config;
-  return Object.values(mappingFor(perWorkerOutputMappings, workerId, outputMapping));
-};
-
-/** The rows by which workers that have ended are told of; one at a time gives back at once, several wait for the join. */
-function tellEnds(context: Context): readonly Draft[] {
-  const isParallel = context.config.fanOutPolicy === 'parallel';
-  const { workers } = context.inner;
-  const drafts: Draft[] = [];
-  for (const worker of isParallel ? workers : workers.slice(-1)) {
-    const { end, startedSeq, toldSeq, workerId } = worker;
-    if (end === null || startedSeq === null || toldSeq !== null) continue;
-    const phase =
-      end.status === 'completed' ? 'child.completed' : end.status === 'cancelled' ? 'child.cancelled' : 'child.failed';
-    const more = { childRunId: childOf(worker), ...(end.error === undefined ? {} : { error: end.error }) };
-    const cause = context.state.nextSeq + drafts.length;
-    drafts.push(chainEvent(context, phase, workerId, more, startedSeq));
-    if (isParallel || end.status !== 'completed') continue;
-    drafts.push(...harvest(context, worker, { cause, seq: cause + 1, changed: new Map() }));
-  }
-  return drafts;
-}
-
-interface Harvest {
-  /** seq of the row that tells that the worker has completed, and of the first row of the harvest. */
-  readonly cause: number;
-  readonly seq: number;
-  /** Variables that were changed before it in the same decision. */
-  readonly changed: Map<string, Json>;
-}
-
-function harvest(context: Context, worker: Worker, { cause, seq, changed }: Harvest): readonly Draft[] {
-  const { workerId, end } = worker;
-  const { perWorkerOutputMappings, outputMapping } = context.config;
-  const mapping = mappingFor(perWorkerOutputMappings, workerId, outputMapping);
-  const { keys, drafts } = harvested(context, mapping, end?.variables ?? {}, changed);
-  if (keys.length === 0) return [];
-  const more = { childRunId: childOf(worker), harvestedKeys: keys };
-  const told = chainEvent(context, 'output.harvested', workerId, more, cause);
-  return [told, ...drafts.map((draft) => ({ ...draft, cause: seq }))];
-}
-
 /** Why the node may not go on: executions of all dispatch nodes of the run count together. */
 function overCap(context: Context): NodeAction | null {
   const { iterationCap: limit } = context.config;
@@ -236,12 +134,6 @@ const nothingDecided = ({ node }: Context): RunError => ({
   message: `Node ${node.id} has nothing to carry out: no supervisor has decided anything.`,
   retryable: false,
 });
-
-function workerOf({ inner, node }: Context, { callId }: OpenCall): Worker {
-  const worker = inner.workers.findLast((one) => one.callId === callId);
-  invariant(worker !== undefined, 'call-has-worker', { nodeId: node.id, callId });
-  return worker;
-}
 
 const driver: NodeDriver<Dispatch, DispatchConfig> = {
   fresh: freshDispatch,

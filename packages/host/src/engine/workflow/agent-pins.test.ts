@@ -27,7 +27,7 @@ function started(): Engine {
     packs: store.packs,
     now: () => 1_000,
     policy: { trust: [], allowUnsigned: true },
-    discovery: discovery as unknown as Discovery,
+    discovery: discovery as Discovery,
   });
   return createEngine({
     store,
@@ -129,8 +129,7 @@ test('a node that shares in a way nobody knows is not registered', async () => {
 test('a node that does not act only carries the name it was given, whoever has such an agent', async () => {
   const agent = { agentId: 'vendor.acme.none.agent', modelClass: 'chat' as const };
   const definition = flow({ type: 'core.identity' });
-  const [node] = definition.nodes;
-  const runId = await begun({ ...definition, nodes: [{ ...node!, agent }] });
+  const runId = await begun({ ...definition, nodes: definition.nodes.map((node) => ({ ...node, agent })) });
   const [{ agents } = {}] = await payloads(runId, 'run.started');
   expect(agents).toBeUndefined();
   expect((await payloads(runId, 'node.completed'))[0]?.agent).toEqual(agent);
@@ -155,7 +154,8 @@ test('a disabled node needs no agent', async () => {
 test('a node that asks for a version of its agent gets that version, or the run does not begin', async () => {
   const versioned = (version: string): WorkflowDefinition => {
     const definition = flow({ type: 'cairn.agent', agent: sampleAgentId });
-    return { ...definition, version, nodes: [{ ...definition.nodes[0]!, agent: { agentId: sampleAgentId, version } }] };
+    const agent = { agentId: sampleAgentId, version };
+    return { ...definition, version, nodes: definition.nodes.map((node) => ({ ...node, agent })) };
   };
   expect((await engine.snapshot('t', await begun(versioned('1.0.0')))).status).toBe('completed');
   await expect(begun(versioned('1.1.0'))).rejects.toMatchObject({

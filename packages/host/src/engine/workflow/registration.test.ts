@@ -47,21 +47,18 @@ test('values marked as sensitive are refused', () => {
 
 test('an agent by channel is refused', () => {
   const definition = one({ type: noop });
-  const [node] = definition.nodes;
-  const nodes = [{ ...node!, agent: { agentId: 'abc', channel: 'stable' } }];
+  const nodes = definition.nodes.map((node) => ({ ...node, agent: { agentId: 'abc', channel: 'stable' } }));
   expect(problems({ ...definition, nodes })[0]).toMatch(/agent.channel/);
 });
 
 describe('names', () => {
   test('are there once', () => {
     const definition = workflowOf({ a: noop, b: noop });
-    const [node] = definition.nodes;
-    const [edge] = definition.edges;
     const variable = { name: 'v', type: 'string' as const };
     const twice = {
       ...definition,
-      nodes: [...definition.nodes, node!],
-      edges: [edge!, edge!],
+      nodes: [...definition.nodes, ...definition.nodes.slice(0, 1)],
+      edges: [...definition.edges, ...definition.edges],
       variables: [variable, variable],
     };
     expect(problems(twice)).toEqual([
