@@ -15,10 +15,12 @@ import {
 
 /** An append under way: what it carries, and the store's answer once it has one. */
 interface Append {
+  /** The position it was decided for. */
+  readonly at: number;
   readonly fence: number | null;
   readonly releases: boolean;
   readonly isFull: boolean;
-  result: Omit<DurableAppend, 'isStale'> | 'refused' | null;
+  result: Omit<DurableAppend, 'isStale'> | 'refused' | 'overtaken' | null;
 }
 
 /** One run in a store that hands out leases as the queue does, another node, and the mailbox whose lease is tested. */
@@ -28,6 +30,7 @@ class World {
   fence = 0;
   owner: 'us' | 'other' | null = null;
   hasForeignCalls = true;
+  position = 0;
   append: Append | null = null;
   isStale = false;
   isDropped = false;
@@ -52,6 +55,7 @@ class World {
     if (this.owner === 'other') return;
     this.#take('other');
     this.hasForeignCalls = true;
+    this.position += 1;
   }
 
   /** Somebody else wrote to the run, past its lease. */
@@ -82,7 +86,7 @@ class World {
     const { fence, takenOver } = this.lease;
     if (fence !== null) this.named.push(fence);
     const isFull = batch.isFull && takenOver;
-    this.append = { fence, releases: batch.releases && !isFull, isFull, result: null };
+    this.append = { at: this.position, fence, releases: batch.releases && !isFull, isFull, result: null };
   }
 
   /** The append reaches the store, which takes it or refuses it for its lease. */
@@ -97,6 +101,12 @@ class World {
       append.result = 'refused';
       return;
     }
+    // What the other node asked for in between is nothing the append knew of: it is written at a position.
+    if (append.at !== this.position) {
+      append.result = 'overtaken';
+      return;
+    }
+    this.position += 1;
     if (this.owner === null) this.#take('us');
     if (this.lease.takenOver && !isFull) this.hasForeignCalls = false;
     append.result = { fence: this.fence, releases, leavesTakeOver: isFull };
@@ -110,6 +120,10 @@ class World {
     this.append = null;
     if (result === 'refused') {
       if (this.lease.claimed === null) this.drop();
+      return;
+    }
+    if (result === 'overtaken') {
+      this.isStale = true;
       return;
     }
     appended(this.lease, { ...result, isStale: this.isStale });
@@ -210,7 +224,7 @@ test('a mailbox knows no lease that it gave back, and a claim only while it is n
 
 test('a mailbox whose lease another node took writes nothing more under it', () => {
   always(({ append, owner, fence }) => {
-    if (append?.result === null || append === null || append.result === 'refused') return;
+    if (append?.result === null || append === null || typeof append.result === 'string') return;
     // What the store took was written under the lease of its moment, never under one that was taken over.
     expect(append.fence === null || append.fence === append.result.fence).toBe(true);
     if (owner === 'other') expect(append.result.fence).toBeLessThan(fence);
@@ -221,7 +235,7 @@ test('a claim met while an append is under way is not lost: the mailbox holds ev
   always(({ lease, given, append, isDropped }) => {
     if (given === null || isDropped) return;
     const result = append?.result ?? null;
-    const isBeingTaken = result !== null && result !== 'refused' && result.fence === given;
+    const isBeingTaken = result !== null && typeof result === 'object' && result.fence === given;
     expect(lease.fence === given || lease.claimed === given || isBeingTaken).toBe(true);
   });
 });
