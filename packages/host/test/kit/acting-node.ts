@@ -22,5 +22,5 @@ export const actingNode = defineNodeType({
 function known({ node, agents, inputs }: NodeContext): NodeAction {
   const prompts: Record<string, string> = {};
   for (const [agentId, definition] of agents) prompts[agentId] = String(definition.systemPrompt);
-  return { kind: 'complete', outputs: { agentId: node.agent?.agentId ?? null, prompts, inputs } as JsonObject };
+  return { kind: 'complete', outputs: { agentId: node.agent?.agentId ?? null, prompts, inputs } };
 }

@@ -30,13 +30,13 @@ export function samplePack(
   files: Readonly<Record<string, string | Buffer | null>> = {},
 ): PackFiles {
   const all: Readonly<Record<string, string | Buffer | null>> = {
-    'pack.json': JSON.stringify({ ...sampleManifest, ...fields } as JsonObject, null, 2),
+    'pack.json': JSON.stringify({ ...sampleManifest, ...fields }, null, 2),
     'prompts/triage.md': promptWords,
     'schemas/task.json': JSON.stringify({ type: 'object', required: ['subject'], properties: { subject: {} } }),
     ...files,
   };
-  const kept = Object.entries(all).filter(([, content]) => content !== null);
-  return new Map(kept.map(([path, content]) => [path, Buffer.from(content as string)]));
+  const kept = Object.entries(all).flatMap(([path, content]) => (content === null ? [] : [[path, content] as const]));
+  return new Map(kept.map(([path, content]) => [path, typeof content === 'string' ? Buffer.from(content) : content]));
 }
 
 /** The sample with other fields of its one agent. */
