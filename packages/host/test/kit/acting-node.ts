@@ -1,5 +1,3 @@
-/** A node that acts as the agent it names without a model: it may ask first, and puts out what its run knows of the agent. */
-import type { JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
 import { flag } from '../../src/engine/nodes/config-fields.ts';

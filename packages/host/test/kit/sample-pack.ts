@@ -1,5 +1,3 @@
-/** A pack to install and to spoil: what tests of packs begin with; not shipped. */
-import type { JsonObject } from '@cairn/protocol';
 import type { PackFiles } from '../../src/agents/packs/pack-files.ts';
 
 export const sampleAgentId = 'vendor.acme.desk.triage';
