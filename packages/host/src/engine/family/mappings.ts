@@ -7,7 +7,7 @@ import type { NodeContext } from '../workflow/node-type.ts';
 /** Which variable gets which: names of the receiver to names of the giver. */
 export const mapping = z
   .record(z.string(), z.string().min(1))
-  .describe('Names of variables of the receiver to names of variables of the giver.');
+  .describe('Maps the variables of the receiving run to variables of the giving run.');
 export type Mapping = Readonly<z.infer<typeof mapping>>;
 
 /** What a new run is given; a variable that is not set here is to have no value there, not even its default. */

@@ -117,7 +117,7 @@ function turnProblems(conversation: Conversation, sent: SentTurn, turn: Conversa
   return [...problems, ...compileSchema(schema)(shown).map((problem) => `turn: ${problem}`)];
 }
 
-/** What is said last takes its place among the turns once it is known that nothing came between. */
+/** The closing turn gets its index when the node closes: another turn may arrive before that. */
 function closed(
   { state }: Context,
   { interruptId, nodeId, kind, seq, data }: InterruptView,

@@ -43,7 +43,7 @@ export function channelProblems({ id, typeId }: WorkflowNode, name: string, defi
 }
 
 export interface Opening {
-  /** What is said first, and by which agent; null when no agent does. */
+  /** The first turn, and the agent that takes it; null for the host. */
   readonly prompt: string;
   readonly agentId: string | null;
   readonly channel: string;
@@ -116,7 +116,7 @@ function firstTurn(context: NodeContext, { prompt, agentId, channel }: Opening, 
   };
 }
 
-/** A turn as somebody sent it, in full. `principal` is whoever the credential says, never what the turn claims. */
+/** A turn as somebody sent it, in full. `principal` comes from the credential, never from the turn. */
 export function fullTurn(
   conversationId: string,
   sent: SentTurn,

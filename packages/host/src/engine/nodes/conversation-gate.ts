@@ -132,7 +132,7 @@ const driver: NodeDriver<Conversing, Config> = {
   next,
   answer: conversationAnswer,
   stopped: stoppedConversation,
-  // It makes no calls: whoever speaks does so from outside.
+  // It makes no calls: turns come from outside.
   callInput: () => ({}),
   returned: () => [],
   again: () => [],

@@ -7,7 +7,7 @@ export interface Conversation {
   interruptId: string;
   /** Where its turns are kept, as the row of its first one says. */
   channel: TurnChannel | null;
-  /** Those who may speak; null when whoever can answer may. */
+  /** The participants who may speak; null: everybody who can answer. */
   readonly participants: readonly string[] | null;
   /** The group whose conversation it is. */
   readonly groupId: string | null;

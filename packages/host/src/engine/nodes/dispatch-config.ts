@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { type Mapping, mapping } from '../family/mappings.ts';
 import { memoryScopeIsolation } from '../family/memory-scope.ts';
 
-/** Most workers side by side: what is said of them when they are joined is one event. */
+/** Most workers in parallel: one event lists all of them when they are joined. */
 export const MAX_FAN_OUT = 256;
 
-/** What becomes of workers side by side. */
+/** When parallel workers count as done. */
 export const joinPolicies = ['all', 'any', 'settled'] as const;
 
 /** What a node does with a run of its own that does not complete. */
@@ -20,10 +20,10 @@ export const dispatchConfig = z
     joinPolicy: z
       .enum(joinPolicies)
       .optional()
-      .describe('Of workers side by side: all must complete, one is enough, or all are waited for.'),
+      .describe('For parallel workers: all must complete, one is enough, or the node waits for all of them.'),
     onChildFailure: onChildFailure
       .optional()
-      .describe('What a worker that does not complete means where the join does not say.'),
+      .describe('What the node does when a worker does not complete and no join policy applies.'),
     iterationCap: z.int().min(1).optional(),
     inputMapping: mapping.optional(),
     outputMapping: mapping.optional(),
@@ -31,7 +31,7 @@ export const dispatchConfig = z
     perWorkerOutputMappings: z.record(z.string(), mapping).optional(),
     memoryScopeIsolation: memoryScopeIsolation
       .optional()
-      .describe('Workers remember apart from this run; left out, together with it.'),
+      .describe('Workers get a memory scope of their own; by default they share that of this run.'),
   })
   .refine(({ joinPolicy, fanOutPolicy }) => joinPolicy === undefined || fanOutPolicy === 'parallel', {
     path: ['joinPolicy'],

@@ -9,7 +9,7 @@ import type { Dispatch, Worker } from './dispatch-state.ts';
 
 export type DispatchContext = DrivenContext<Dispatch, DispatchConfig>;
 
-/** What workers side by side give back is taken in the order in which they were named, whoever was quicker. */
+/** Merges the results of parallel workers in the order in which the decision names them, not in the order in which they end. */
 export function joined(context: DispatchContext, joinOutcome: 'satisfied' | 'partial'): NodeAction {
   const completed = context.inner.workers.filter((worker) => outcomeOf(worker) === 'completed');
   const drafts: Draft[] = [];

@@ -1,4 +1,4 @@
-/** With whom a node shares what is said: nobody, the other nodes of its run, or a group of its conversation. */
+/** Who shares the conversation of a node: nobody, the other nodes of its run, or a group. */
 import type { Json } from '@cairn/protocol';
 import { z } from 'zod';
 
