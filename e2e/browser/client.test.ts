@@ -69,6 +69,8 @@ async function pageAt(address: string): Promise<Page> {
 }
 
 declare const cutConnections: () => Promise<void>;
+/** In the page: the run's question is answered from outside. */
+declare const answer: () => Promise<void>;
 
 const sequencesOf = async (runId: string): Promise<readonly number[]> =>
   (await client.events.all(runId)).map((event) => event.sequence);
@@ -193,7 +195,6 @@ test('an EventSource of a page of the host goes on after a break, without gap or
   await page.exposeFunction('answer', () => client.runs.answer(runId, 'approve', { action: 'accept' }));
   const seen = await page.evaluate(
     async ([key, id]) => {
-      const { answer } = globalThis as unknown as { answer: () => Promise<void> };
       await cairnClient.createClient({ url: location.origin, key }).session.open();
       const source = new EventSource(`/v1/runs/${id}/events?streamMode=updates`);
       const ids: number[] = [];

@@ -2,10 +2,10 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Chunk, Sink } from '../../packages/host/src/log/feed/sink.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Auditor } from './auditor.ts';
 import { Complaints } from './breach.ts';
-import type { Life } from './sim-node.ts';
 import { Streams } from './streams.ts';
 
 const runId = 'run_1' as RunId;
@@ -26,16 +26,16 @@ async function watched() {
     ],
     create: { tenant: 't', contextId: 'ctx_1' as ContextId, originRunId: runId },
   });
-  let sink: Sink | null = null;
+  const sinks: Sink[] = [];
   const feed = {
     subscribe: (_range: unknown, given: Sink) => {
-      sink = given;
+      sinks.push(given);
       return { resume: () => undefined, close: () => undefined };
     },
   };
   const streams = new Streams({ random: createRandom(1), auditor, ...world });
-  streams.act(runId, { name: 'a1', feed } as unknown as Life);
-  return { sink: sink as unknown as Sink, streams, broken: () => complaints.first?.invariant ?? null };
+  streams.act(runId, { name: 'a1', feed });
+  return { sink: present(sinks[0]), streams, broken: () => complaints.first?.invariant ?? null };
 }
 
 /** Watchers look only at the text. */

@@ -1,11 +1,10 @@
 /** People who watch runs: over the live feed of either node, stalling, leaving, and coming back with the last seq they saw. */
 import type { RunId } from '@cairn/protocol';
-import type { Subscription } from '../../packages/host/src/log/feed/sink.ts';
+import type { Sink, Subscription } from '../../packages/host/src/log/feed/sink.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Auditor } from './auditor.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
-import type { Life } from './sim-node.ts';
 
 export interface StreamWorld {
   readonly random: Random;
@@ -13,6 +12,12 @@ export interface StreamWorld {
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
+}
+
+/** What a watcher uses of a node. */
+export interface Watched {
+  readonly name: string;
+  readonly feed: { subscribe(range: { readonly runId: RunId; readonly after: number }, sink: Sink): Subscription };
 }
 
 /** One who watches a run: what was seen, and over which connection. */
@@ -31,7 +36,7 @@ export class Streams {
   }
 
   /** Connects, or does something to the connection that is there. */
-  act(runId: RunId, life: Life): void {
+  act(runId: RunId, life: Watched): void {
     const { random, count, note } = this.#world;
     const watcher: Watcher = this.#watchers.get(runId) ?? { runId, seen: -1, connection: null };
     this.#watchers.set(runId, watcher);
@@ -70,7 +75,7 @@ export class Streams {
     }
   }
 
-  #connect(watcher: Watcher, life: Life): void {
+  #connect(watcher: Watcher, life: Watched): void {
     const { note, count } = this.#world;
     const { runId, seen } = watcher;
     if (seen >= 0) count('stream resumed');

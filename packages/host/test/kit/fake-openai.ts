@@ -1,8 +1,8 @@
 /** A server on loopback that speaks the OpenAI chat interface as a test tells it to: well, badly, slowly, or not at all. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@cairn/protocol';
+import { portOf } from './port-of.ts';
 
 /** What the server got. */
 export interface FakeRequest {
@@ -40,7 +40,7 @@ export async function fakeOpenAi(reply: (request: FakeRequest, index: number) =>
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,

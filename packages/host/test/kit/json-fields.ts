@@ -1,5 +1,5 @@
 /** For tests: JSON of a host taken apart; what is not of the shape a test relies on ends the test. */
-import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 
 /** The value as an object. */
 export function fields(value: unknown): JsonObject {
@@ -20,4 +20,4 @@ export function objects(value: unknown): readonly JsonObject[] {
 export const parsedFields = (text: string): JsonObject => fields(JSON.parse(text));
 
 const isObject = (value: unknown): value is JsonObject =>
-  value === undefined || typeof value === 'function' ? false : isJsonObject(value as Json);
+  typeof value === 'object' && value !== null && !Array.isArray(value);
