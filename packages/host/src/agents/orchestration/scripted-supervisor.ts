@@ -38,7 +38,7 @@ const usualPlan = [
   { kind: 'terminate' as const, reason: 'goal-reached' },
 ];
 
-interface Scripted {
+export interface Scripted {
   /** A decision that a person has to look at. */
   held: { readonly interruptId: string; readonly verdict: Verdict | null } | null;
 }
@@ -92,9 +92,12 @@ function decide(context: DrivenContext<Scripted, Script>, options: LoopOptions):
   return { kind: 'complete', outputs: { result: decision }, drafts };
 }
 
+/** As data: parsed fields that are left out are absent, which zod's type does not say. */
+export const asDecision = (parsed: z.infer<typeof orchestratorDecision>): OrchestratorDecision =>
+  parsed as OrchestratorDecision;
+
 /** By the number of decisions before it; after the last of the plan comes the end. */
 function decisionOf({ mockDispatchPlan, mockDecisions, mockPendingDecision }: Script, turn: number): Json {
-  if (mockPendingDecision !== undefined) return mockPendingDecision as OrchestratorDecision;
   const plan = mockDispatchPlan ?? mockDecisions ?? usualPlan;
-  return (plan[turn] ?? { kind: 'terminate' }) as OrchestratorDecision;
+  return asDecision(mockPendingDecision ?? plan[turn] ?? { kind: 'terminate' });
 }

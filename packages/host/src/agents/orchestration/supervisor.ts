@@ -1,5 +1,5 @@
 /** `core.orchestrator.supervisor`: an agent whose answer is a decision about the run, recorded for the dispatch node to carry out. */
-import { type OrchestratorDecision, orchestratorDecision, row, type WorkflowNode } from '@cairn/protocol';
+import { orchestratorDecision, row, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { RunError } from '../../engine/core/state.ts';
 import {
@@ -16,10 +16,18 @@ import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { costProblems } from '../loop/run-costs.ts';
 import type { LoopState } from '../loop/state/loop-state.ts';
-import { hasScript, isScripted, scriptedDriver, scriptFields } from './scripted-supervisor.ts';
+import {
+  asDecision,
+  hasScript,
+  isScripted,
+  type Scripted,
+  scriptedDriver,
+  scriptFields,
+} from './scripted-supervisor.ts';
 import { briefed, workerList } from './workers.ts';
 
-type Inner = LoopState | object;
+/** Which of the two it is follows from the node; each driver reads only its own part. */
+type Inner = LoopState & Scripted;
 
 const TYPE_ID = 'core.orchestrator.supervisor';
 
@@ -27,11 +35,11 @@ const TYPE_ID = 'core.orchestrator.supervisor';
 const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
 export function createSupervisor(options: LoopOptions): NodeType {
-  const agent = createAgentDriver(options) as NodeDriver;
-  const scripted = scriptedDriver(options) as NodeDriver;
-  const driverOf = (context: DrivenContext): NodeDriver => (isScripted(context.node) ? scripted : agent);
-  const driver: NodeDriver<Inner> = {
-    // Which of the two it is follows from the node, which `evolve` does not see: each reads only what is its own.
+  const agent = createAgentDriver(options);
+  const scripted = scriptedDriver(options);
+  const driverOf = ({ node }: DrivenContext): Omit<NodeDriver<Inner, SupervisorConfig>, 'fresh'> =>
+    isScripted(node) ? scripted : agent;
+  const driver: NodeDriver<Inner, SupervisorConfig> = {
     fresh: (node) => ({ ...agent.fresh(node), ...scripted.fresh(node) }),
     runChange: (event) =>
       event.type === 'runOrchestrator.decided'
@@ -56,7 +64,7 @@ export function createSupervisor(options: LoopOptions): NodeType {
   return defineNodeType({
     typeId: TYPE_ID,
     config: supervisorConfig,
-    driver: driver as NodeDriver,
+    driver,
     actsAsAgent: (node) => !isScripted(node),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
     check: (node) => check(node, options.isConformanceHost || node.definition.id.startsWith('conformance-')),
@@ -106,7 +114,7 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
     const drafts = action.drafts ?? [];
     return { kind: 'fail', drafts, error: { code: 'validation_error', message, retryable: false } };
   }
-  const decision = parsed.data as OrchestratorDecision;
+  const decision = asDecision(parsed.data);
   const payload = { agentId: supervisorId(context.node), decision };
   const told = row('runOrchestrator.decided', payload, { nodeId: context.node.id });
   return { ...action, outputs: { decision }, drafts: [...(action.drafts ?? []), told] };
@@ -129,7 +137,9 @@ const supervisorConfig = z.strictObject({ ...scriptFields, ...supervisorFields }
   }
 });
 
-function check({ config, node }: NodeToCheck<z.infer<typeof supervisorConfig>>, mayBeScripted: boolean): Problem[] {
+type SupervisorConfig = z.infer<typeof supervisorConfig>;
+
+function check({ config, node }: NodeToCheck<SupervisorConfig>, mayBeScripted: boolean): Problem[] {
   if (!isScripted(node)) return [];
   const message = 'must name the agent that supervises, as { "agentId": … }';
   return [

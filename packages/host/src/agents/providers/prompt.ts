@@ -8,9 +8,12 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { Json } from '@cairn/protocol';
+import type { Json, JsonObject } from '@cairn/protocol';
 import type { ModelCall } from '../models/model-port.ts';
 import type { ModelMessage } from '../models/turn.ts';
+
+/** Schemas were compiled when their tool or agent came. */
+const schemaOf = (schema: JsonObject): JSONSchema7 => schema as JSONSchema7;
 
 export function callOptions(call: ModelCall): LanguageModelV4CallOptions {
   const { tools, responseSchema, temperature, maxTokens, signal } = call;
@@ -23,12 +26,12 @@ export function callOptions(call: ModelCall): LanguageModelV4CallOptions {
             type: 'function' as const,
             name,
             description,
-            inputSchema: inputSchema as JSONSchema7,
+            inputSchema: schemaOf(inputSchema),
           })),
         }),
     ...(responseSchema === undefined
       ? {}
-      : { responseFormat: { type: 'json' as const, schema: responseSchema as JSONSchema7, name: 'result' } }),
+      : { responseFormat: { type: 'json' as const, schema: schemaOf(responseSchema), name: 'result' } }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal: signal,

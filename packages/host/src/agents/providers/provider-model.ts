@@ -60,7 +60,7 @@ type CallPart = Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>;
 
 /** Arguments that are none are kept as they came, with the reason: the loop tells the model. */
 function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart): ModelToolCall {
-  const meta = providerMetadata === undefined ? {} : { meta: providerMetadata as JsonObject };
+  const meta = isObject(providerMetadata) ? { meta: providerMetadata } : {};
   const call = { id: toolCallId, name: toolName, ...meta };
   if (input.trim() === '') return { ...call, input: {} };
   const parsed = parsedArguments(input);
@@ -82,6 +82,9 @@ function parsedArguments(text: string): Json | undefined {
     return undefined;
   }
 }
+
+/** What packages of providers give is JSON. */
+const isObject = (value: object | undefined): value is JsonObject => value !== undefined;
 
 type Unified = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']['unified'];
 

@@ -66,7 +66,7 @@ export const mockModel = (wish: MockChoice, clock: Clock): Model =>
 /** What a mock plays. Throws `unsupported_mock_provider`, naming the place. */
 export function mockPart(wish: MockChoice): MockPart {
   const playing = (...turns: Script['turns']): MockPart => ({ script: { turns }, model: `mock-${wish.id}-v1` });
-  switch (wish.id as MockId) {
+  switch (wish.id) {
     case 'stream-text':
       return streamText(parsed('stream-text', wish));
     case 'tool-calls':

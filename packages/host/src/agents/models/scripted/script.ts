@@ -1,14 +1,13 @@
 /** The script of a scripted model: what it does, turn by turn. Small enough to write by hand, checked before it is used. */
-import type { Json, JsonObject } from '@cairn/protocol';
-import { finishReasons, modelErrorClasses } from '@cairn/protocol';
+import { finishReasons, type Json, type JsonObject, modelErrorClasses } from '@cairn/protocol';
 import { z } from 'zod';
 import { unknownNames } from './template.ts';
 
 const MAX_DELTAS = 1_000_000;
 const MAX_DELAY_MS = 600_000;
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
-const object: z.ZodType<JsonObject> = z.record(z.string(), json) as z.ZodType<JsonObject>;
+const json: z.ZodType<Json> = z.json();
+const object: z.ZodType<JsonObject> = z.record(z.string(), json);
 const count = z.int().min(0);
 /** One text, which is cut into words, or the pieces as they are to come. */
 const pieces = z.union([z.string(), z.array(z.string()).max(10_000)], {

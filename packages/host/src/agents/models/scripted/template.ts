@@ -1,5 +1,5 @@
 /** Fills `{{input.topic}}` and its like into what a script says: three names, paths into them, and nothing that computes. */
-import type { Json, JsonObject } from '@cairn/protocol';
+import type { Json } from '@cairn/protocol';
 import type { ModelCall } from '../model-port.ts';
 
 /** What a script may refer to. */
@@ -71,10 +71,10 @@ export function unknownNames(
 
 function valueAt(path: string, blanks: Blanks): Json | undefined {
   const [name, ...keys] = path.split('.');
-  let value: Json | undefined = blanks[name as keyof Blanks];
+  let value: Json | undefined = name === 'input' || name === 'task' || name === 'last' ? blanks[name] : undefined;
   for (const key of keys) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as JsonObject)[key];
+    value = Reflect.get(value, key);
   }
   return value;
 }
