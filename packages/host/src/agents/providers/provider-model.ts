@@ -60,7 +60,7 @@ type CallPart = Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>;
 
 /** Arguments that are none are kept as they came, with the reason: the loop tells the model. */
 function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart): ModelToolCall {
-  const meta = isObject(providerMetadata) ? { meta: providerMetadata } : {};
+  const meta = isMetadata(providerMetadata) ? { meta: providerMetadata } : {};
   const call = { id: toolCallId, name: toolName, ...meta };
   if (input.trim() === '') return { ...call, input: {} };
   const parsed = parsedArguments(input);
@@ -74,6 +74,11 @@ function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart)
     : { ...call, input: parsed, invalid: 'the arguments are no JSON object' };
 }
 
+/** What their packages keep for a call is JSON, which their type leaves open. */
+function isMetadata(value: object | undefined): value is JsonObject {
+  return value !== undefined;
+}
+
 /** Undefined when they are not JSON. Where exactly is not told: the reason would quote a part of them, and with it of a secret. */
 function parsedArguments(text: string): Json | undefined {
   try {
@@ -82,9 +87,6 @@ function parsedArguments(text: string): Json | undefined {
     return undefined;
   }
 }
-
-/** What packages of providers give is JSON. */
-const isObject = (value: object | undefined): value is JsonObject => value !== undefined;
 
 type Unified = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']['unified'];
 
