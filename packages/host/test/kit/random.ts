@@ -1,5 +1,4 @@
 /** Seeded randomness, so that everything a test drew can be drawn again. */
-import { present } from './present.ts';
 
 export interface Random {
   /** An integer from 0 up to, not including, `limit`. */
@@ -24,7 +23,11 @@ export function createRandom(seed: number | string): Random {
     between: (low, high) => low + below(high - low + 1),
     // Drawn also for 0 and 1, so that switching a fault off does not shift the draws that follow.
     chance: (probability) => next() / 0x1_0000_0000 < probability,
-    pick: (items) => present(items[below(items.length)]),
+    pick: <Item>(items: readonly Item[]): Item => {
+      if (items.length === 0) throw new Error('There is nothing to pick from.');
+      // An item may itself be null or undefined.
+      return items[below(items.length)] as Item;
+    },
     weighted: (weights) => pickWeighted(weights, next() / 0x1_0000_0000),
     fork: (label) => createRandom(`${label}:${next()}`),
   };
