@@ -1,4 +1,5 @@
 /** Node types that only the published fixtures use. */
+import { row } from '@cairn/protocol';
 import { z } from 'zod';
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
 import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../agents/prompts/prompt-chain.ts';
@@ -18,7 +19,7 @@ const mockAi = (options: PromptOptions): NodeType => ({
   begin(context) {
     const own = { layer: 'node' as const, text: '', whose: '' };
     const { rows } = nodePrompts(context, own, options);
-    const hashes = rows.flatMap(({ payload }) => (payload.hash === undefined ? [] : [payload.hash]));
+    const hashes = rows.flatMap(({ type, payload }) => (type === 'prompt.composed' ? [payload.hash] : []));
     return { kind: 'complete', outputs: { content: `mock:${hashes.join(',')}` }, drafts: rows };
   },
 });
@@ -35,7 +36,7 @@ const insufficientModel = (defaultModel: NodeTypePorts['defaultModel']): NodeTyp
     const payload = { nodeId: node.id, provider, model, missingCapabilities: [NEVER_PROVIDED] };
     return {
       kind: 'fail',
-      drafts: [{ type: 'model.capability.insufficient', nodeId: node.id, audience: 'client', payload }],
+      drafts: [row('model.capability.insufficient', payload, { nodeId: node.id })],
       error: {
         code: 'capability_not_provided',
         message: `Node ${node.id} needs a model with ${NEVER_PROVIDED}; ${provider}/${model} does not have it.`,

@@ -1,5 +1,5 @@
 /** A driven node for tests: rounds of calls side by side, with a rest or a question between rounds if it is told so. */
-import { isoTime, type JsonObject } from '@cairn/protocol';
+import { isoTime, row } from '@cairn/protocol';
 import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
 import type { Draft, OpenCall } from '../../src/engine/core/state.ts';
@@ -101,19 +101,19 @@ function called(
   round: number,
 ): Draft {
   const payload = { agentId: 'host:relay', toolName: 'relay', callId, attempt, safety, round };
-  return { type: 'agent.toolCalled', nodeId: node.id, audience: 'client', payload };
+  return row('agent.toolCalled', payload, { nodeId: node.id });
 }
 
 function returned({ node }: DrivenContext<Relay>, { callId, attempt }: OpenCall, result: CallResult): Draft {
   const came = 'given' in result ? { outcome: result.given } : result;
-  const payload = { agentId: 'host:relay', toolName: 'relay', callId, attempt, ...came } as JsonObject;
-  return { type: 'agent.toolReturned', nodeId: node.id, audience: 'client', payload };
+  const payload = { agentId: 'host:relay', toolName: 'relay', callId, attempt, ...came };
+  return row('agent.toolReturned', payload, { nodeId: node.id });
 }
 
 function rest({ node, inner, visit, attempt, now }: DrivenContext<Relay>, restMs: number): Draft {
   const timerId = `relay:${node.id}#${visit}.${attempt}/${inner.round}`;
-  const payload = { timerId, purpose: 'delay', nodeId: node.id, fireAt: isoTime(now + restMs) };
-  return { type: 'cairn.timer.set', nodeId: node.id, audience: 'operator', payload };
+  const payload = { timerId, purpose: 'delay' as const, nodeId: node.id, fireAt: isoTime(now + restMs) };
+  return row('cairn.timer.set', payload, { nodeId: node.id });
 }
 
 export const relayNode = defineNodeType({

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   type RawEvent,
+  row,
   taskFace,
   typedEvent,
   type WorkflowDefinition,
@@ -177,8 +178,9 @@ export class RunScript {
     return this.settle();
   }
 
+  /** Any row; `write` holds it to the schema of its type. */
   fact(type: string, payload: JsonObject, nodeId?: string): this {
-    this.write([{ type, ...(nodeId === undefined ? {} : { nodeId }), audience: audienceOf(type), payload }]);
+    this.write([{ type, nodeId, cause: undefined, audience: audienceOf(type), payload } as Draft]);
     return this.settle();
   }
 
@@ -189,9 +191,7 @@ export class RunScript {
       this.now = Math.max(this.now, next);
       for (const { timerId, purpose, nodeId } of dueTimers(this.state, this.now)) {
         const node = nodeId === undefined ? {} : { nodeId };
-        this.write([
-          { type: 'cairn.timer.fired', ...node, audience: 'operator', payload: { timerId, purpose, ...node } },
-        ]);
+        this.write([row('cairn.timer.fired', { timerId, purpose, ...node }, { nodeId })]);
       }
       this.settle();
     }

@@ -1,6 +1,6 @@
 /** Plays an agent node against the engine's pure core: models and tools answer when, and what, the test says. */
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '@cairn/protocol';
+import type { Draft, JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import { RunScript, type ScriptEvent, workflowOf } from '../../../test/kit/run-script.ts';
 import { drivenInput } from '../../engine/core/driven.ts';
@@ -167,7 +167,7 @@ export class AgentScript extends RunScript {
   /** A row of the open model call while it streams. */
   streams(type: 'agent.reasoning.delta' | 'output.chunk', payload: JsonObject): this {
     const { nodeId, requestedSeq } = this.modelCall;
-    this.write([{ type, nodeId, cause: requestedSeq, audience: 'client', payload }]);
+    this.write([{ type, nodeId, cause: requestedSeq, audience: 'client', payload } as Draft]);
     return this.settle();
   }
 

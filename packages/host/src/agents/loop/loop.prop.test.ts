@@ -217,6 +217,7 @@ test('whatever models and tools do, brackets close, calls pair, rows keep their 
 const seen = (run: AgentScript) =>
   run.drafts
     .filter(({ audience }) => audience === 'client')
+    .map(({ type, payload }): { readonly type: string; readonly payload: JsonObject } => ({ type, payload }))
     .map(({ type, payload: { attempt: _attempt, durationMs: _duration, requestedAt: _at, ...payload } }) => ({
       type,
       payload,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { eventPayloads, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { fields } from '../../../test/kit/json-fields.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { nodePrompts } from './node-prompts.ts';
 import { type PromptSource, promptRefFields, referredPrompts, resolvePrompt } from './prompt-chain.ts';
@@ -191,7 +192,7 @@ const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
 test('an agent without references has its own words, and only the system prompt is resolved', () => {
   const { system, user, examples, rows } = nodePrompts(nodeWith({}), own, options);
   expect([system, user, examples]).toEqual(['You are Ada.', null, []]);
-  expect(rows.map(({ type, payload }) => [type, payload.kind])).toEqual([['agent.promptResolved', 'system']]);
+  expect(rows.map(({ type, payload }) => [type, fields(payload).kind])).toEqual([['agent.promptResolved', 'system']]);
 });
 
 test('what a node refers to comes before the words of its agent; hints and examples come beside', () => {
@@ -217,7 +218,9 @@ test('what a node refers to comes before the words of its agent; hints and examp
     examples: ['Like this.', 'Or this.'],
   });
   const pairs = ['system', 'user', 'few-shot', 'few-shot', 'schema-hint'].flatMap((kind) => [kind, 'composed']);
-  expect(rows.map(({ type, payload }) => (type === 'prompt.composed' ? 'composed' : payload.kind))).toEqual(pairs);
+  expect(rows.map(({ type, payload }) => (type === 'prompt.composed' ? 'composed' : fields(payload).kind))).toEqual(
+    pairs,
+  );
   expect(rows[0]?.payload).toMatchObject({ agentId: 'core.a.ada', resolved: 'prompt:writer' });
   for (const words of ['Ada.', 'stones', 'writer.', 'JSON']) expect(JSON.stringify(rows)).not.toContain(words);
 });

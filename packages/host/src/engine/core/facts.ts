@@ -110,7 +110,8 @@ export function emitted(
       const call = state.calls[callId];
       if (!isAwaited(state, call, attempt)) return [];
       const where = { nodeId: call.nodeId, cause: call.requestedSeq };
-      return rows.map(({ type, payload }) => row<EventType>(type, payload, where));
+      // The compiler cannot pair a type with its payload across the list; the writer of each emission did.
+      return rows.map(({ type, payload }) => row<EventType>(type, payload, where) as Draft);
     },
     recorded: () => ended(null),
     refused: ended,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@cairn/protocol';
+import { type JsonObject, row } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../../test/kit/run-script.ts';
 import { decide } from './decide.ts';
@@ -108,7 +108,7 @@ test('a crash while a run is paused changes nothing', () => {
 
 test('a crash between an immediate request and its pause asks for nothing again', () => {
   const run = readThenNoop();
-  run.write([{ type: 'cairn.pause.requested', audience: 'operator', payload: { drainPolicy: 'immediate' } }]);
+  run.write([row('cairn.pause.requested', { drainPolicy: 'immediate' })]);
   expect(recover(run.state, run.workflow)).toEqual({ drafts: [], effects: [] });
   expect(run.settle().status).toBe('paused');
 });
@@ -191,7 +191,7 @@ test('what cannot be paused or resumed says the status of the run', () => {
     details: { runStatus: 'waiting-approval' },
   });
   const cancelling = readThenNoop();
-  cancelling.write([{ type: 'cairn.cancel.requested', audience: 'operator', payload: {} }]);
+  cancelling.write([row('cairn.cancel.requested', {})]);
   for (const act of [() => cancelling.pauses(), () => cancelling.resumes()]) {
     expect(refusal(cancelling, act)).toMatchObject({ code: 'conflict', details: { runStatus: 'cancelling' } });
   }

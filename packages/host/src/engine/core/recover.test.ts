@@ -1,3 +1,4 @@
+import { row } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../../test/kit/run-script.ts';
 import { stepInput } from '../nodes/step-node.ts';
@@ -84,7 +85,7 @@ test('two interrupted writes are two questions with ids of their own', () => {
 
 test('a run that is being cancelled asks for nothing again', () => {
   const run = new RunScript(workflowOf({ a: step('read') }));
-  run.write([{ type: 'cairn.cancel.requested', audience: 'operator', payload: {} }]);
+  run.write([row('cairn.cancel.requested', {})]);
   run.crashes();
   expect(run.effects).toEqual([]);
   expect(run.status).toBe('cancelled');

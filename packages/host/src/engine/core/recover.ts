@@ -38,11 +38,13 @@ function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Deci
   const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
   const { drafts, effects } = askAgain(context, call, call.requestedSeq);
   // The last row is the one that asks.
-  const counted = drafts.map((draft, i) =>
-    i < drafts.length - 1 ? draft : { ...draft, payload: { ...draft.payload, recoveries: call.recoveries + 1 } },
-  );
+  const counted = drafts.map((draft, i) => (i < drafts.length - 1 ? draft : counting(draft, call.recoveries + 1)));
   return { drafts: counted, effects };
 }
+
+/** Whatever row asks for a call may say how often it was recovered. */
+const counting = (draft: Draft, recoveries: number): Draft =>
+  ({ ...draft, payload: { ...draft.payload, recoveries } }) as Draft;
 
 /** Asks a human about every open call that is not to be repeated unseen and is not under way here. */
 export function writeQuestions(

@@ -1,5 +1,5 @@
 /** Turns what `decide` asks for into rows: stamps seq and time, folds the event, writes the task face, serialises once. */
-import { eventOf, TerminalError, type Draft as TypedDraft, taskFace } from '@cairn/protocol';
+import { eventOf, TerminalError, taskFace } from '@cairn/protocol';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -16,7 +16,7 @@ const MAX_PAYLOAD_BYTES = MAX_EVENT_BYTES / 2;
 export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draft[], at: number): NewRow[] {
   const payloads = drafts.map(serialise);
   return drafts.map((draft, i) => {
-    const event = eventOf(draft as TypedDraft, state.nextSeq, at);
+    const event = eventOf(draft, state.nextSeq, at);
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
     return {

@@ -1,6 +1,6 @@
 /** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type {
-  Audience,
+  Draft,
   DrainPolicy,
   ErrorObject,
   Json,
@@ -216,15 +216,8 @@ export interface RunState {
   ended: boolean;
 }
 
-/** A row as `decide` asks for it; the mailbox stamps seq, time and task face. */
-export interface Draft {
-  readonly type: string;
-  readonly nodeId?: string | undefined;
-  /** seq in this run; a row of the same decision is reached by `state.nextSeq + index`. */
-  readonly cause?: number | undefined;
-  readonly audience: Audience;
-  readonly payload: JsonObject;
-}
+/** A row as `decide` asks for it, made by `row(...)`; the mailbox stamps seq, time and task face. */
+export type { Draft };
 
 /** An effect to perform once the rows that ask for it are durable. */
 export interface Effect {

@@ -2,6 +2,7 @@
 import {
   type ChannelDeclaration,
   type ContextId,
+  type DraftOf,
   type Json,
   type JsonObject,
   type RunOptions,
@@ -42,7 +43,7 @@ export function startedDraft(start: {
   readonly request: RunRequest;
   readonly limits: HostLimits;
   readonly pins?: Pins | null;
-}): Draft {
+}): DraftOf<'run.started'> {
   const { definition, hash } = start.workflow;
   const { tenant, contextId, principal, toolScopes = [], inputs, options, trace, scopeId, child } = start.request;
   const configurable: JsonObject = options.configurable ?? {};
