@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Recorded } from './normalise.ts';
 
@@ -57,7 +58,13 @@ function readArguments() {
 /** The recording of one checkout, line by line as it is made; a recorder that fails is an error, not an end. */
 async function* recording(checkout: string, part: string, seeds: number): AsyncGenerator<Recorded> {
   const range = part === 'seeds' ? ['1', String(seeds)] : [];
-  const args = ['--conditions=@cairn/source', join(import.meta.dirname, 'record.ts'), checkout, part, ...range];
+  const args = [
+    '--conditions=@cairn/source',
+    fileURLToPath(new URL('./record.ts', import.meta.url)),
+    checkout,
+    part,
+    ...range,
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((done) => child.on('close', done));
   try {

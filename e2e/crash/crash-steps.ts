@@ -6,14 +6,6 @@ import type { Journal } from './journal.ts';
 
 const safeties = ['pure', 'read', 'write', 'idempotent'] as const satisfies readonly StepSafety[];
 
-/** What a step's node configures. */
-export interface StepConfig extends JsonObject {
-  /** How long it takes. */
-  readonly ms: number;
-  /** Attempts that fail before one succeeds. */
-  readonly fails: number;
-}
-
 export const stepType = (safety: StepSafety): string => `crash.${safety}`;
 
 export function crashSteps(journal: Journal): readonly Step[] {
@@ -22,6 +14,7 @@ export function crashSteps(journal: Journal): readonly Step[] {
     safety,
     async run(input: JsonObject, { runId, nodeId, callId, attempt, signal }: StepContext): Promise<Json> {
       journal.enter({ runId, nodeId, callId, attempt, safety });
+      // How long it takes, and how many attempts fail before one succeeds.
       const [ms, fails] = [Number(input.ms), Number(input.fails)];
       if (ms > 0) await pause(ms, undefined, { signal });
       if (attempt <= fails) {
