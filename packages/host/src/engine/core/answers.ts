@@ -1,4 +1,7 @@
-/** Checks an answer to an interrupt against what was asked, and writes it down; a gate of several counts votes. */
+/**
+ * Validates an answer to an interrupt and returns the rows that record it. Counts votes on a gate with several
+ * approvers.
+ */
 import {
   type ApprovalAnswer,
   type ClarificationAnswer,
@@ -25,9 +28,9 @@ import { refuseProblems } from './refuse-answer.ts';
 import type { Draft, RunState } from './state.ts';
 
 export interface AnswerRequest {
-  /** The node that waits; or, where no node has this name, the interrupt itself. */
+  /** The waiting node. An interrupt id is also accepted if no node has that id. */
   readonly nodeId?: string | undefined;
-  /** The interrupt: an answer sent twice then never meets the next question of the same node. */
+  /** The interrupt to answer. With it, a duplicate answer never resolves the next interrupt of the same node. */
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
@@ -44,7 +47,7 @@ interface AnsweredRun {
   readonly workflow: Workflow;
 }
 
-/** Throws with the code of wire 2.14 when the answer cannot be taken. */
+/** Throws with an error code of wire 2.14 if the answer is not accepted. */
 export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: number): AnswerDrafts {
   const interrupt = openInterrupt(run.state, request, now);
   const { interruptId, nodeId } = interrupt;
@@ -52,7 +55,7 @@ export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: numb
   return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
 }
 
-/** As the kind of the question has it. */
+/** Handles the answer by the interrupt's kind. */
 function usualAnswer(interrupt: InterruptView, sent: SentAnswer): readonly Draft[] {
   switch (interrupt.kind) {
     case 'approval':
@@ -97,7 +100,9 @@ function openInterrupt(state: RunState, { nodeId, interruptId, value }: AnswerRe
   return open;
 }
 
-/** The question a node waits for; one that was settled when it waits for none. A name that is no node's may be a question's. */
+/**
+ * Returns the node's open interrupt, or its last resolved one. A name that matches no node is taken as an interrupt id.
+ */
 function askedBy({ view, runId }: RunState, name: string): string | null | undefined {
   const node = own(view.nodeStates, name);
   if (node === undefined) return name;
@@ -111,7 +116,7 @@ function askedBy({ view, runId }: RunState, name: string): string | null | undef
   });
 }
 
-/** What is said after the end is no late answer: there is nothing that it could have answered. */
+/** A conversation turn sent after the close is not a late answer, because no open question existed for it. */
 const isTurn = (value: Json): boolean => isJsonObject(value) && value.operation === 'exchange';
 
 const conversationClosed = ({ runId, view }: RunState, name: string): TerminalError =>
@@ -157,7 +162,7 @@ function checkBySchema({ resumeSchema, interruptId }: InterruptView, value: Json
   if (resumeSchema !== null) refuseProblems(interruptId, compileSchema(resumeSchema)(value));
 }
 
-/** The event must be the one that is waited for, not another of its kind. */
+/** The event must match the correlation of the interrupt, not only its kind. */
 function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): void {
   const fields = isJsonObject(payload) ? payload : {};
   const { correlation = {} } = dataOf<'external-event'>(data);
@@ -169,10 +174,10 @@ function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): 
   refuseProblems(interruptId, problems);
 }
 
-/** A sign-in tells these to the person who signs in; they do not come back. */
+/** A sign-in shows these fields to the user; the event does not return them. */
 const signInFields: readonly string[] = ['authType', 'provider', 'scopes', 'authUrl', 'prompt'];
 
-/** Every question once, nothing else, each answer as its question's schema has it. */
+/** Each question needs exactly one answer that matches its schema. Other answers are rejected. */
 function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject): void {
   const { questions } = dataOf<'clarification'>(data);
   const known = new Set(questions.map((question) => question.id));
@@ -205,7 +210,7 @@ function approvalDrafts(interrupt: InterruptView, sent: SentAnswer): readonly Dr
   if (!offered.includes(answer.action)) {
     refuseProblems(interruptId, [`the action ${answer.action} is not offered; it offers ${offered.join(', ')}`]);
   }
-  // Who decided is what the credential says, never what the body claims.
+  // The decider comes from the credential, never from the request body.
   const decidedBy = sent.principal ?? 'anonymous';
   const value = { ...answer, decidedBy, decidedAt: isoTime(sent.now) };
   checkBySchema(interrupt, value);
@@ -222,7 +227,7 @@ function receivedDraft({ nodeId, interruptId, seq }: InterruptView, value: Vote)
   const { action, decidedBy, decidedAt, feedback } = value;
   const payload: PayloadDraft<'approval.received'> = { nodeId, interruptId, action, decidedBy, decidedAt };
   if (feedback !== undefined) payload.feedback = feedback;
-  // Also beside another action: an answer may say more than its action needs.
+  // Recorded with any action, because an answer may carry more fields than its action needs.
   if ('refineFeedback' in value && value.refineFeedback !== undefined) payload.refineFeedback = value.refineFeedback;
   if ('editedArtifactData' in value && value.editedArtifactData !== undefined) {
     payload.editedArtifactData = value.editedArtifactData;

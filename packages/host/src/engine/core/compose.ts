@@ -1,4 +1,4 @@
-/** Everything that can be said of a run at one moment, as one append: posted facts, due timers, and what follows from them. */
+/** Composes one append for a run: posted facts, due timers, and the decisions that follow from them. */
 import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
@@ -16,16 +16,16 @@ export interface Batch {
   /** seq of the first row. */
   readonly base: number;
   readonly rows: readonly NewRow[];
-  /** The facts that are recorded by it (or were before). */
+  /** The facts that this batch records, or that the log already holds. */
   readonly facts: readonly Fact[];
-  /** What is recorded of the requests that sent them. */
+  /** The idempotency records of the requests that sent the facts. */
   readonly idempotency: Append['idempotency'];
   readonly effects: readonly Effect[];
-  /** The batch was full before the former holder's calls were looked at. */
+  /** The batch was full before it handled the open calls of the previous holder. */
   readonly takeOverLater: boolean;
-  /** Nothing more follows until something happens. */
+  /** No further decision is possible until a new fact arrives. */
   readonly isWhole: boolean;
-  /** The run waits for nobody in this process: the lease can go back. */
+  /** Set if the run waits for nothing in this process, so that the lease can be released. */
   readonly rest: { readonly wakeAt: number | null } | undefined;
 }
 
@@ -34,23 +34,26 @@ export interface Moment {
   readonly workflow: Workflow;
   readonly facts: readonly Fact[];
   readonly now: number;
-  /** The lease is new: open calls are a former holder's and have to be looked at first. */
+  /** The lease is new: open calls belong to a previous holder and are handled first. */
   readonly takenOver: boolean;
-  /** Under this very lease it was looked whether the run above still wants this one; before that the lease stays. */
+  /**
+   * The mailbox has checked, under this lease, whether the parent run still needs this run. Until then it keeps the
+   * lease.
+   */
   readonly hasCheckedRelatives: boolean;
-  /** The call's current attempt is under way in this process. */
+  /** Returns true if the call's current attempt is in progress in this process. */
   readonly underWay: (callId: string) => boolean;
-  /** A decision that could not be made or written; the run is failed with it, the host goes on. */
+  /** Reports a decision that could not be made or written. The run fails with the error; the host continues. */
   readonly broken: (error: unknown) => void;
 }
 
-/** Rows of one append: enough to share a commit, few enough to let others at the event loop in between. */
+/** Maximum rows per append: enough to share a commit, few enough to yield the event loop to other runs. */
 const MAX_ROWS = 256;
 
-/** Folds as it goes: the state is ahead of the log until the batch is durable. */
+/** Folds each row into the state, so the state is ahead of the log until the batch is durable. */
 export function compose(moment: Moment): Batch {
   const { state, workflow } = moment;
-  // A clock that jumped back must not turn a run's history around.
+  // Time in a run's log never goes backwards, even if the clock does.
   const now = Math.max(moment.now, state.now);
   const base = state.nextSeq;
   const rows: NewRow[] = [];
@@ -67,11 +70,11 @@ export function compose(moment: Moment): Batch {
   const facts = moment.facts.filter((fact) => accept(fact, { state, now, workflow, write, broken }));
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
-  // What this very batch asks for needs no second request.
+  // A call requested by this batch needs no second request.
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
   while (rows.length < MAX_ROWS) {
     try {
-      // What has happened to a node comes before its open call: one whose time is up is not asked for more.
+      // Pending facts come before open calls: a node that has timed out gets no new attempt.
       const recovers = takeOver && nextFact(state) === undefined;
       const decision: Decision = recovers ? recover(state, workflow, seenTo) : decide(state, workflow);
       if (recovers) takeOver = false;
@@ -129,8 +132,8 @@ function accept(fact: Fact, { state, now, workflow, write, broken }: Acceptance)
   }
 }
 
-/** Whether a call is open that this host has to see to. One about which a human was asked waits for the answer only. */
+/** Returns true if this host has to perform an open call. Calls under human review do not count. */
 export const awaitsEffects = (state: RunState): boolean => state.awaitedCalls > 0;
 
-/** Whether the run is over with the last row of the batch. */
+/** Returns true if the last row of the batch ends the run. */
 export const endsRun = (batch: Batch): boolean => isTerminalType(batch.rows.at(-1)?.type ?? '');

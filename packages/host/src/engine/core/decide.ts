@@ -1,4 +1,4 @@
-/** What follows from what is known: the next few rows of a run, or none until something happens outside. */
+/** Decides the next rows of a run from its state. Returns none if the run waits for an external fact. */
 import { invariant, row, type TaskStatus } from '@cairn/protocol';
 import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
@@ -14,10 +14,10 @@ import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from
 const nothing: Decision = { drafts: [], effects: [] };
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
 
-/** Nodes of one kind dealt with in one decision, so that a wide graph does not make a huge one. */
+/** Maximum drafts per decision, so that a wide graph does not produce a huge batch. */
 const AT_ONCE = 32;
 
-/** The next decision only: fold it and ask again. Empty means that nothing happens until a fact arrives. */
+/** Returns one decision. The caller folds it and calls again; an empty decision means the run waits for a fact. */
 export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.ended || state.nextSeq === 0) return nothing;
   if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
@@ -37,7 +37,7 @@ export function decide(state: RunState, workflow: Workflow): Decision {
 
 const taskStatus = (status: TaskStatus, cause: number): Draft => row('cairn.task.status', { status }, { cause });
 
-/** Stops what is still going on, some nodes at a time; then the row that ends the run. */
+/** Cancels active nodes in batches, then writes the row that ends the run. */
 function stopNodes(
   state: RunState,
   workflow: Workflow,
@@ -91,7 +91,7 @@ function completedRow(state: RunState, workflow: Workflow, cause: number): Draft
   return row('run.completed', payload, { cause });
 }
 
-/** A node has said that the run is over: what is still going on is stopped. */
+/** Ends the run on request of a node and cancels the nodes that are still active. */
 function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunState['ending']>): Decision {
   if (state.activeCount === 0) return rows(taskStatus('completed', seq), completedRow(state, workflow, seq));
   return stopNodes(state, workflow, { cause: seq, reason: 'run-terminated' });
@@ -155,7 +155,7 @@ function expired(state: RunState, nodeId: string, { timerId, interruptId }: Time
   return expiryDrafts(state, nodeId, interruptId, cause);
 }
 
-/** A node whose time is up no longer waits for its answer: nobody may give one that counts for nothing. */
+/** Expires the open interrupt of a node that has timed out, so that no one can answer it. */
 function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
   const interruptId = state.view.nodeStates[nodeId]?.interruptId ?? null;
   if (interruptId === null || state.view.interrupts[interruptId] === undefined) return [];
@@ -168,7 +168,7 @@ function durationBreached(state: RunState, cause: number): Draft {
   return row('cap.breached', { kind: 'run-duration', limit, observed }, { cause });
 }
 
-/** Nobody knows how far a step that writes has come: it is not tried again by itself. */
+/** The progress of a timed-out write is unknown, so the engine does not retry it automatically. */
 function timedOut(state: Readonly<RunState>, node: CompiledNode): RunError {
   const hasCalled = node.type.safety === 'write' && (state.active[node.id]?.callAttempts ?? 0) > 0;
   const writes = hasCalled || hasWritten(state, node);

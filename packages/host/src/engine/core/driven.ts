@@ -1,4 +1,4 @@
-/** Driven nodes: asks their drivers what follows, and turns that into rows and calls. */
+/** Driven nodes: asks their drivers for the next action and turns it into rows and calls. */
 import type { InterruptView, JsonObject } from '@cairn/protocol';
 import type { CallResult, DrivenContext, NodeContext, NodeDriver, SentAnswer } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
@@ -13,7 +13,7 @@ interface Driven {
   readonly context: DrivenContext;
 }
 
-/** Null for a node without a driver. */
+/** Returns null for a node without a driver. */
 function drivenOf(context: NodeContext): Driven | null {
   const { id, type } = context.compiled;
   const inner = context.state.inner[id];
@@ -27,13 +27,13 @@ const drivenNode = (state: RunState, workflow: Workflow, nodeId: string): Driven
     ? null
     : drivenOf(activeContext(state, nodeById(workflow, nodeId), workflow.agents));
 
-/** What follows for the first driven node that has something to do; null when all of them wait. */
+/** Returns the decision of the first driven node that has work to do, or null if all of them wait. */
 export function driveNodes(state: RunState, workflow: Workflow): Decision | null {
   for (const nodeId in state.inner) {
     const driven = drivenNode(state, workflow, nodeId);
     if (driven === null) continue;
     const { driver, context } = driven;
-    // Errors that say what they are fail the node; a driver that breaks in another way stops the run.
+    // A classified error fails the node; any other error from a driver fails the run.
     let isWaiting = false;
     const act = () => {
       const action = driver.next(context);
@@ -46,7 +46,7 @@ export function driveNodes(state: RunState, workflow: Workflow): Decision | null
   return null;
 }
 
-/** Asks for the next attempt of a call. */
+/** Requests the next attempt of a call. */
 export function askAgain(context: NodeContext, call: OpenCall, cause: number): Decision {
   const driven = drivenOf(context);
   const drafts =
@@ -57,7 +57,7 @@ export function askAgain(context: NodeContext, call: OpenCall, cause: number): D
 }
 
 /**
- * The rows by which a driven node's call is over: with what its performer gave, or with what a human says of it. Null for
+ * Returns the rows that close a driven node's call, with the performer's result or a human's verdict. Returns null for
  * the call of a step.
  */
 export function closingRows(
@@ -69,13 +69,16 @@ export function closingRows(
   return driven === null ? null : withCause(driven.driver.returned(driven.context, call, result), cause);
 }
 
-/** What a driven node closes before it is ended from outside; nothing for others. */
+/**
+ * Returns the rows that close the open work of a driven node before it is cancelled or times out. Empty for other
+ * nodes.
+ */
 export function stoppedRows(state: RunState, workflow: Workflow, nodeId: string, cause: number): readonly Draft[] {
   const driven = drivenNode(state, workflow, nodeId);
   return driven === null ? [] : withCause(driven.driver.stopped?.(driven.context) ?? [], cause);
 }
 
-/** Whether the node has changed something outside, or waits for a call of which nobody knows how far it has come. */
+/** Returns true if the node has made an external write, or waits for a write whose progress is unknown. */
 export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: CompiledNode): boolean {
   const inner = state.inner[nodeId];
   if (inner === undefined) return false;
@@ -83,13 +86,13 @@ export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: Comp
   return Object.values(state.calls).some((call) => call.nodeId === nodeId && call.safety === 'write');
 }
 
-/** What a driven node's call is performed with; null for the call of a step. */
+/** Returns the input of a driven node's call, or null for the call of a step. */
 export function drivenInput(state: RunState, workflow: Workflow, call: OpenCall): JsonObject | null {
   const driven = drivenNode(state, workflow, call.nodeId);
   return driven === null ? null : driven.driver.callInput(driven.context, call);
 }
 
-/** What a person who is asked about a driven node's call has to know; null for the call of a step. */
+/** Returns the details a human needs to review a driven node's call, or null for the call of a step. */
 export function aboutDriven(state: RunState, workflow: Workflow, call: OpenCall): JsonObject | null {
   const driven = drivenNode(state, workflow, call.nodeId);
   if (driven === null) return null;
@@ -97,7 +100,7 @@ export function aboutDriven(state: RunState, workflow: Workflow, call: OpenCall)
   return driver.about?.(context, call) ?? { inputs: driver.callInput(context, call) };
 }
 
-/** The rows by which a driven node itself takes an answer; null where its question's kind says how. */
+/** Returns the rows by which a driven node handles an answer itself. Null means that the interrupt's kind decides. */
 export function drivenAnswer(
   { state, workflow }: { readonly state: RunState; readonly workflow: Workflow },
   interrupt: InterruptView,
@@ -107,11 +110,11 @@ export function drivenAnswer(
   return driven?.driver.answer?.(driven.context, interrupt, sent) ?? null;
 }
 
-/** A call's result counts only for the attempt the run waits for, and while no human was asked about it. */
+/** Returns true if the run still waits for this attempt. Results of calls under human review do not count. */
 export const isAwaited = (state: RunState, call: OpenCall | undefined, attempt: number): call is OpenCall =>
   call !== undefined && call.attempt === attempt && call.asked === undefined && !state.ended;
 
-/** The result of a call, as its node has it recorded; null for the call of a step. */
+/** Returns the rows that a driven node records for a call's result, or null for the call of a step. */
 export function drivenResult(
   state: RunState,
   workflow: Workflow,

@@ -13,7 +13,7 @@ import { enqueue } from './flow.ts';
 import { nodeById } from './node-of.ts';
 import type { Pause, RunError, RunState } from './state.ts';
 
-/** Changes the state in place; deterministic, and its cost does not grow with the run. Unknown types change nothing here. */
+/** Updates the state in place. Deterministic; its cost does not grow with the run. Ignores unknown event types. */
 export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): void {
   foldRun(state.view, event);
   state.nextSeq = event.seq + 1;
@@ -73,7 +73,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
   }
 }
 
-/** What happens around active nodes; other types change nothing here. */
+/** Folds events about active nodes and budgets. Ignores other types. */
 function foldFact(state: RunState, event: FoldEvent): void {
   switch (event.type) {
     case 'cairn.step.requested':
@@ -142,7 +142,7 @@ const pauseOf = ({
   reason: payload.reason ?? null,
 });
 
-/** An immediate pause cuts the nodes under way short; they start again once the run is resumed. */
+/** An immediate pause aborts the work in progress; it starts again when the run is resumed. */
 function paused(state: RunState, event: EventOf<'run.paused'>): void {
   const pause = state.pause ?? { seq: event.seq, ...pauseOf(event) };
   state.pause = { ...pause, pausedAt: event.at };
@@ -170,7 +170,7 @@ const loopLimit = ({ payload }: EventOf<'workflow.loopback-limit'>): RunError =>
   retryable: false,
 });
 
-/** The first failure is the run's; later ones follow from it. */
+/** Only the first failure becomes the failure of the run. */
 function fail(state: RunState, event: FoldEvent, error: RunError): void {
   state.failure ??= { seq: event.seq, nodeId: event.nodeId ?? null, error };
 }

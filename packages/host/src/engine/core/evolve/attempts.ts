@@ -1,10 +1,10 @@
-/** Ends the attempt of a node: with the node, for its next attempt, or because a pause cut it short. */
+/** Ends an attempt of a node: because the node ended, because it is retried, or because of an immediate pause. */
 import type { RunId } from '@cairn/protocol';
 import { activeNode } from '../node-of.ts';
 import type { ActiveNode, Pending, RunState } from '../state.ts';
 import { callsOf, closeCall, isDriven } from './calls.ts';
 
-/** Whatever belongs to the attempt ends with it: its timers, its open calls, facts not acted on yet. */
+/** Removes the attempt's timers, open calls and pending facts. */
 export function endAttempt(state: RunState, nodeId: string, active: ActiveNode): void {
   for (const timerId of active.timers) delete state.timers[timerId];
   if (isDriven(state, nodeId)) {
@@ -21,7 +21,7 @@ function orphan(state: RunState, child: RunId): void {
   if (!state.orphans.includes(child)) state.orphans.push(child);
 }
 
-/** Ends the attempt of a node that has a call or a delay under way; other nodes are left as they are. */
+/** Ends the attempt of a node that has a call or a delay in progress. Leaves other nodes unchanged. */
 export function cutShort(state: RunState, nodeId: string, seq: number): void {
   if (isDriven(state, nodeId)) {
     cutCallsShort(state, nodeId, seq);
@@ -37,7 +37,7 @@ export function cutShort(state: RunState, nodeId: string, seq: number): void {
   state.pending.push({ kind: 'abandoned', nodeId, seq });
 }
 
-/** Of a driven node only the calls under way end: what it has done so far is recorded, and is not done again. */
+/** Closes only the calls in progress of a driven node. Its completed work is recorded and is not repeated. */
 function cutCallsShort(state: RunState, nodeId: string, seq: number): void {
   for (const call of callsOf(state, nodeId)) {
     if (call.asked !== undefined) continue;
@@ -46,7 +46,7 @@ function cutCallsShort(state: RunState, nodeId: string, seq: number): void {
   }
 }
 
-/** Facts of the node that were not acted on count no more. */
+/** Drops the node's pending facts. */
 export function dropFacts(state: RunState, nodeId: string): void {
   const { pending } = state;
   if (pending.length === 0) return;

@@ -1,11 +1,11 @@
-/** Folds the rows that ask for a call, and those that bring its result. */
+/** Folds the rows that request a call and the rows that record its result. */
 import type { EventOf, RunId } from '@cairn/protocol';
 import type { OpenCall, RunState } from '../state.ts';
 
-/** One call for each visit of a node; its retries are attempts of the same call. Unique in its run. */
+/** Each visit of a node has one call; retries are attempts of the same call. The id is unique within the run. */
 export const callIdOf = (nodeId: string, visit: number): string => `${nodeId}#${visit}`;
 
-/** Whether a driver keeps a state of the node: then it looks at the node's rows itself. */
+/** Returns true if a driver keeps state for the node. The driver then folds the node's rows itself. */
 export const isDriven = (state: RunState, nodeId: string): boolean => state.inner[nodeId] !== undefined;
 
 export function stepRequested(state: RunState, event: EventOf<'cairn.step.requested'>): void {
@@ -20,7 +20,7 @@ export function stepRequested(state: RunState, event: EventOf<'cairn.step.reques
     active.callAttempts = attempt;
     active.callId = callId;
   }
-  // Asked for again it is no other child, and its end may be known already.
+  // A repeated request is for the same child, whose end may already be recorded.
   if (childRunId !== undefined && attempt === 1) {
     state.childCount += 1;
     state.children[childRunId] = { runId: childRunId, nodeId, harvest };
@@ -37,7 +37,7 @@ export function stepRequested(state: RunState, event: EventOf<'cairn.step.reques
   });
 }
 
-/** A row of a driven node asks for a call. */
+/** Opens the call that a row of a driven node requests. */
 export function openDriven(state: RunState, call: OpenCall): void {
   dropOfCall(state, call.callId);
   openCall(state, call);
@@ -56,7 +56,7 @@ export function closeCall(state: RunState, callId: string): void {
   delete state.calls[callId];
 }
 
-/** A result counts once, for the attempt that is open: what an abandoned attempt sends later changes nothing. */
+/** Accepts a result once, for the open attempt. Late results of abandoned attempts are ignored. */
 export function stepReturned(state: RunState, event: EventOf<'cairn.step.returned'>): void {
   const { callId, attempt, childRunId, outcome, error } = event.payload;
   if (childRunId !== undefined) forgetChild(state, childRunId);
@@ -75,7 +75,7 @@ export function stepReturned(state: RunState, event: EventOf<'cairn.step.returne
   else state.pending.push({ kind: 'node-error', nodeId, seq: event.seq, error });
 }
 
-/** A row of a driven node brings a result. */
+/** Closes the call whose result a row of a driven node records. */
 export function closeDriven(state: RunState, callId: string, attempt: number): void {
   if (state.calls[callId]?.attempt !== attempt) return;
   closeCall(state, callId);
@@ -90,7 +90,7 @@ function forgetChild(state: RunState, child: RunId): void {
 export const callsOf = (state: RunState, nodeId: string): OpenCall[] =>
   Object.values(state.calls).filter((call) => call.nodeId === nodeId);
 
-/** Facts about a driven node's call that was asked for again, or is over, count no more. */
+/** Drops pending facts about a driven node's call that was requested again or has ended. */
 function dropOfCall(state: RunState, callId: string): void {
   if (state.pending.length === 0) return;
   state.pending = state.pending.filter((fact) => {
@@ -99,7 +99,7 @@ function dropOfCall(state: RunState, callId: string): void {
   });
 }
 
-/** The results of a wait or a call that is over count no more; a time limit of the node that has passed still does. */
+/** Drops pending results of a finished wait or call. An expired node timeout stays pending. */
 export function dropResults(state: RunState, nodeId: string, timerId?: string): void {
   if (state.pending.length === 0) return;
   state.pending = state.pending.filter((fact) =>

@@ -1,4 +1,4 @@
-/** Shows the rows of driven nodes to their drivers, and folds what the drivers say of them. */
+/** Passes the rows of driven nodes to their drivers and folds the changes the drivers report. */
 import type { FoldEvent } from '@cairn/protocol';
 import type { RunChange } from '../../workflow/node-type.ts';
 import type { Workflow } from '../../workflow/workflow.ts';
@@ -7,7 +7,7 @@ import type { RunState } from '../state.ts';
 import { closeDriven, openDriven } from './calls.ts';
 import { decided } from './orchestration.ts';
 
-/** False for rows of other nodes. */
+/** Returns false for rows of other nodes. */
 export function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
   const { nodeId } = event;
   if (nodeId === undefined) return false;

@@ -1,10 +1,10 @@
-/** Folds the questions of a run and their answers. */
+/** Folds the interrupts of a run and their answers. */
 import { type EventOf, isJsonObject } from '@cairn/protocol';
 import type { ActiveNode, OpenCall, RunState } from '../state.ts';
 import { callsOf, dropResults, isDriven } from './calls.ts';
 import { dropTimer, setTimer } from './timers.ts';
 
-/** `data.customKind` of the interrupt that asks a human about a step whose result was never recorded. */
+/** `data.customKind` of the interrupt that asks a human about a step with no recorded result. */
 export const STEP_INTERRUPTED = 'cairn.step.interrupted';
 
 export function interruptRequested(state: RunState, event: EventOf<'interrupt.requested'>): void {
@@ -54,7 +54,7 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
   state.pending.push({ kind: 'answered', nodeId, seq, answer });
 }
 
-/** The call about which a human was asked by this interrupt. */
+/** Returns the call that this interrupt asks a human about. */
 function askedCall(state: RunState, nodeId: string, active: ActiveNode, interruptId: string): OpenCall | undefined {
   if (!isDriven(state, nodeId)) {
     const call = active.callId === null ? undefined : state.calls[active.callId];

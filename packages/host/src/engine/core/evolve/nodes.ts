@@ -1,4 +1,4 @@
-/** Folds the rows by which a node starts, ends, and is tried again. */
+/** Folds the rows that start, end and retry nodes. */
 import { type EventOf, type FoldEvent, invariant } from '@cairn/protocol';
 import type { CompiledNode, Workflow } from '../../workflow/workflow.ts';
 import { consume, dequeue, leaveLoops, settle } from '../flow.ts';
@@ -42,7 +42,7 @@ export function nodeStarted(state: RunState, workflow: Workflow, event: EventOf<
   });
 }
 
-/** A fresh start: takes the node out of the line, and what brought it here with it. */
+/** Starts a new visit: removes the node from the ready queue and consumes the edge outcomes that triggered it. */
 function enter(state: RunState, node: CompiledNode, visit: number): void {
   const entry = dequeue(state, state.ready, node.id);
   invariant(entry !== undefined, 'node-started-when-ready', { nodeId: node.id });
@@ -52,7 +52,7 @@ function enter(state: RunState, node: CompiledNode, visit: number): void {
   if (node.isLoopHead) state.iterations[node.id] = entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1;
 }
 
-/** The same for all edges, or for each by its id; null when none of them is left. */
+/** One outcome for all edges, or one per edge id. Null leaves every edge unsettled. */
 type EdgeOutcomes = EdgeOutcome | null | Readonly<Record<string, EdgeOutcome>>;
 
 export function nodeEnded(state: RunState, workflow: Workflow, event: FoldEvent, outcomes: EdgeOutcomes): void {

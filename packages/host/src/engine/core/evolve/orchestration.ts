@@ -1,4 +1,4 @@
-/** Folds the decisions of a run's supervisor: recorded, taken up by a node, carried out. */
+/** Folds supervisor decisions: recorded, taken up by a node, carried out. */
 import type { OrchestratorDecision } from '@cairn/protocol';
 import type { RunState } from '../state.ts';
 
@@ -14,7 +14,7 @@ export function decided(state: RunState, { seq, agentId, decision }: RecordedDec
   state.orchestration = { agentId, turns, pending: { seq, decision }, carried };
 }
 
-/** A node that carries decisions out has started. */
+/** Assigns the pending decision to a node that starts to carry it out. */
 export function takeUp(state: RunState, nodeId: string): void {
   const { orchestration } = state;
   if (orchestration === null || orchestration.pending === null) return;

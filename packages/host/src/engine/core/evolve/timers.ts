@@ -1,9 +1,9 @@
-/** Folds timers: those that rows set, and those that fired. */
+/** Folds the rows that set timers and the rows that record their firing. */
 import type { EventOf } from '@cairn/protocol';
 import type { RunState, Timer } from '../state.ts';
 import { isDriven } from './calls.ts';
 
-/** A timer of an active node; it ends with the attempt. */
+/** Sets a timer on an active node. The timer ends with the attempt. */
 export function setTimer(state: RunState, timer: Timer & { readonly nodeId: string }): void {
   const active = state.active[timer.nodeId];
   if (active === undefined) return;
@@ -22,12 +22,12 @@ export function timerFired(state: RunState, event: EventOf<'cairn.timer.fired'>)
   const timer = state.timers[event.payload.timerId];
   if (timer === undefined) return;
   delete state.timers[timer.timerId];
-  // A delay of a driven node is its driver's, which sees the row.
+  // The driver handles the delay of a driven node when it folds this row.
   if (timer.purpose === 'delay' && timer.nodeId !== undefined && isDriven(state, timer.nodeId)) return;
   state.pending.push({ kind: 'timer', seq: event.seq, timer });
 }
 
-/** What fired counts no more: the wait that it would have ended is over. */
+/** Drops a fired timer whose wait has already ended. */
 export function dropTimer(state: RunState, timerId: string): void {
   if (state.pending.length === 0) return;
   state.pending = state.pending.filter((fact) => fact.kind !== 'timer' || fact.timer.timerId !== timerId);
