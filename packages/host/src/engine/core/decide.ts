@@ -14,7 +14,7 @@ import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from
 const nothing: Decision = { drafts: [], effects: [] };
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
 
-/** Maximum drafts per decision, so that a wide graph does not produce a huge batch. */
+/** Maximum nodes that one decision cancels or skips, so that a wide graph does not produce a huge decision. */
 const AT_ONCE = 32;
 
 /** Returns one decision. The caller folds it and calls again; an empty decision means the run waits for a fact. */

@@ -1,4 +1,4 @@
-/** Facts: what happened outside a run and is recorded at its end, guarded by meaning instead of position. */
+/** Facts: external events appended to a run. Each fact checks the current state instead of a log position. */
 import { type EventType, isCairnError, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
@@ -7,22 +7,28 @@ import { drivenResult, isAwaited } from './driven.ts';
 import type { Draft, RunState, StepResult, Timer } from './state.ts';
 import { stepReturned } from './step-rows.ts';
 
-/** `propose` is asked again whenever another node wrote first. */
+/** The mailbox calls `propose` again whenever another node wrote first. */
 export interface Fact {
-  /** The rows that record it, or none when it is recorded already. Throws to refuse. */
+  /** Returns the rows that record the fact, or none if it is already recorded. Throws to refuse it. */
   propose(state: RunState, now: number, workflow: Workflow): readonly Draft[];
-  /** What is proposed where those rows cannot be made or do not fit: somebody waits for what is known of it. Throws a defect again. */
+  /**
+   * Returns a fallback proposal if the rows cannot be made or do not fit, because the run waits for a result. Rethrows
+   * defects.
+   */
   instead?(error: unknown): Fact['propose'];
-  /** The idempotency record of the request that sent it, for the append that leads to this state. */
+  /** Returns the idempotency record of the request, written in the append that leads to this state. */
   idempotencyRecord?(state: RunState): IdempotencyWrite;
-  /** Called once its rows, and what was decided on them, are durable. */
+  /** Called once the fact's rows and the decisions that follow from them are durable. */
   recorded(state: RunState): void;
   refused(error: unknown): void;
-  /** A result or a timer: nobody waits for an answer, so the mailbox itself tries again when the store is in trouble. */
+  /**
+   * True for facts of the engine itself, such as call results. No caller waits, so the mailbox retries after a store
+   * error.
+   */
   readonly internal: boolean;
 }
 
-/** A fact somebody waits for; the promise gives what `look` makes of the state once it is durable. */
+/** Creates a fact with a promise. The promise resolves to the result of `look` on the durable state. */
 export function awaited<Answer extends object>(
   propose: Fact['propose'],
   look: (state: RunState) => Answer,
@@ -33,7 +39,7 @@ export function awaited<Answer extends object>(
   if (recordFor === undefined) {
     return { fact: { ...plain, propose, recorded: (state) => resolve(look(state)) }, done: promise };
   }
-  // Found in the log after a lost answer, the state may be further on than what was recorded with the fact.
+  // If the append's response was lost and the log shows it, the state may be newer than the recorded answer.
   let recordedAnswer: Answer | null = null;
   const fact: Fact = {
     ...plain,
@@ -50,7 +56,7 @@ export function awaited<Answer extends object>(
   return { fact, done: promise };
 }
 
-/** A call's result counts only for the attempt the run waits for. */
+/** Records a call's result, only for the attempt the run waits for. */
 export function callReturned(callId: string, attempt: number, result: StepResult): Fact {
   const proposed =
     (came: StepResult): Fact['propose'] =>
@@ -58,7 +64,7 @@ export function callReturned(callId: string, attempt: number, result: StepResult
       const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
       if (driven !== null) return driven;
       const open = state.calls[callId];
-      // Once a human was asked what became of it, the answer is theirs: a result that turns up meanwhile is too late.
+      // Once a human is asked about the call, their verdict decides; a result that arrives later is ignored.
       return isAwaited(state, open, attempt) ? [stepReturned(open, came, open.requestedSeq)] : [];
     };
   return {
@@ -74,7 +80,7 @@ export function callReturned(callId: string, attempt: number, result: StepResult
   };
 }
 
-/** Why a run is to be cancelled, and by whom: a caller, or the run above it that has ended. */
+/** Why a run is cancelled, and by whom: a caller, or the parent run that has ended. */
 export interface CancelReason {
   readonly reason?: string | undefined;
   readonly by?: string | undefined;
@@ -97,7 +103,10 @@ export function timerFired(timer: Timer): Draft {
   return row('cairn.timer.fired', payload, { nodeId, cause });
 }
 
-/** Rows that a call writes while it is under way; dropped once the run no longer waits for it. `ended` is told once they are recorded, or why they were refused. */
+/**
+ * Records rows that a call emits while in progress. Drops them if the run no longer waits for the call. `ended`
+ * receives null once they are recorded, or the reason for refusal.
+ */
 export function emitted(
   callId: string,
   attempt: number,
@@ -110,7 +119,7 @@ export function emitted(
       const call = state.calls[callId];
       if (!isAwaited(state, call, attempt)) return [];
       const where = { nodeId: call.nodeId, cause: call.requestedSeq };
-      // The compiler cannot pair a type with its payload across the list; the writer of each emission did.
+      // The compiler cannot pair a type with its payload across the list; each emitter's type check did.
       return rows.map(({ type, payload }) => row<EventType>(type, payload, where) as Draft);
     },
     recorded: () => ended(null),

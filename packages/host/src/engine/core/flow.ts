@@ -1,10 +1,10 @@
-/** How a run moves through its graph: outcomes arrive at nodes, make them ready or unreachable, and are consumed. */
+/** Moves a run through its graph: edge outcomes arrive at nodes, make them ready or unreachable, and are consumed. */
 import type { CompiledEdge, CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { nodeById } from './node-of.ts';
 import type { EdgeOutcome, Queued, RunState } from './state.ts';
 import { reenters, verdict } from './trigger-rules.ts';
 
-/** Put a node in line, once. */
+/** Adds a node to a queue unless it is already queued. */
 export function enqueue(state: RunState, node: CompiledNode, queue: Queued[], entry: Queued): void {
   if (state.queued[entry.nodeId]) return;
   state.queued[entry.nodeId] = true;
@@ -12,7 +12,7 @@ export function enqueue(state: RunState, node: CompiledNode, queue: Queued[], en
   for (const loop of node.loops) state.live[loop] = (state.live[loop] ?? 0) + 1;
 }
 
-/** Take a node out of a line; what was found, or undefined. Nearly always it is the first. */
+/** Removes a node from a queue and returns its entry, or undefined. The node is almost always the first entry. */
 export function dequeue(state: RunState, queue: Queued[], nodeId: string): Queued | undefined {
   const index = queue[0]?.nodeId === nodeId ? 0 : queue.findIndex((entry) => entry.nodeId === nodeId);
   if (index < 0) return undefined;
@@ -20,7 +20,7 @@ export function dequeue(state: RunState, queue: Queued[], nodeId: string): Queue
   return index === 0 ? queue.shift() : queue.splice(index, 1)[0];
 }
 
-/** An edge was left with this outcome by the event `cause`. */
+/** Records the outcome of an edge, caused by the event `cause`. */
 export function settle(
   state: RunState,
   workflow: Workflow,
@@ -36,7 +36,7 @@ export function settle(
     return;
   }
   if (edge.exits !== null) {
-    // The loop may come round again and take it after all: untaken is only final once the loop rests.
+    // A later iteration may still take the exit: untaken is final only once the loop is idle.
     if (outcome === 'not-taken') {
       state.exits[edge.id] ??= 'untaken';
       return;
@@ -49,7 +49,8 @@ export function settle(
 function arrive(state: RunState, workflow: Workflow, edge: CompiledEdge, outcome: EdgeOutcome, cause: number): void {
   const late = state.late[edge.id];
   if (late !== undefined) {
-    // A loop may use an exit many times; its target has gone ahead until the loop rests.
+    // A loop may take an exit many times. Its target has already started and ignores later outcomes until the loop is
+    // idle.
     if (edge.exits !== null) return;
     if (late > 1) state.late[edge.id] = late - 1;
     else delete state.late[edge.id];
@@ -75,7 +76,7 @@ function countsOf(state: RunState, target: CompiledNode): number[] {
   return fresh;
 }
 
-/** Every group of its edges must hold for a node to start; one that cannot hold any more makes it unreachable. */
+/** A node starts if every group of its edges holds. It becomes unreachable if any group can no longer hold. */
 function consider(state: RunState, target: CompiledNode, counts: readonly number[], cause: number): void {
   let holds = true;
   for (let i = 0; i < target.groups.length; i++) {
@@ -95,7 +96,7 @@ function consider(state: RunState, target: CompiledNode, counts: readonly number
   if (holds) enqueue(state, target, state.ready, { nodeId: target.id, cause });
 }
 
-/** The node goes ahead (or is skipped) on what has arrived; what has not arrived yet comes too late. */
+/** Consumes the outcomes that have arrived at a node that starts or is skipped. Marks its other edges as late. */
 export function consume(state: RunState, node: CompiledNode): void {
   for (const edge of node.in) {
     if (state.edges[edge.id] !== undefined) delete state.edges[edge.id];
@@ -104,7 +105,10 @@ export function consume(state: RunState, node: CompiledNode): void {
   delete state.arrivals[node.id];
 }
 
-/** A node is neither active nor queued any more. A loop in which nothing is left to do rests: its exits become final. */
+/**
+ * Removes a node that is neither active nor queued from its loops. A loop without live nodes is idle: its exits become
+ * final.
+ */
 export function leaveLoops(state: RunState, workflow: Workflow, node: CompiledNode, cause: number): void {
   for (const loop of node.loops) {
     const live = (state.live[loop] as number) - 1;

@@ -1,16 +1,16 @@
-/** A node's inputs at the moment it starts: what its definition says, and what its incoming edges bring. */
+/** Resolves a node's inputs when it starts: from its definition and its incoming edges. */
 import { type Json, type JsonObject, type PortValue, TerminalError } from '@cairn/protocol';
 import type { CompiledEdge, CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { scopeOf } from './scope.ts';
 import type { Queued, RunState } from './state.ts';
 
-/** The edges a node starts on: the back edge that re-enters it, or the forward edges that were taken. */
+/** Returns the edges a node starts on: the back edge that re-enters it, or the taken forward edges. */
 export function arrivedEdges(state: RunState, workflow: Workflow, node: CompiledNode, entry: Queued): CompiledEdge[] {
   if (entry.edge !== undefined) return [workflow.edges.get(entry.edge) as CompiledEdge];
   return node.in.filter((edge) => state.edges[edge.id] === 'taken');
 }
 
-/** Throws `config_validation_failed` for a required value that is not there, `expression_failed` for an expression. */
+/** Throws `config_validation_failed` if a required value is missing, `expression_failed` if an expression fails. */
 export function resolveInputs(state: RunState, node: CompiledNode, arrived: readonly CompiledEdge[]): JsonObject {
   const inputs: Record<string, Json> = {};
   const declared = node.node.inputs;
@@ -22,7 +22,7 @@ export function resolveInputs(state: RunState, node: CompiledNode, arrived: read
   const [edge] = arrived;
   if (edge === undefined) return inputs;
   if (arrived.length === 1) {
-    // Most nodes have one way in: nothing to tell apart.
+    // Fast path: most nodes start on a single edge.
     const name = edge.input ?? 'input';
     const value = broughtByEdge(state, edge);
     if (value !== undefined && !Object.hasOwn(declared, name)) inputs[name] = value;
@@ -65,14 +65,14 @@ const missing = (node: CompiledNode, name: string, why: string) =>
     details: { nodeId: node.id, input: name },
   });
 
-/** The output of that name; `output` also stands for all of a node's outputs together. */
+/** Returns the output of that name. `output` also means all outputs of a node together. */
 function outputOf(outputs: JsonObject | undefined, key: string): Json | undefined {
   if (outputs === undefined) return undefined;
   if (Object.hasOwn(outputs, key)) return outputs[key];
   return key === 'output' ? outputs : undefined;
 }
 
-/** What edges bring, by input. Several edges at one input are told apart by the nodes they come from. */
+/** Collects the values of the edges by input. Several edges at one input are keyed by their source nodes. */
 function broughtBy(state: RunState, edges: readonly CompiledEdge[]): Map<string, Json> {
   const brought = new Map<string, Json>();
   const sources = new Map<string, string>();
@@ -94,7 +94,7 @@ function broughtBy(state: RunState, edges: readonly CompiledEdge[]): Map<string,
   return brought;
 }
 
-/** An edge without ports of a node that puts out nothing only says when to start. */
+/** An edge without ports carries no value if its source has no outputs; it only orders execution. */
 function broughtByEdge(state: RunState, edge: CompiledEdge): Json | undefined {
   const outputs = state.outputs[edge.source];
   if (outputs === undefined) return undefined;

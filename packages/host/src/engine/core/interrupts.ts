@@ -1,4 +1,4 @@
-/** The rows by which a node begins to wait for an answer, and by which that wait ends. */
+/** Builds the rows that open and resolve interrupts. */
 import {
   type ApprovalAction,
   type InterruptData,
@@ -18,15 +18,18 @@ export interface Question {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Who asks. Default: the agent that acts in the node. */
+  /** The agent that asks. Default: the agent acting in the node. */
   readonly agentId?: string | undefined;
-  /** More for `node.suspended`. A node that says why it is suspended does so before it asks. */
+  /** Extra fields of `node.suspended`. If set, that row is written before the request. */
   readonly suspended?: Partial<PayloadOf<'node.suspended'>> | undefined;
-  /** Questions of the same decision before this one. */
+  /** Number of earlier interrupts in the same decision. */
   readonly ahead?: number;
 }
 
-/** `interrupt.requested`, the older row of its kind, and `node.suspended`; the last comes first where it says more. */
+/**
+ * Returns `interrupt.requested`, the older row of its kind, and `node.suspended`; the last comes first if it has extra
+ * fields.
+ */
 export function askDrafts(state: Readonly<RunState>, question: Question): Draft[] {
   const { nodeId, kind, data } = question;
   const number = state.interruptCount + (question.ahead ?? 0);
@@ -44,7 +47,7 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   return question.suspended === undefined ? [...rows, suspended] : [suspended, ...rows];
 }
 
-/** The older row knows the action by its older name. */
+/** Maps an action to its name in the older row. */
 const olderAction = (action: ApprovalAction): Exclude<ApprovalAction, 'edit-accept'> | 'edit' =>
   action === 'edit-accept' ? 'edit' : action;
 
@@ -68,7 +71,7 @@ function olderRequest(nodeId: string, interruptId: string, { kind, data }: Quest
   return row('approval.requested', payload, { nodeId });
 }
 
-/** The data of an interrupt of this kind: the node that asks is checked when its workflow is registered. */
+/** Casts the data of an interrupt to its kind. Workflow registration has already validated the node that asks. */
 export const dataOf = <Kind extends InterruptKind>(data: JsonObject): InterruptData<Kind> =>
   data as InterruptData<Kind>;
 
@@ -82,7 +85,7 @@ export interface Resolution {
   readonly by: string | null;
 }
 
-/** `interrupt.resolved`, the older row of its kind, and `node.resumed`. */
+/** Returns `interrupt.resolved`, the older row of its kind, and `node.resumed`. */
 export function resolveDrafts(resolution: Resolution, older: Draft | null): Draft[] {
   const { nodeId, interruptId, cause, value } = resolution;
   return [
@@ -102,7 +105,7 @@ export function resolvedDraft({ nodeId, interruptId, kind, cause, at, value, by 
 export const resumedDraft = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft =>
   row('node.resumed', { nodeId, interruptId, resumeValue }, { nodeId, cause });
 
-/** Nobody answered in time: that is a rejection, never an approval. */
+/** Resolves an expired interrupt as rejected, never as approved. */
 export function expiryDrafts(state: RunState, nodeId: string, interruptId: string, cause: number): Draft[] {
   const kind = state.view.interrupts[interruptId]?.kind ?? 'custom';
   const resolvedAt = isoTime(state.now);
@@ -112,7 +115,7 @@ export function expiryDrafts(state: RunState, nodeId: string, interruptId: strin
   if (kind === 'approval') {
     drafts.push(row('approval.received', { nodeId, interruptId, action: 'timeout', decidedAt: resolvedAt }, where));
   }
-  // A conversation is closed first; its node goes on with that.
+  // A conversation is closed first, and its node continues from that.
   if (kind !== 'conversation.exchange') drafts.push(row('node.resumed', { nodeId, interruptId }, where));
   return drafts;
 }

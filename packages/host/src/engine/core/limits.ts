@@ -1,22 +1,22 @@
-/** How much a run may use: the host's ceilings, and what a request or a definition may narrow. */
+/** Run limits: the host's maximums, and the lower values a request or a definition may set. */
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import type { RunLimits } from './state.ts';
 
-/** The host's ceilings; no run gets more. */
+/** The host's maximums; no run exceeds them. */
 export interface HostLimits {
-  /** Starts of nodes in one run, retries included. */
+  /** Node executions per run, including retries. */
   readonly maxNodeExecutions: number;
-  /** Wall clock of one run; null for no ceiling. */
+  /** Wall-clock duration of a run; null for no limit. */
   readonly maxRunDurationMs: number | null;
-  /** How many runs may be above one another. Default 8. */
+  /** Maximum depth of nested runs. Default 8. */
   readonly maxRunDepth?: number | undefined;
-  /** How many runs may be below one root, all together. Default 1000. */
+  /** Maximum number of runs below one root run. Default 1000. */
   readonly maxRunsPerTree?: number | undefined;
 }
 
 export const DEFAULT_RUN_DEPTH = 8;
 
-/** Definition settings of 0 mean no limit of its own; the host's still holds. */
+/** A definition setting of 0 means no limit of its own; the host's limit still applies. */
 export function runLimits(definition: WorkflowDefinition, configurable: JsonObject, host: HostLimits): RunLimits {
   const spans = [configurable.runTimeoutMs, definition.settings.timeout, host.maxRunDurationMs].filter(
     (span): span is number => typeof span === 'number' && span > 0,

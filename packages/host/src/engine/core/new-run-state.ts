@@ -1,4 +1,4 @@
-/** A run of which nothing is known yet. */
+/** The state of a run before its first event. */
 import { newRunView, type RunId } from '@cairn/protocol';
 import { newAccount } from '../family/account.ts';
 import { DEFAULT_RUNS_PER_TREE } from '../family/budget.ts';

@@ -1,4 +1,4 @@
-/** The rows by which a node starts, completes, fails or is tried again. */
+/** Builds the rows that start, complete, fail and retry nodes. */
 import { type AgentRef, isCairnError, type Json, type JsonObject, row } from '@cairn/protocol';
 import { asOutputs } from '../nodes/values.ts';
 import { retryDelay } from '../workflow/node-settings.ts';
@@ -14,7 +14,7 @@ const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
 
 const noAgents: Agents = new Map();
 
-/** Starts a node whose turn has come, or says why it cannot be. */
+/** Starts a ready node, or writes the row that says why it cannot start. */
 export function startNode(state: RunState, workflow: Workflow, entry: Queued): Decision {
   const node = nodeById(workflow, entry.nodeId);
   if (node.node.disabled === true) return passBy(state, node, entry.cause);
@@ -38,7 +38,7 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   return begin({ ...context, inputs }, entry.cause);
 }
 
-/** The next attempt of a node, with the inputs of the first. */
+/** Starts the next attempt of a node with the inputs of the first. */
 export function startAgain(state: RunState, context: NodeContext, cause: number): Decision {
   const breach = executionBreach(state, cause);
   if (breach !== undefined) return rows(breach);
@@ -69,7 +69,7 @@ function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<No
   };
 }
 
-/** A node that is under way. */
+/** Returns the context of an active node. */
 export function activeContext(state: RunState, node: CompiledNode, agents: Agents): NodeContext {
   const { visit, attempt, inputs, callAttempts, abandoned } = activeNode(state, node.id);
   const iteration = state.iterations[node.id] ?? 0;
@@ -86,7 +86,7 @@ function started(context: NodeContext, cause: number): Draft {
   return row('node.started', payload, { nodeId: node.id, cause });
 }
 
-/** Turns what a node does into rows. An error it throws is its failure. */
+/** Turns a node's action into rows. An error it throws fails the node. */
 export function perform(context: NodeContext, act: () => NodeAction, cause: number): Decision {
   let action: NodeAction;
   try {
@@ -101,11 +101,11 @@ export function perform(context: NodeContext, act: () => NodeAction, cause: numb
   return { drafts: withCause(action.drafts, cause), effects: action.effects ?? [] };
 }
 
-/** An effect's result ends its node. */
+/** Completes a node with the result of its call. */
 export const endNode = (context: NodeContext, outcome: Json, cause: number): Decision =>
   perform(context, () => ({ kind: 'complete', outputs: asOutputs(outcome) }), cause);
 
-/** The drafts, each with this cause unless it has one of its own. */
+/** Sets the cause of each draft that has none. */
 export const withCause = <Row extends Draft>(drafts: readonly Row[], cause: number): Row[] =>
   drafts.map((draft) => (draft.cause === undefined ? { ...draft, cause } : draft));
 
@@ -124,14 +124,17 @@ function completed(
   return [...withCause(drafts, cause), row('node.completed', payload, { nodeId: node.id, cause })];
 }
 
-/** Who acts in the node: as the run was pinned to it, or as the definition has it. */
+/** Returns the agent acting in the node: the run's pinned agent, or the agent in the definition. */
 function actingAs({ node, state }: NodeContext, agentId: string | undefined): AgentRef | undefined {
   if (agentId === undefined) return undefined;
   const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
   return pin?.ref ?? node.agent;
 }
 
-/** Which edges a node leaves by: those of an activated port whose condition holds. Throws `expression_failed`. */
+/**
+ * Returns the outcome of each edge. An edge is taken if its port is activated and its condition holds. Throws
+ * `expression_failed`.
+ */
 function edgeOutcomes(
   { compiled, state }: NodeContext,
   outputs: JsonObject,
@@ -148,7 +151,7 @@ function edgeOutcomes(
   return edges;
 }
 
-/** Another attempt where the error and the node's settings allow one; else the node has failed. */
+/** Retries the node if the error and its settings allow it; otherwise fails the node. */
 export function failNode(context: NodeContext, error: RunError, cause: number): Draft[] {
   const { compiled, attempt } = context;
   const nodeId = compiled.id;
@@ -165,7 +168,7 @@ export function failNode(context: NodeContext, error: RunError, cause: number): 
 const allFailed = ({ out }: CompiledNode): Record<string, EdgeOutcome> =>
   Object.fromEntries(out.map((edge) => [edge.id, 'failed']));
 
-/** A disabled node is not executed; the run goes on past it as if it had put out nothing. */
+/** Skips a disabled node. The run continues past it as if the node had no outputs. */
 function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
   const context: NodeContext = { ...contextOf(state, node, noAgents), inputs: {} };
   try {
@@ -178,7 +181,7 @@ function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
   }
 }
 
-/** Not executed, so neither started nor counted. */
+/** The node is not executed: it neither starts nor counts as an execution. */
 function refuse(node: CompiledNode, capability: string, cause: number): Draft {
   const message = `Node ${node.id} of type ${node.type.typeId} needs ${capability}, which this host does not provide.`;
   const error: RunError = { code: 'capability_not_provided', message, retryable: false };
@@ -201,7 +204,7 @@ function loopbackBreach(state: RunState, workflow: Workflow, entry: Queued): Dra
   return row('workflow.loopback-limit', { nodeId, iterations, limit }, { nodeId, cause });
 }
 
-/** Only errors that say what they are may become part of a run's history; others are defects of this program. */
+/** Only classified errors become part of a run's history; others are defects and are rethrown. */
 function errorOf(error: unknown): RunError {
   if (!isCairnError(error) || error.code === 'internal_error') throw error;
   return {

@@ -1,4 +1,4 @@
-/** The node of a row or of a fact. A row without its node is a defect of this program. */
+/** Looks up the node of a row or a fact. A missing node is a defect in the engine. */
 import { invariant } from '@cairn/protocol';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import type { ActiveNode, RunState } from './state.ts';

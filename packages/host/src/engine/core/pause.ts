@@ -1,4 +1,4 @@
-/** An operator's pause: who may ask for it, what is still let happen before it takes effect, and the row by which it does. */
+/** Pauses and resumes runs: when a pause is allowed, which work drains first, and the row that records it. */
 import { isoTime, isTerminalStatus, row, TerminalError } from '@cairn/protocol';
 import type { Workflow } from '../workflow/workflow.ts';
 import { writeQuestions } from './recover.ts';
@@ -15,7 +15,7 @@ export interface ResumeRequest {
   readonly principal?: string | undefined;
 }
 
-/** Throws where the run cannot be paused. A pause that still waits for nodes can be made an immediate one. */
+/** Throws if the run cannot be paused. A second request can turn a draining pause into an immediate one. */
 export function pauseRequested(state: RunState, { drainPolicy, reason, principal }: PauseRequest): readonly Draft[] {
   refuseUnlessGoingOn(state, 'paused');
   const { status } = state.view;
@@ -76,14 +76,14 @@ function stateConflict(state: RunState, why: string, hint: string): TerminalErro
   });
 }
 
-/** The fact to act on next. A run that is to pause only lets nodes under way finish; whatever would start something waits. */
+/** Returns the next fact to act on. While a pause drains, facts that would start new work stay pending. */
 export function nextFact(state: RunState): Pending | undefined {
   const { pause } = state;
   if (pause === null) return state.pending[0];
   return isDraining(pause) ? state.pending.find((fact) => !startsWork(fact)) : undefined;
 }
 
-/** Whether nodes under way may go on: always, but for a run that is paused or has been told to stop at once. */
+/** Returns true if active nodes may continue: the run has no pause, or the pause is still draining. */
 export const mayGoOn = (state: RunState): boolean => state.pause === null || isDraining(state.pause);
 
 const isDraining = (pause: Pause): boolean => pause.pausedAt === null && pause.drainPolicy === 'drain-current-node';
@@ -95,17 +95,17 @@ function startsWork(fact: Pending): boolean {
 
 const nothing: Decision = { drafts: [], effects: [] };
 
-/** `run.paused`, once nothing is under way or at once; and nothing at all from then on. */
+/** Writes `run.paused` at once, or after draining once no work is in progress. Decides nothing after that. */
 export function pauseRun(state: RunState, workflow: Workflow, pause: Pause): Decision {
   if (pause.pausedAt !== null || (isDraining(pause) && isUnderWay(state))) return nothing;
   const { drainPolicy, reason, seq } = pause;
-  // What became of a write that is cut short nobody knows: a human is asked, as after a crash.
+  // The outcome of an aborted write is unknown, so a human is asked, as after a crash.
   const questions = writeQuestions(state, workflow);
   const payload = { drainPolicy, ...(reason === null ? {} : { reason }) };
   return { drafts: [...questions, row('run.paused', payload, { cause: seq })], effects: [] };
 }
 
-/** A node that waits for an answer, or for its next attempt, is not under way. */
+/** A node that waits for an answer or for its retry has no work in progress. */
 function isUnderWay(state: RunState): boolean {
   if (state.awaitedCalls > 0) return true;
   for (const timerId in state.timers) if (state.timers[timerId]?.purpose === 'delay') return true;

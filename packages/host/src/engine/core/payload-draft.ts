@@ -1,4 +1,4 @@
-/** A payload that is still being filled in, field by field, in the order in which its text will have them. */
+/** A mutable payload, built field by field. Assignment order is the field order of the serialised JSON. */
 import type { EventType, PayloadOf } from '@cairn/protocol';
 
 export type PayloadDraft<Type extends EventType> = {

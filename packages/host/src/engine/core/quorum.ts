@@ -1,10 +1,13 @@
-/** When an approval by several people is settled, and which way. */
+/** Decides when an approval with several approvers is settled, and its outcome. */
 import { type ApprovalData, type InterruptView, TerminalError } from '@cairn/protocol';
 import { dataOf } from './interrupts.ts';
 
 export type GateOutcome = 'open' | 'approved' | 'rejected' | 'refine';
 
-/** Counts this vote with those before it. Throws `forbidden` for a stranger, `conflict` for a second vote. */
+/**
+ * Counts this vote with the earlier ones. Throws `forbidden` if the principal is not an approver, `conflict` for a
+ * second vote.
+ */
 export function quorum({ data, votes, nodeId }: InterruptView, principal: string, action: string): GateOutcome {
   const gate = dataOf<'approval'>(data);
   const approvers = gate.approversList ?? [];
@@ -22,7 +25,7 @@ export function quorum({ data, votes, nodeId }: InterruptView, principal: string
       details: { nodeId },
     });
   }
-  // A wish to refine changes what the others vote on: it ends the vote.
+  // A refine request changes the subject of the vote, so it ends the vote.
   if (action === 'refine') return 'refine';
   const needed = gate.requiredApprovals ?? 1;
   const rejections = count(votes, 'reject') + (action === 'reject' ? 1 : 0);
@@ -34,7 +37,10 @@ export function quorum({ data, votes, nodeId }: InterruptView, principal: string
 const count = (votes: InterruptView['votes'], action: string): number =>
   votes.filter((vote) => vote.action === action).length;
 
-/** By majority: more than half of those who may vote, or so many that the approvals needed cannot come together. */
+/**
+ * The majority policy rejects if more than half of the voters reject, or if the needed approvals are no longer
+ * possible.
+ */
 function isRejected(gate: ApprovalData, rejections: number, needed: number): boolean {
   if (rejections === 0) return false;
   if (gate.rejectionPolicy !== 'majority') return true;

@@ -1,4 +1,6 @@
-/** What a new holder of a run does about steps its predecessor asked for and whose results were never recorded. */
+/**
+ * Recovers open calls: a new holder handles steps that the previous holder requested and that have no recorded result.
+ */
 import type { JsonObject } from '@cairn/protocol';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -9,7 +11,10 @@ import { activeContext, endNode, failNode } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
 import type { Decision, Draft, Effect, OpenCall, RunError, RunState } from './state.ts';
 
-/** All open calls that are not under way here, in one decision: those safe to repeat are asked for again, a `write` becomes a question to a human. */
+/**
+ * Handles all open calls that are not in progress here, in one decision. Repeatable calls are requested again; for a
+ * `write` a human is asked.
+ */
 export function recover(
   state: RunState,
   workflow: Workflow,
@@ -18,7 +23,7 @@ export function recover(
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
   if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
-  // An immediate pause sees to what is open itself.
+  // An immediate pause handles open calls itself.
   if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
@@ -29,7 +34,7 @@ export function recover(
   return { drafts: [...drafts, ...writeQuestions(state, workflow, underWay)], effects };
 }
 
-/** A call under which so many holders were lost may be what they were lost by: a human looks at it first. */
+/** After this many lost holders the call itself may be the cause, so a human reviews it first. */
 const MAX_RECOVERIES = 10;
 
 const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
@@ -37,16 +42,16 @@ const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== '
 function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
   const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
   const { drafts, effects } = askAgain(context, call, call.requestedSeq);
-  // The last row is the one that asks.
+  // The last row is the request.
   const counted = drafts.map((draft, i) => (i < drafts.length - 1 ? draft : counting(draft, call.recoveries + 1)));
   return { drafts: counted, effects };
 }
 
-/** Whatever row asks for a call may say how often it was recovered. */
+/** Any row that requests a call can carry its recovery count. */
 const counting = (draft: Draft, recoveries: number): Draft =>
   ({ ...draft, payload: { ...draft.payload, recoveries } }) as Draft;
 
-/** Asks a human about every open call that is not to be repeated unseen and is not under way here. */
+/** Asks a human about every open call that is not repeatable and not in progress here. */
 export function writeQuestions(
   state: RunState,
   workflow: Workflow,
@@ -81,7 +86,7 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject
   ahead,
 });
 
-/** A human has said what became of the step: do it again, take this result, or give up. */
+/** Applies a human's verdict on the step: retry it, use the given result, or fail it. */
 export function verdictDecision(context: NodeContext, call: OpenCall, verdict: JsonObject, cause: number): Decision {
   if (verdict.action === 'retry') return askAgain(context, call, cause);
   if (verdict.action === 'use') {

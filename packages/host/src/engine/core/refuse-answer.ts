@@ -1,4 +1,4 @@
-/** The refusal of an answer that does not fit what was asked. */
+/** The error for an answer that does not match its interrupt. */
 import { TerminalError } from '@cairn/protocol';
 
 export const answerRefused = (interruptId: string, problems: readonly string[]): TerminalError =>
@@ -8,7 +8,7 @@ export const answerRefused = (interruptId: string, problems: readonly string[]):
     details: { interruptId, problems },
   });
 
-/** Throws unless there are no problems. */
+/** Throws if there are any problems. */
 export function refuseProblems(interruptId: string, problems: readonly string[]): void {
   if (problems.length > 0) throw answerRefused(interruptId, problems);
 }

@@ -1,9 +1,12 @@
-/** What a completed run puts out. */
+/** The outputs of a completed run. */
 import type { JsonObject } from '@cairn/protocol';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import type { RunState } from './state.ts';
 
-/** The outputs of its `primary` nodes, else of its `core.end` nodes, else of nodes that lead nowhere; several are kept apart by node. */
+/**
+ * Returns the outputs of the `primary` nodes, else of the `core.end` nodes, else of the nodes without outgoing edges.
+ * Outputs of several nodes are keyed by node id.
+ */
 export function runOutputs(state: RunState, workflow: Workflow): JsonObject {
   const completed = [...workflow.nodes.values()].filter((node) => state.outputs[node.id] !== undefined);
   const chosen =

@@ -1,11 +1,11 @@
-/** What conditions, expressions and inputs can see of a run. */
+/** The values of a run that conditions, expressions and inputs can read. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Scope } from '../values/expressions.ts';
 import type { Draft, RunState } from './state.ts';
 
 const nothing: JsonObject = {};
 
-/** With the outputs of the node in question; `drafts` are rows about to be written whose variables already count. */
+/** `output` holds the outputs of the current node. Variable changes in `drafts` already apply. */
 export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing, drafts: readonly Draft[] = []): Scope {
   const { view } = state;
   return {
@@ -13,7 +13,7 @@ export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing,
     variables: withChanges(view.variables, drafts),
     outputs: state.outputs,
     output,
-    // Made when asked for: few expressions look at channels.
+    // Computed lazily: few expressions read channels.
     get channels() {
       const channels: Record<string, Json> = {};
       for (const name of Object.keys(view.channels)) channels[name] = view.channels[name]?.value ?? null;

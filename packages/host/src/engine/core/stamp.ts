@@ -1,4 +1,4 @@
-/** Turns what `decide` asks for into rows: stamps seq and time, folds the event, writes the task face, serialises once. */
+/** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
 import { eventOf, TerminalError, taskFace } from '@cairn/protocol';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
@@ -6,12 +6,12 @@ import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';
 import type { Draft, RunState } from './state.ts';
 
-/** Half of the limit: the other half is the task face's, which repeats a node's outputs. */
+/** Half of the event limit. The other half is for the task face, which repeats a node's outputs. */
 const MAX_PAYLOAD_BYTES = MAX_EVENT_BYTES / 2;
 
 /**
- * Folds the drafts into the state and gives the rows for them. The state is ahead of the log until those are durable; on
- * a failed append the caller throws the state away. Throws `event_too_large` before the state is touched.
+ * Folds the drafts into the state and returns their rows. The state is ahead of the log until the rows are durable; the
+ * caller discards it if the append fails. Throws `event_too_large` before it changes the state.
  */
 export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draft[], at: number): NewRow[] {
   const payloads = drafts.map(serialise);

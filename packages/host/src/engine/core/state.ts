@@ -1,4 +1,4 @@
-/** What the engine knows of a run: the public view plus the graph's bookkeeping. Plain JSON, so that it can be checkpointed. */
+/** The engine's state of a run: the public view plus graph bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type {
   Draft,
   DrainPolicy,
@@ -14,13 +14,13 @@ import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
 
-/** How an edge was left by its source, until its target consumes it. */
+/** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
 
-/** Why a step, a node or a run failed; its code is one of the closed list. */
+/** Why a step, a node or a run failed. The code is from a closed list. */
 export type RunError = ErrorObject;
 
-/** A node that has started and not ended: what it is doing. */
+/** A node that has started and has not ended. */
 export interface ActiveNode {
   /** seq of the `node.started` row of the current attempt. */
   startedSeq: number;
@@ -28,33 +28,33 @@ export interface ActiveNode {
   attempt: number;
   visit: number;
   inputs: JsonObject;
-  /** Attempts made so far of the visit's call; they count on over the node's retries. */
+  /** Attempts of the visit's call so far; the count continues across retries of the node. */
   callAttempts: number;
-  /** The visit's call, once it has made one. */
+  /** The visit's call, or null before the first request. */
   callId: string | null;
-  /** Attempts of this visit that a pause cut short; they are no failures. */
+  /** Attempts of this visit that a pause aborted; they do not count as failures. */
   abandoned: number;
-  /** Ids of the timers that end with the node or its attempt. */
+  /** Ids of the timers that end with the attempt. */
   timers: string[];
 }
 
 /** How a step ended. */
 export type StepResult = { readonly outcome: Json } | { readonly error: RunError };
 
-/** An effect that was asked for and has no recorded result. */
+/** A requested effect without a recorded result. */
 export interface OpenCall {
   readonly callId: string;
   readonly nodeId: string;
-  /** Who performs it. */
+  /** The id of its performer. */
   readonly step: string;
   readonly safety: StepSafety;
   attempt: number;
-  /** seq and instant of the latest row that asked for it. */
+  /** seq and time of the latest row that requested it. */
   requestedSeq: number;
   requestedAt: number;
-  /** How many holders in a row were lost while it was under way. */
+  /** Number of consecutive holders lost while the call was in progress. */
   recoveries: number;
-  /** The interrupt by which a human is asked what became of it. */
+  /** The interrupt that asks a human about the call's outcome. */
   asked?: string;
 }
 
@@ -62,32 +62,32 @@ export interface Timer {
   readonly timerId: string;
   readonly purpose: 'delay' | 'retry' | 'node-timeout' | 'run-timeout' | 'interrupt-expiry';
   readonly nodeId?: string;
-  /** Of an expiry, the interrupt that expires. */
+  /** The interrupt that expires, for an expiry timer. */
   readonly interruptId?: string;
   readonly fireAt: number;
   /** seq of the row that set it. */
   readonly setSeq: number;
 }
 
-/** How an interrupt ended, as its node is told. */
+/** The outcome of an interrupt, as passed to its node. */
 export interface Answer {
   readonly interruptId: string;
   /** The interrupt's kind. */
   readonly kind: string;
   readonly value: Json;
-  /** Nobody answered in time. */
+  /** No answer arrived in time. */
   readonly timedOut: boolean;
 }
 
-/** A node whose turn has come, and the event that made it so. */
+/** A queued node and the event that queued it. */
 export interface Queued {
   readonly nodeId: string;
   readonly cause: number;
-  /** The back edge by which it is entered again. */
+  /** The back edge that re-enters the node. */
   readonly edge?: string;
 }
 
-/** Something that happened to an active node and has not been acted on yet; `decide` takes them in order. */
+/** A fact about an active node, or a fired timer, that has not been acted on. `decide` handles them in order. */
 export type Pending =
   | { readonly kind: 'step-returned'; readonly nodeId: string; readonly seq: number; readonly outcome: Json }
   | { readonly kind: 'node-error'; readonly nodeId: string; readonly seq: number; readonly error: RunError }
@@ -103,16 +103,16 @@ export type Pending =
       readonly verdict: JsonObject;
     };
 
-/** A pause that was asked for, and when it took effect; from then on nothing is decided until the run is resumed. */
+/** A requested pause and when it took effect. After that nothing is decided until the run is resumed. */
 export interface Pause {
-  /** seq of the latest request, or of the `run.paused` that nobody asked for. */
+  /** seq of the latest request, or of a `run.paused` without a request. */
   readonly seq: number;
   readonly drainPolicy: DrainPolicy;
   readonly reason: string | null;
   readonly pausedAt: number | null;
 }
 
-/** A decision of the run's supervisor, and where it was recorded. */
+/** A decision of the run's supervisor and the seq of its row. */
 export interface SupervisorDecision {
   readonly seq: number;
   readonly decision: OrchestratorDecision;
@@ -121,28 +121,31 @@ export interface SupervisorDecision {
 export interface Orchestration {
   readonly agentId: string;
   readonly turns: number;
-  /** The decision that no node has taken up. */
+  /** The decision that no node has taken up yet. */
   readonly pending: SupervisorDecision | null;
-  /** The decisions that nodes carry out, by node. A node takes up the pending one when it starts, so that none is carried out twice. */
+  /**
+   * Decisions being carried out, by node. A node takes the pending decision when it starts, so that none is carried out
+   * twice.
+   */
   readonly carried: Readonly<Record<string, SupervisorDecision>>;
 }
 
-/** How a run ended, as the node that started it is told. */
+/** The outcome of a child run, as passed to the node that started it. */
 export type ChildEnd = {
   readonly status: RunStatus;
   readonly variables: JsonObject;
   readonly error?: RunError;
 };
 
-/** A run that a node has started. */
+/** A child run started by a node. */
 export interface Child {
   readonly runId: RunId;
   readonly nodeId: string;
-  /** Variables of it that the node wants to know once it has ended. */
+  /** Variables of the child that the node reads once the child has ended. */
   readonly harvest: readonly string[];
 }
 
-/** What a run may use; from its `run.started`. */
+/** Limits of a run, from its `run.started` event. */
 export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly timeoutMs: number | null;
@@ -150,61 +153,61 @@ export interface RunLimits {
 
 export interface RunState {
   readonly runId: RunId;
-  /** The fold every surface shows. */
+  /** The public view that every API shows. */
   readonly view: RunView;
-  /** seq the next row will get. */
+  /** seq of the next row. */
   nextSeq: number;
-  /** Instant of the last event: the only time `decide` knows. */
+  /** Time of the last event, and the only clock that `decide` reads. */
   now: number;
   limits: RunLimits;
-  /** What the run and those below it may use, and have. */
+  /** Budget and usage of the run and its descendants. */
   account: Account;
-  /** The agents this run is pinned to, by id. */
+  /** The pinned agents of this run, by id. */
   agents: Readonly<Record<string, AgentPin>>;
-  /** The run whose end ends this one, too; null for a root and for a detached run. */
+  /** The parent run whose end also ends this run; null for a root and for a detached run. */
   attachedTo: RunId | null;
-  /** How many runs are above this one. */
+  /** Number of ancestor runs. */
   depth: number;
-  /** With whom its agents remember. */
+  /** The memory scope that the run's agents share. */
   memoryScope: MemoryScope;
-  /** Runs that nodes of this one asked for and whose end is not recorded yet. */
+  /** Child runs requested by nodes of this run whose end is not recorded yet. */
   children: Record<RunId, Child>;
-  /** Those of them whose node has ended: nobody waits for them, and they are to end. */
+  /** Children whose node has ended. No node waits for them, so they are to be cancelled. */
   orphans: RunId[];
-  /** How many it has asked for so far; the next one is known by this number. */
+  /** Number of children requested so far; it numbers the next child. */
   childCount: number;
-  /** Who supervises the run, how often they decided, and what of it is still to be carried out. */
+  /** The run's supervisor, its number of decisions, and the decisions still to be carried out. */
   orchestration: Orchestration | null;
-  /** A node has ended the run: why, and where that was said. */
+  /** Set if a node ended the run: the reason, and the seq of its row. */
   ending: { readonly seq: number; readonly reason: string | null } | null;
-  /** Of each driven node that is active, what its driver keeps. */
+  /** The driver's state of each active driven node. */
   inner: Record<string, object>;
   active: Record<string, ActiveNode>;
   activeCount: number;
   visits: Record<string, number>;
-  /** Outcomes of forward edges that have arrived at a target which has not started since. */
+  /** Outcomes of forward edges that their target has not consumed yet. */
   edges: Record<string, EdgeOutcome>;
-  /** Those outcomes counted per target: for each group of its edges the taken, not taken and failed ones. */
+  /** Counts of those outcomes per target: taken, not taken and failed for each group of its edges. */
   arrivals: Record<string, number[]>;
-  /** Edges whose next outcome comes too late, because their target went ahead without it. */
+  /** Edges whose next outcome is late, because their target started without it. */
   late: Record<string, number>;
-  /** Edges out of a running loop: left untaken so far, or used in this activation of the loop. */
+  /** Exit edges of a running loop: untaken so far, or used in this activation of the loop. */
   exits: Record<string, 'untaken' | 'used'>;
-  /** Per loop, how many of its nodes are active or queued; at 0 the loop rests and its untaken exits are final. */
+  /** Number of active or queued nodes per loop. At 0 the loop is idle and its untaken exits are final. */
   live: Record<string, number>;
-  /** How often each back edge was followed. */
+  /** Number of times each back edge was followed. */
   loopbacks: Record<string, number>;
-  /** Per loop head, re-entries since it was last entered from outside. */
+  /** Re-entries per loop head since it was last entered from outside. */
   iterations: Record<string, number>;
-  /** Nodes whose trigger rules are met, in the order in which that happened. */
+  /** Nodes whose trigger rules are met, in the order they became ready. */
   ready: Queued[];
   /** Nodes whose trigger rules can no longer be met. */
   unreachable: Queued[];
-  /** The nodes in those two lists. */
+  /** Nodes in `ready` or `unreachable`. */
   queued: Record<string, true>;
   outputs: Record<string, JsonObject>;
   calls: Record<string, OpenCall>;
-  /** How many of those calls wait for an attempt's result: all but those about which a human was asked. */
+  /** Number of calls that wait for an attempt's result. Calls under human review do not count. */
   awaitedCalls: number;
   timers: Record<string, Timer>;
   pending: Pending[];
@@ -216,10 +219,10 @@ export interface RunState {
   ended: boolean;
 }
 
-/** A row as `decide` asks for it, made by `row(...)`; the mailbox stamps seq, time and task face. */
+/** A row before it is stamped, made by `row(...)`; `stamp` adds seq, time and task face. */
 export type { Draft };
 
-/** An effect to perform once the rows that ask for it are durable. */
+/** An effect to perform once the rows that request it are durable. */
 export interface Effect {
   readonly kind: 'step';
   readonly callId: string;

@@ -1,10 +1,10 @@
-/** The rows of a step: the one that asks for it, and the one that records its result. */
+/** The rows of a step: its request and its result. */
 import { row } from '@cairn/protocol';
 import type { Draft, OpenCall, StepResult } from './state.ts';
 
 /**
- * Asks for a step; the effect is performed once this row is durable. Its input is not repeated here: it follows from the
- * node's recorded inputs and the pinned definition, for every attempt alike.
+ * Requests a step. The effect is performed once this row is durable. The row omits the input, which every attempt
+ * derives from the node's recorded inputs and the pinned definition.
  */
 export function stepRequested(
   call: Omit<OpenCall, 'requestedSeq' | 'requestedAt' | 'recoveries' | 'asked'>,

@@ -1,11 +1,13 @@
-/** Which timers of a run are due; the caller turns them into `cairn.timer.fired` facts. */
+/** Finds the due timers of a run; the caller turns them into `cairn.timer.fired` rows. */
 import type { RunState, Timer } from './state.ts';
 
-/** Time passes in a paused run too, but what falls due waits until it is resumed. One that is to pause at once counts as paused. */
+/**
+ * Time passes in a paused run, but its due timers wait until it is resumed. A pending immediate pause counts as paused.
+ */
 const isPaused = ({ pause }: RunState): boolean =>
   pause !== null && (pause.pausedAt !== null || pause.drainPolicy === 'immediate');
 
-/** The earliest instant at which a timer fires; null when the run waits for no time. */
+/** Returns when the next timer fires, or null if the run has no timer to wait for. */
 export function nextTimer(state: RunState): number | null {
   if (isPaused(state)) return null;
   let next: number | null = null;
@@ -16,7 +18,7 @@ export function nextTimer(state: RunState): number | null {
   return next;
 }
 
-/** The timers to fire by `now`, in the order in which they were due. */
+/** Returns the timers due by `now`, in due order. */
 export function dueTimers(state: RunState, now: number): Timer[] {
   const due: Timer[] = [];
   if (isPaused(state)) return due;

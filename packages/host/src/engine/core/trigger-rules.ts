@@ -1,8 +1,8 @@
-/** When a node may start: the five rules over the outcomes of its incoming edges. */
+/** Trigger rules: the five rules that decide, from the outcomes of its incoming edges, whether a node may start. */
 import type { TriggerRule } from '@cairn/protocol';
 import type { EdgeOutcome } from './state.ts';
 
-/** Outcomes counted over a node's forward edges of one rule. */
+/** Outcome counts of a node's forward edges with the same rule. */
 export interface Tally {
   readonly total: number;
   readonly taken: number;
@@ -10,7 +10,7 @@ export interface Tally {
   readonly failed: number;
 }
 
-/** `open`: wait for more outcomes; `dead`: no outcome to come can make it hold. */
+/** `open`: more outcomes are needed. `dead`: no further outcome can make the rule hold. */
 export type Verdict = 'holds' | 'open' | 'dead';
 
 export function verdict(rule: TriggerRule, { total, taken, notTaken, failed }: Tally): Verdict {
@@ -30,12 +30,12 @@ export function verdict(rule: TriggerRule, { total, taken, notTaken, failed }: T
   }
 }
 
-/** Whether a back edge re-enters its target: by itself, without waiting for others. */
+/** Returns true if a back edge re-enters its target. A back edge does so alone, without waiting for other edges. */
 export function reenters(rule: TriggerRule, outcome: EdgeOutcome): boolean {
   if (outcome === 'not-taken') return false;
   if (rule === 'all_complete') return true;
   return outcome === (rule === 'any_failed' ? 'failed' : 'taken');
 }
 
-/** Whether an edge with this rule lets the run go on after its source has failed. */
+/** Returns true if an edge with this rule lets the run continue after its source has failed. */
 export const handlesFailure = (rule: TriggerRule): boolean => rule === 'all_complete' || rule === 'any_failed';
