@@ -119,7 +119,7 @@ export function emitted(
       const call = state.calls[callId];
       if (!isAwaited(state, call, attempt)) return [];
       const where = { nodeId: call.nodeId, cause: call.requestedSeq };
-      // The compiler cannot pair a type with its payload across the list; each emitter's type check did.
+      // The compiler cannot pair a type with its payload across the list; the emitter of each row did.
       return rows.map(({ type, payload }) => row<EventType>(type, payload, where) as Draft);
     },
     recorded: () => ended(null),

@@ -1,4 +1,4 @@
-/** One wake of a run that is held: nobody but its holder would notice its timers. */
+/** One wake-up for a held run: only the holder watches the run's timers. */
 import type { Clock } from '../ports.ts';
 
 export class Alarm {
@@ -11,7 +11,7 @@ export class Alarm {
     this.#wake = wake;
   }
 
-  /** Replaces what was set before; null for none. */
+  /** Replaces the current alarm; null clears it. */
   set(at: number | null): void {
     if (this.#set !== null && this.#set.at === at) return;
     this.#set?.off();

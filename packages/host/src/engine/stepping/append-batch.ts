@@ -1,4 +1,4 @@
-/** The append that commits a batch, and what its failure means for the mailbox. */
+/** Builds the append that commits a batch, and classifies its failures for the mailbox. */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { Batch } from '../core/compose.ts';
@@ -9,13 +9,13 @@ export interface BatchAppend {
   readonly runId: RunId;
   readonly batch: Batch;
   readonly creating: RunCreation | null;
-  /** The lease it is written under; null when the append itself takes the lease. */
+  /** The fence of the lease it is written under; null if the append itself takes the lease. */
   readonly fence: number | null;
-  /** Runs to wake because of what the batch says of this one. */
+  /** Relatives to wake because of this batch. */
   readonly relatives: readonly RunId[];
 }
 
-/** Whatever must be true together is one append: the rows, the lease as it is after them, and the wakes of relatives. */
+/** Combines everything that must commit atomically: the rows, the lease after them, and the wakes of relatives. */
 export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: BatchAppend): Append {
   const { runId, batch, creating, fence, relatives } = request;
   const now = clock.now();
@@ -35,7 +35,7 @@ export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: Batch
 
 /**
  * Why an append was not acknowledged. `lease-lost` and `overtaken`: it did not take place. `unknown`: the store failed,
- * and only the log can tell.
+ * and only the log shows whether it took place.
  */
 export type Refusal = 'lease-lost' | 'overtaken' | 'unknown';
 
@@ -44,7 +44,9 @@ export function refusalOf(error: unknown): Refusal {
   return isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal') ? 'overtaken' : 'unknown';
 }
 
-/** Facts nobody waits for are tried again, and those that another request's idempotency key held up. */
+/**
+ * Selects the facts to retry: internal ones, and those that only failed because of another request's idempotency key.
+ */
 export function retriesAfter(error: unknown): (fact: Fact) => boolean {
   const isKeyTaken = isCairnError(error, 'idempotency_in_flight');
   return (fact) => fact.internal || (isKeyTaken && fact.idempotencyRecord === undefined);

@@ -1,4 +1,7 @@
-/** Records a fact for a run that another node steps: without its lease, guarded by meaning, with a wake for its holder. */
+/**
+ * Appends a fact to a run that another node holds: without its lease, checked against the state, with a wake for the
+ * holder.
+ */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import { stamp } from '../core/stamp.ts';
@@ -15,10 +18,10 @@ export interface UnleasedAppend<Answer> {
   readonly recordFor: RecordFor<Answer> | undefined;
 }
 
-/** Several votes at once are counted one after the other; this many lost races in a row are given up. */
+/** Concurrent votes are counted one after the other. The append fails after this many consecutive lost races. */
 const MAX_RACES = 8;
 
-/** Returns what the fact leads to as far as it is known here; its consequences are the holder's to decide. */
+/** Returns the answer from the state with the fact in it. The holder decides the consequences. */
 export async function appendUnleased<Answer>(append: UnleasedAppend<Answer>): Promise<Answer> {
   let hasEnded = false;
   for (let races = 0; ; races++) {
@@ -27,7 +30,7 @@ export async function appendUnleased<Answer>(append: UnleasedAppend<Answer>): Pr
     } catch (error) {
       const isOver = isCairnError(error, 'run_terminal');
       const isLost = isCairnError(error, 'conflict') && error.retryable;
-      // A run that ended meanwhile is looked at once more: what that means for the fact is the fact's to say.
+      // If the run ended meanwhile, try once more: the fact itself decides what that means.
       if (!(isLost || (isOver && !hasEnded)) || races === MAX_RACES) throw error;
       hasEnded = isOver;
     }
@@ -43,7 +46,7 @@ async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer
   if (drafts.length === 0) return command.look(state);
   const rows = stamp(state, workflow, drafts, now);
   const answers = command.answers?.();
-  // A vote that leaves its gate open depends on the votes before it.
+  // A vote that leaves its gate open depends on the earlier votes.
   const isVote = answers !== undefined && Object.hasOwn(state.view.interrupts, answers);
   const position = isVote || command.isPositioned === true ? { at: base } : {};
   const answer = command.look(state);

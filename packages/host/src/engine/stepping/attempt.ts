@@ -1,4 +1,4 @@
-/** One attempt of one call: runs its performer, records what it emits, and turns whatever it does into a result. */
+/** One attempt of a call: runs its performer, records its emissions, and turns its outcome into a result. */
 import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { emitted, type Fact } from '../core/facts.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
@@ -10,18 +10,18 @@ export interface AttemptPorts {
   readonly runId: RunId;
   readonly contextId: ContextId;
   readonly sha256: Sha256;
-  /** What a step brings is redacted before it is measured, cut or recorded. */
+  /** Redacts a step's output before it is measured, truncated or recorded. */
   readonly redactor: Redactor | null;
-  /** Records what a call writes while it is under way, and its result. */
+  /** Posts the facts that record a call's emissions and its result. */
   readonly post: (fact: Fact) => void;
 }
 
-/** Emissions of one call that may be on their way to the log before the call has to wait. */
+/** Maximum unrecorded emissions of a call before `emit` applies backpressure. */
 const EMISSION_WINDOW = 512;
 
 /**
- * The attempt is also the context that its function gets. A class, because there is one for every step, and an object
- * literal with accessors would define them anew each time.
+ * The attempt is also the context passed to its function. It is a class because every step creates one, and an object
+ * literal would define its accessors anew each time.
  */
 export class Attempt implements CallContext {
   readonly runId: RunId;
@@ -34,13 +34,13 @@ export class Attempt implements CallContext {
   readonly #returned: (result: StepResult) => void;
   #controller: AbortController | null = null;
   #isOver = false;
-  /** Emissions that are not durable yet, and the promise of room for more. */
+  /** Number of emissions that are not durable yet. `#room` resolves once more emissions are allowed. */
   #unrecorded = 0;
   #room: PromiseWithResolvers<void> | null = null;
   #allRecorded: PromiseWithResolvers<void> | null = null;
-  /** Why an emission was not recorded, until the call asks. */
+  /** The first error of an emission, kept until the call asks for it. */
   #refusal: unknown = null;
-  /** Told of each emission; most calls make none. */
+  /** Called when an emission is recorded or refused. Created lazily, because most calls emit nothing. */
   #emissionEnded: ((refusal: unknown) => void) | null = null;
 
   constructor(call: OpenCall, ports: AttemptPorts, returned: (result: StepResult) => void) {
@@ -62,7 +62,7 @@ export class Attempt implements CallContext {
     return this.#ports.contextId;
   }
 
-  /** Calls the performer. Its result comes once, later, unless the attempt is aborted before. */
+  /** Calls the performer. Reports the result once, asynchronously, unless the attempt is aborted first. */
   run(performer: Performer, input: JsonObject): void {
     const { redactor } = this.#ports;
     const failed = (error: unknown) => this.#end({ error: stepError(error, redactor) });
@@ -130,7 +130,7 @@ export class Attempt implements CallContext {
     this.#allRecorded = null;
   }
 
-  /** Made when asked for, as the signal is: most steps use neither. */
+  /** Computed lazily, like the signal: most steps use neither. */
   get idempotencyKey(): string {
     const { tenant, sha256 } = this.#ports;
     const fields = ['openwop:activity:v2', tenant, this.runId, this.nodeId, this.callId, this.#step];

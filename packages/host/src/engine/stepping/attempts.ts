@@ -1,4 +1,4 @@
-/** The attempts of one run's calls that are under way in this process. */
+/** The attempts of a run's calls that are in progress in this process. */
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
 import { callReturned } from '../core/facts.ts';
@@ -24,17 +24,17 @@ export class Attempts {
     return this.#underWay.has(callId);
   }
 
-  /** Starts what a durable batch asks for. */
+  /** Starts the calls that a durable batch requests. */
   startOf({ base, rows, effects }: Batch, state: RunState): void {
     const end = base + rows.length;
     for (const { callId } of effects) {
       const call = state.calls[callId];
-      // After a lost answer the state may hold what another node has asked for since; that is its to perform.
+      // After a lost append response the state may include calls that another node requested; that node performs them.
       if (call !== undefined && call.requestedSeq >= base && call.requestedSeq < end) this.start(state, call);
     }
   }
 
-  /** Once for each call: the row that asks for it must be durable. A call that a human was asked about does not start. */
+  /** Starts a call once. The row that requests it must be durable. A call under human review does not start. */
   start(state: RunState, call: OpenCall): void {
     const { callId, attempt } = call;
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
@@ -61,7 +61,7 @@ export class Attempts {
     }
   }
 
-  /** Calls that are open and have no attempt under way here. */
+  /** Returns the open calls without an attempt in progress here. */
   unstarted(state: RunState): readonly OpenCall[] {
     const unstarted: OpenCall[] = [];
     if (this.#underWay.size === state.awaitedCalls) return unstarted;

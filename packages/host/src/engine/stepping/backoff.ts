@@ -1,4 +1,4 @@
-/** Waits between attempts at a store in trouble: longer each time, and cut short when the host stops. */
+/** Exponential backoff between retries of a failing store; the wait ends early when the host stops. */
 import type { Clock } from '../ports.ts';
 
 const FROM_MS = 50;
@@ -23,7 +23,7 @@ export class Backoff {
     off();
   }
 
-  /** It worked: the next trouble starts with a short wait. */
+  /** Resets after a success: the next failure starts with a short wait. */
   reset(): void {
     this.#nextMs = FROM_MS;
   }

@@ -1,18 +1,18 @@
-/** Saves a run's state now and then, so that loading a long run reads a short tail. */
+/** Saves a run's state periodically, so that loading a long run reads only a short tail of its log. */
 import type { RunState } from '../core/state.ts';
 import type { RunLoader } from './run-loader.ts';
 
-/** Rows a run may be ahead of its checkpoint: while it is stepped, and once it rests or has ended and is read from the log. */
+/** Maximum rows after the checkpoint: while the run is stepped, and once it rests or has ended. */
 const MAX_TAIL = 1_000;
 const MAX_TAIL_AT_REST = 125;
 
-/** A shorter run is folded faster than a checkpoint is read. */
+/** Minimum rows for a checkpoint of a resting run: folding a shorter run is faster than reading a checkpoint. */
 const WORTH_A_CHECKPOINT = 250;
 
 export class Checkpoints {
   readonly #save: RunLoader['saveCheckpoint'];
   readonly #failed: (error: unknown) => void;
-  /** seq of the newest one; -1 without one. */
+  /** seq of the newest checkpoint; -1 if there is none. */
   #seq = -1;
 
   constructor(save: RunLoader['saveCheckpoint'], failed: (error: unknown) => void) {
@@ -24,7 +24,7 @@ export class Checkpoints {
     this.#seq = seq;
   }
 
-  /** The state is taken as text at once; nothing waits until that is stored. */
+  /** Serialises the state synchronously; the run does not wait for the write. */
   saveWhenDue(state: RunState, isAtRest: boolean): void {
     const seq = state.nextSeq - 1;
     const tail = seq - this.#seq;

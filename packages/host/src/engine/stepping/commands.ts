@@ -1,4 +1,4 @@
-/** Commands as facts: what each proposes to a run, and what its sender is told once that is recorded. */
+/** Commands as facts: the rows each proposes to a run, and the answer its sender gets once they are recorded. */
 import { answerDrafts } from '../core/answers.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
 import { pauseRequested, resumed } from '../core/pause.ts';
@@ -15,15 +15,17 @@ import type {
   RunResumed,
 } from '../engine.ts';
 
-/** A fact that somebody sends. Texts of the sender are redacted before they come here. */
+/** A fact sent by a caller. The runtime redacts the sender's texts before it creates the command. */
 export interface Command<Answer> {
   readonly propose: Fact['propose'];
-  /** What the sender is told, of the state with the fact in it. */
+  /** Returns the sender's answer from the state that includes the fact. */
   readonly look: (state: RunState) => Answer;
   readonly idempotency: IdempotentRequest<Answer> | undefined;
-  /** The interrupt that the fact answers, known once it was proposed. */
+  /** Returns the interrupt that the fact answers; known after `propose`. */
   readonly answers?: () => string;
-  /** The fact is only true of the state it was proposed for, so it is written at a position, as a decision is. */
+  /**
+   * The fact is valid only for the state it was proposed for, so it is appended at a fixed position, like a decision.
+   */
   readonly isPositioned?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Creates runs: finds the workflow, pins the agents, and posts the first row to a mailbox of the run's own. */
+/** Creates runs: finds the workflow, pins the agents, and posts the first rows to a new mailbox. */
 import { type ContextId, contextId, RetryableError, type RunId, runId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import { awaited } from '../core/facts.ts';
@@ -44,7 +44,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     (state) => ({ runId: id, contextId: context, status: state.view.status }),
     recordFor(request.idempotency, clock),
   );
-  // An earlier attempt at the same child came through after all: a run has one mailbox.
+  // An earlier attempt to start the same child succeeded after all: a run has one mailbox.
   if (ports.isSteppedHere(id)) throw alreadyStepped(id);
   const mailbox = ports.open(id, {
     kind: 'create',

@@ -1,4 +1,4 @@
-/** A run as this process holds it: its state in memory, its lease, and the attempts of its calls. */
+/** A run held by this process: its state in memory, its lease, and the attempts of its calls. */
 import type { RunId } from '@cairn/protocol';
 import type { NewRun, RunHead } from '../../log/ports/event-log.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
@@ -37,7 +37,7 @@ export interface LoadedRun {
   readonly attempts: Attempts;
 }
 
-/** How the mailbox that holds the run is reached. */
+/** Callbacks to the mailbox that holds the run. */
 export interface Holder {
   readonly post: (fact: Fact) => void;
   readonly nudge: () => void;
@@ -53,11 +53,11 @@ export class HeldRun {
   readonly #lease: LeaseState = newLease();
   /** Set until the run exists in the log. */
   #creating: RunCreation | null = null;
-  /** Null before it is loaded, and again after an append that failed: the state may be ahead of the log then. */
+  /** Null before loading and after a failed append, because the state may then be ahead of the log. */
   #loaded: LoadedRun | null = null;
-  /** Attempts outlive the state they were started from. */
+  /** Attempts outlive the state that started them. */
   #attempts: Attempts | null = null;
-  /** The log holds rows that the state does not know. */
+  /** The log may hold rows that the state does not include. */
   #isStale = false;
   #committedAt = 0;
   readonly #relatives = new Relatives();
@@ -90,7 +90,7 @@ export class HeldRun {
     return this.#lease.fence;
   }
 
-  /** A lease was claimed that the run is not held under yet. */
+  /** The scheduler claimed a lease that the mailbox has not adopted yet. */
   get hasClaim(): boolean {
     return this.#lease.claimed !== null;
   }
@@ -108,7 +108,7 @@ export class HeldRun {
     this.#isStale = true;
   }
 
-  /** The state may be ahead of the log: it is loaded anew. */
+  /** Discards a state that may be ahead of the log; the mailbox loads it again. */
   unload(): void {
     this.#loaded = null;
   }
@@ -119,14 +119,14 @@ export class HeldRun {
   }
 
   /**
-   * Taking a lease answers the wake that was due, so its holder has to find out what the wake was for. A new run may
-   * have lost the run above it while it was created.
+   * Taking a lease clears the due wake, so the new holder has to find out the reason for the wake. The parent of a new
+   * run may have ended while the run was created.
    */
   #mayHaveMissed(state: RunState): boolean {
     return needsRelativesCheck(this.#lease) && hasKeptRelatives(state);
   }
 
-  /** Brings the state into memory and level with the log. Returns the ends of relatives that the run has missed. */
+  /** Loads the state, or catches it up with the log. Returns the ends of relatives that the run has missed. */
   async refresh(): Promise<readonly Fact[]> {
     const isStale = this.#isStale;
     this.#isStale = false;
@@ -186,13 +186,13 @@ export class HeldRun {
     }, refused);
   }
 
-  /** The fence of an append whose answer was lost; null when it did not take place. */
+  /** Returns the fence of an append whose response was lost, or null if it did not take place. */
   find(batch: Batch): Promise<number | null> {
     const { store, owner } = this.#ports;
     return findAppend(store.log, { runId: this.#runId, batch, owner, fence: this.#lease.fence });
   }
 
-  /** The batch is durable, and the lease is as the batch leaves it. */
+  /** Applies a durable batch to the lease. */
   appended(batch: Batch, fence: number): void {
     this.#creating = null;
     const releases = batch.rest !== undefined || endsRun(batch);
@@ -200,12 +200,14 @@ export class HeldRun {
     if (typeof batch.rest?.wakeAt === 'number') this.#ports.wakeBy(batch.rest.wakeAt);
   }
 
-  /** The batch is durable: tell relatives, abort what is no longer wanted, start what was asked for. */
+  /**
+   * After a durable batch: notifies relatives, aborts attempts that are no longer needed, and starts requested calls.
+   */
   committed({ state, attempts }: LoadedRun, batch: Batch, isClosing: boolean): void {
     attempts.keepOnly(state.calls);
     this.#committedAt = this.#ports.clock.now();
     this.#relatives.tell(state, this.#ports.tellRelatives);
-    // Under a lease claimed meanwhile, `recover` looks at what was asked for under the old one.
+    // If a lease was claimed meanwhile, `recover` handles the calls requested under the old one.
     if (!isClosing && this.#lease.claimed === null) attempts.startOf(batch, state);
   }
 
@@ -213,14 +215,14 @@ export class HeldRun {
     this.#checkpoints.saveWhenDue(state, this.#lease.fence === null);
   }
 
-  /** Every open call has an attempt under way here: nothing to do until something happens or a timer is due. */
+  /** Returns true if every open call has an attempt in progress here. The run then waits for a fact or a timer. */
   isSeenTo({ state, attempts }: LoadedRun): boolean {
     if (attempts.unstarted(state).length !== 0) return false;
     if (this.#lease.fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
     return true;
   }
 
-  /** A run whose children are at work is held for a moment: they may end soon. */
+  /** Keeps the lease briefly while children are running, because they may end soon. */
   #lingers(state: RunState): boolean {
     const until = this.#committedAt + LINGER_MS;
     if (state.ended || awaitsEffects(state) || !hasChildren(state) || this.#ports.clock.now() >= until) return false;
@@ -228,17 +230,17 @@ export class HeldRun {
     return true;
   }
 
-  /** Wakes the mailbox at the run's next timer: nobody but the holder would notice it. */
+  /** Sets the alarm to the run's next timer, because only the holder watches it. */
   setAlarm({ state }: LoadedRun): void {
     this.#alarm.set(nextTimer(state));
   }
 
-  /** Whether this process is the holder by what the store says of the run. */
+  /** Returns true if, according to the store, this process holds the run. */
   isHeldBy(head: RunHead | null): boolean {
     return head?.fence === this.#lease.fence && head?.owner === this.#ports.owner;
   }
 
-  /** The lease goes back; null when it stays, because the run lingers. */
+  /** Releases the lease. Returns null if there is nothing to release or the lease stays because the run lingers. */
   giveBack({ state }: LoadedRun): Promise<void> | null {
     if (this.#lingers(state)) return null;
     const fence = givenBack(this.#lease);
@@ -249,7 +251,7 @@ export class HeldRun {
     return releaseLease(this.#ports, { runId: this.#runId, fence, wakeAt });
   }
 
-  /** Lets go of everything but the lease itself, which the caller releases or has lost. */
+  /** Drops everything except the lease itself, which the caller releases or has lost. */
   drop(): void {
     const unusedClaim = dropped(this.#lease);
     if (unusedClaim !== null) void this.release(unusedClaim, this.#ports.clock.now());

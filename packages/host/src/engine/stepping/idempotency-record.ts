@@ -1,11 +1,14 @@
-/** The idempotency record of a request, written in the append that carries the request out, so that no crash comes between the two. */
+/**
+ * The idempotency record of a request. It is written in the append that executes the request, so a crash cannot
+ * separate the two.
+ */
 import { type IdempotencyWrite, responseRecord } from '../../log/ports/idempotency.ts';
 import type { IdempotentRequest } from '../engine.ts';
 import type { Clock } from '../ports.ts';
 
 export type RecordFor<Answer> = (answer: Answer) => IdempotencyWrite;
 
-/** Makes the record out of the answer; undefined for a request without a key. */
+/** Returns a function that builds the record from the answer, or undefined for a request without a key. */
 export function recordFor<Answer>(
   request: IdempotentRequest<Answer> | undefined,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** A run that was imported: shown by its rows alone, since this host may not know its steps, and never acted on. */
+/** Imported runs: read-only, and shown from their rows alone, because this host may lack their steps. */
 import {
   foldEventOf,
   foldRun,
@@ -18,7 +18,7 @@ const VIEW_FORMAT = 'run-view/2';
 
 const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
 
-/** Shorter runs are folded faster than a checkpoint is read. */
+/** Minimum rows for a checkpoint: folding a shorter run is faster than reading one. */
 const WORTH_A_CHECKPOINT = 250;
 
 export const runImported = (runId: RunId): TerminalError =>
@@ -28,7 +28,9 @@ export const runImported = (runId: RunId): TerminalError =>
     details: { runId },
   });
 
-/** The run as its rows tell it. They never change, so a long run is folded once and the view is kept. */
+/**
+ * Returns a snapshot folded from the rows. The rows never change, so the view of a long run is folded once and saved.
+ */
 export async function importedSnapshot(
   store: Pick<Store, 'log' | 'checkpoints'>,
   record: RunRecord,

@@ -1,6 +1,6 @@
 /**
- * What a mailbox knows of its run's lease: plain data and its transitions, without I/O. The object is changed in place,
- * because every step of every run passes through here.
+ * A mailbox's view of its run's lease: plain data and its transitions, without I/O. Transitions update the object in
+ * place, because every step of every run uses it.
  */
 
 export interface LeaseState {
@@ -8,9 +8,9 @@ export interface LeaseState {
   fence: number | null;
   /** The fence of a newer lease that the scheduler claimed for this node and the mailbox has not adopted yet. */
   claimed: number | null;
-  /** Open calls belong to a former holder. Stays true until the rows that deal with them are durable. */
+  /** Open calls belong to a previous holder. Stays true until the rows that handle them are durable. */
   takenOver: boolean;
-  /** Under this very lease the mailbox has checked which of the run's relatives ended unnoticed. */
+  /** The mailbox has checked, under this lease, which relatives of the run ended unnoticed. */
   hasCheckedRelatives: boolean;
 }
 
@@ -21,12 +21,15 @@ export const newLease = (): LeaseState => ({
   hasCheckedRelatives: false,
 });
 
-/** The scheduler claimed the run. An append under the old lease may be under way, so the mailbox adopts it later. */
+/**
+ * Records a claim by the scheduler. The mailbox adopts it later, because an append under the old lease may be in
+ * progress.
+ */
 export function claimed(lease: LeaseState, fence: number): void {
   lease.claimed = fence;
 }
 
-/** Between two appends: the mailbox writes under the claimed lease from here on. */
+/** Adopts the claimed lease between two appends; the mailbox writes under it from then on. */
 export function adoptClaim(lease: LeaseState): void {
   if (lease.claimed === null) return;
   lease.fence = lease.claimed;
@@ -35,35 +38,37 @@ export function adoptClaim(lease: LeaseState): void {
   lease.hasCheckedRelatives = false;
 }
 
-/** Whether the mailbox holds a lease under which it has not looked for ends it may have missed. */
+/** Returns true if the mailbox holds a lease and has not checked for missed ends under it. */
 export const needsRelativesCheck = (lease: LeaseState): boolean => !lease.hasCheckedRelatives && lease.fence !== null;
 
 export function checkedRelatives(lease: LeaseState): void {
   lease.hasCheckedRelatives = true;
 }
 
-/** Calls that are open while nobody here holds the lease are a dead holder's; the append that takes the lease sees to them. */
+/** Open calls without a lease in this process belong to a dead holder; the append that takes the lease handles them. */
 export function composing(lease: LeaseState, hasOpenCalls: boolean): void {
   lease.takenOver = (lease.takenOver || lease.fence === null) && hasOpenCalls;
 }
 
-/** The mailbox had nothing to write: a former holder's calls need nothing more. */
+/** The mailbox had nothing to write, so the calls of a previous holder need no further handling. */
 export function nothingToWrite(lease: LeaseState): void {
   lease.takenOver = false;
 }
 
 export interface DurableAppend {
-  /** The run's fence with the append. */
+  /** The run's fence after the append. */
   readonly fence: number;
-  /** The append gave the lease back, or ended the run. */
+  /** The append released the lease or ended the run. */
   readonly releases: boolean;
-  /** The append was full before the former holder's calls were dealt with. */
+  /** The append was full before it handled the calls of the previous holder. */
   readonly leavesTakeOver: boolean;
-  /** Something was written or claimed meanwhile that the mailbox has not read. */
+  /** The log or the lease changed meanwhile, and the mailbox has not read the change. */
   readonly isStale: boolean;
 }
 
-/** An append is durable. A claim met while it was under way is kept, unless the append itself took that very lease. */
+/**
+ * Applies a durable append. A claim that arrived during the append is kept, unless the append itself took that lease.
+ */
 export function appended(lease: LeaseState, { fence, releases, leavesTakeOver, isStale }: DurableAppend): void {
   lease.takenOver = leavesTakeOver;
   lease.fence = releases ? null : fence;
@@ -71,7 +76,7 @@ export function appended(lease: LeaseState, { fence, releases, leavesTakeOver, i
   if (releases || isStale) lease.hasCheckedRelatives = false;
 }
 
-/** The mailbox gives the lease back between two appends. Returns the fence to release. */
+/** Gives up the lease between two appends. Returns the fence to release. */
 export function givenBack(lease: LeaseState): number | null {
   const { fence } = lease;
   lease.fence = null;
@@ -79,7 +84,7 @@ export function givenBack(lease: LeaseState): number | null {
   return fence;
 }
 
-/** The mailbox lets go of the run for good. Returns the fence of a claim it never adopted, to be released. */
+/** Drops the lease for good. Returns the fence of a claim that was never adopted, for the caller to release. */
 export function dropped(lease: LeaseState): number | null {
   const unused = lease.claimed;
   lease.claimed = null;

@@ -1,4 +1,4 @@
-/** What a mailbox is given: the ports by which it reaches the world, and how it begins. */
+/** The ports of a mailbox, and the ways it opens. */
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -18,12 +18,12 @@ export interface MailboxPorts {
   readonly leaseMs: number;
   readonly report: Report;
   readonly redactor: Redactor | null;
-  /** The run has ended, or a node of it that started others: these relatives have to know. */
+  /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
   readonly tellRelatives: (state: RunState, relatives: readonly RunId[]) => void;
   readonly isUnwanted: IsUnwanted;
-  /** A run was given back and wants to be woken by time. */
+  /** Asks the scheduler to wake a released run at this time. */
   readonly wakeBy: (at: number) => void;
-  /** The mailbox holds nothing any more and can be forgotten. */
+  /** The mailbox is empty and can be removed. */
   readonly emptied: (runId: RunId, mailbox: object) => void;
 }
 
@@ -36,17 +36,17 @@ export interface RunCreation {
   readonly isAloneInScope: Append['isAloneInScope'];
 }
 
-/** A mailbox opens for a run that is being created, one whose lease was claimed, or one that rests. */
+/** A mailbox opens for a new run, for a run with a claimed lease, or for a resting run. */
 export type Opening = RunCreation | { readonly kind: 'claimed'; readonly fence: number } | { readonly kind: 'resting' };
 
-/** The mailbox turns its callers away: another node holds the run. */
+/** Rejects callers because another node holds the run. */
 export const leaseGone = (runId: RunId) =>
   new RetryableError('lease_lost', {
     message: `Another node steps run ${runId} now.`,
     hint: 'Leave the run to its new holder.',
   });
 
-/** The mailbox turns its callers away: it is closing. */
+/** Rejects callers because the mailbox is closing. */
 export const stopped = (runId: RunId) =>
   new RetryableError('service_unavailable', {
     message: `This host has stopped stepping run ${runId}.`,

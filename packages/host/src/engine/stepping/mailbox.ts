@@ -1,6 +1,6 @@
 /**
- * The single writer for a run in this process. Facts are posted to it; it folds them, decides what follows, appends both
- * in one commit, and only then performs the effects. It never does two of these at once.
+ * The single writer for a run in this process. It folds posted facts, decides what follows, appends both in one commit,
+ * and only then performs the effects. It runs one such step at a time.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import { awaitsEffects, type Batch } from '../core/compose.ts';
@@ -13,7 +13,7 @@ import { HeldRun, type LoadedRun } from './held-run.ts';
 import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
 import { Readers } from './readers.ts';
 
-/** What became of an append: the store acknowledged it, or the log showed that it took place, or it did not. */
+/** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
 type Written = 'acknowledged' | 'found' | 'not';
 
 const SET_ASIDE_MS = 60_000;
@@ -50,7 +50,7 @@ export class Mailbox {
     this.nudge();
   }
 
-  /** A look at the run's state as the log has it; waits for an append that is under way. */
+  /** Reads the run's durable state; waits for an append in progress. */
   read<T>(look: (state: RunState) => T): Promise<T> {
     const seen = this.#readers.add(look);
     const { loaded, isStale } = this.#held;
@@ -59,26 +59,28 @@ export class Mailbox {
     return seen;
   }
 
-  /** A commit of this run was seen; rows beyond the known ones are another node's. */
+  /** Handles an observed commit of this run. Rows beyond the known ones come from another node. */
   sawCommit(lastSeq: number): void {
     this.#held.sawCommit(lastSeq);
     if (this.#held.isStale) this.nudge();
   }
 
-  /** The scheduler claimed the run for this node: for its timer, a wake, or because its former holder is gone. */
+  /** Takes a lease that the scheduler claimed for this node: for a timer, a wake, or a lost holder. */
   adopt(fence: number): void {
     this.#held.claim(fence);
     this.nudge();
   }
 
-  /** Steps the run, if it is not being stepped. */
+  /** Steps the run unless a step is in progress. */
   nudge(): void {
     if (this.#isBusy || this.#isClosed) return;
     this.#isBusy = true;
     this.#stepping = this.#step();
   }
 
-  /** Stops: attempts under way are aborted and count as interrupted; the lease goes back so that others may go on. */
+  /**
+   * Stops the mailbox. Aborts attempts in progress, which count as interrupted, and releases the lease for other nodes.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#backoff.cutShort();
@@ -88,7 +90,7 @@ export class Mailbox {
     if (fence !== null) await this.#held.release(fence, this.#ports.clock.now());
   }
 
-  /** One async function for all of it: another would cost every step of every run two promises. */
+  /** A single async function: a second one would cost every step of every run two promises. */
   async #step(): Promise<void> {
     const held = this.#held;
     try {
@@ -110,7 +112,7 @@ export class Mailbox {
           continue;
         }
         const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
-        // A batch that was found in the log is in a state loaded anew.
+        // If the batch was found in the log, the state has been loaded again.
         const durable = held.loaded;
         if (written === 'not' || durable === null) continue;
         this.#backoff.reset();
@@ -128,7 +130,10 @@ export class Mailbox {
     }
   }
 
-  /** The batch was not acknowledged. Unless it is found in the log, the state is gone and the facts are back, or refused. */
+  /**
+   * Handles an unacknowledged batch. Unless the log holds it, the state is discarded and its facts are requeued or
+   * refused.
+   */
   async #refused(batch: Batch, error: unknown): Promise<Written> {
     const held = this.#held;
     const refusal = refusalOf(error);
@@ -145,7 +150,7 @@ export class Mailbox {
     return this.#unknown(batch, error);
   }
 
-  /** The store failed: the rows may or may not be there. Only the log can tell. */
+  /** Handles a store failure: only the log shows whether the rows were written. */
   async #unknown(batch: Batch, error: unknown): Promise<Written> {
     const held = this.#held;
     const { isCreating } = held;
@@ -165,7 +170,7 @@ export class Mailbox {
     for (const fact of batch.facts) if (!isRetried(fact)) fact.refused(error);
     this.#facts.unshift(...batch.facts.filter(isRetried));
     if (isCreating) {
-      // Its starter learns that the run exists; others learn that another node steps it.
+      // The caller that starts the run gets the conflict; others get that another node holds the run.
       this.#drop(isCairnError(error, 'conflict') ? leaseGone(this.runId) : error);
       return 'not';
     }
@@ -174,7 +179,7 @@ export class Mailbox {
     return 'not';
   }
 
-  /** Nothing to write. The lease stays while attempts are under way, and goes back when the run waits for others. */
+  /** Rests with nothing to write. Keeps the lease while attempts are in progress; otherwise releases it. */
   async #rest(run: LoadedRun): Promise<boolean> {
     const held = this.#held;
     if (held.hasClaim) return false;
@@ -191,8 +196,8 @@ export class Mailbox {
   }
 
   /**
-   * An open call without an attempt was asked for by an append whose answer was lost; or the lease was lost, and a new
-   * holder asked for it. Only the store can tell. False when it could not be asked.
+   * Starts open calls without an attempt. Either the response of the append that requested them was lost, or the lease
+   * was lost and a new holder requested them. Only the store can tell. Returns false if the store fails.
    */
   async #start({ state, attempts }: LoadedRun, calls: readonly OpenCall[]): Promise<boolean> {
     try {
@@ -207,7 +212,7 @@ export class Mailbox {
     }
   }
 
-  /** True when this mailbox is done for: the run is unknown, or this host cannot step it. */
+  /** Handles a failed load. Returns true if the mailbox is dropped: the run is unknown, or this host cannot step it. */
   async #unreadable(error: unknown): Promise<boolean> {
     this.#held.unload();
     const { fence } = this.#held;
@@ -218,14 +223,14 @@ export class Mailbox {
     }
     this.#drop(error);
     if (fence !== null) {
-      // Its code is gone or its rows are damaged: it must neither stop the others nor be tried without a pause.
+      // Its code is missing or its rows are damaged: it must not block other runs or be retried without a delay.
       this.#report('error', 'run.quarantined', error);
       await this.#held.release(fence, this.#ports.clock.now() + SET_ASIDE_MS);
     }
     return true;
   }
 
-  /** Lets go of everything. What is refused here is for another holder, or for the caller to send again. */
+  /** Drops everything. Another holder handles the refused facts, or the caller sends them again. */
   #drop(error: unknown): void {
     this.#isClosed = true;
     this.#held.drop();

@@ -1,4 +1,4 @@
-/** Tells the relatives of a run that it ended, or that a node of it no longer waits for the runs it started. */
+/** Notifies a run's relatives that it ended, or that a node of it no longer waits for its child runs. */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
@@ -6,12 +6,12 @@ import { childEnded, parentEnded } from '../family/ends.ts';
 import type { Report } from '../ports.ts';
 
 export interface NoticePorts {
-  /** Records a fact in a run, whichever node steps it. */
+  /** Records a fact in a run, regardless of which node holds it. */
   readonly write: (id: RunId, propose: Fact['propose']) => Promise<unknown>;
   readonly report: Report;
 }
 
-/** At once. Were this host stopped now, the wakes that were written with the end would tell the relatives. */
+/** Notifies immediately. If this host stops first, the wakes written with the end notify the relatives. */
 export function notifyRelatives(ports: NoticePorts, state: RunState, relatives: readonly RunId[]): void {
   const { runId, view } = state;
   for (const relative of relatives) {
@@ -22,7 +22,7 @@ export function notifyRelatives(ports: NoticePorts, state: RunState, relatives: 
 
 function notify({ write, report }: NoticePorts, runId: RunId, propose: Fact['propose']): void {
   write(runId, propose).catch((error: unknown) => {
-    // A relative looks again when it is woken, and a run that does not exist yet has missed nothing.
+    // A relative checks again when it is woken, and a run that does not exist yet has missed nothing.
     if (isCairnError(error) && (error.retryable || error.code === 'not_found')) return;
     report({ level: 'warn', event: 'run.notify_failed', facts: { runId }, error });
   });

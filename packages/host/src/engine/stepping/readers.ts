@@ -1,4 +1,7 @@
-/** Those who wait for a look at a run's state. What they want of it they take at once: a moment later it may be ahead of the log. */
+/**
+ * Pending reads of a run's state. A reader takes its values synchronously, because the state may then move ahead of the
+ * log.
+ */
 import type { RunState } from '../core/state.ts';
 
 interface Reader {

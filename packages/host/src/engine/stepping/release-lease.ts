@@ -1,4 +1,4 @@
-/** Gives a run's lease back to the queue, with the instant at which somebody has to look at the run again. */
+/** Releases a run's lease to the queue, with the time of the run's next wake. */
 import type { RunId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { Report } from '../ports.ts';
@@ -18,7 +18,7 @@ export async function releaseLease(
     await store.queue.release(lease);
     if (wakeAt !== null) wakeBy(wakeAt);
   } catch (error) {
-    // The lease then ends with this node's session; only time is lost.
+    // The lease then expires with this node's session; the only cost is the delay.
     report({ level: 'warn', event: 'lease.release_failed', facts: { runId }, error });
   }
 }

@@ -1,4 +1,4 @@
-/** Brings a run's state into memory: the newest checkpoint, then the tail of its log. */
+/** Loads a run's state: the newest checkpoint, then the tail of its log. */
 import { foldEventOf, parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -9,7 +9,9 @@ import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 
-/** Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start. */
+/**
+ * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
+ */
 export const STATE_FORMAT = 'run-state/8';
 
 const PAGE = 1_000;
@@ -18,19 +20,19 @@ export interface LoadedRun {
   readonly record: RunRecord;
   readonly workflow: Workflow;
   readonly state: RunState;
-  /** seq of the checkpoint it started from; -1 without one. */
+  /** seq of the checkpoint it was loaded from; -1 if there was none. */
   readonly checkpointSeq: number;
 }
 
 export interface RunLoader {
-  /** `not_found` when there is no such run; of a tenant, before anything else of the run is looked at. */
+  /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
   load(runId: RunId, tenant?: string): Promise<LoadedRun>;
-  /** Fold whatever the log holds beyond the state. */
+  /** Folds the rows that the log holds beyond the state. */
   catchUp(state: RunState, workflow: Workflow): Promise<void>;
   saveCheckpoint(state: RunState): Promise<void>;
 }
 
-/** Also for a run of another tenant: it looks like one that never was. A text that no run can be called is quoted. */
+/** Also thrown for a run of another tenant, so that it looks like an unknown run. A malformed run id is quoted. */
 export function runNotFound(runId: string): TerminalError {
   const isRunId = parseRunId(runId) !== null;
   return new TerminalError('not_found', {
@@ -40,7 +42,7 @@ export function runNotFound(runId: string): TerminalError {
   });
 }
 
-/** Also for a context of another tenant. */
+/** Also thrown for a context of another tenant. */
 export const contextNotFound = (contextId: string) =>
   new TerminalError('not_found', {
     message: `There is no context ${quoted(contextId, 140)}.`,

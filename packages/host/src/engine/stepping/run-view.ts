@@ -1,4 +1,4 @@
-/** A run's public view out of the log, for who shows runs and does not step them: the newest checkpoint, then the tail. */
+/** Loads a run's public view for readers that do not step runs: the newest checkpoint, then the tail of the log. */
 import { foldEventOf, foldRun, newRunView, type RunId, type RunView } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -9,7 +9,7 @@ const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
 
 export type LoadView = (runId: RunId) => Promise<RunView>;
 
-/** The view after the last durable row, and the caller's own: nobody else changes it. */
+/** Returns the view after the last durable row. The caller owns the returned object. */
 export function createLoadView({ log, checkpoints }: Pick<Store, 'log' | 'checkpoints'>): LoadView {
   return async (runId) => {
     const checkpoint = await checkpoints.get(runId);

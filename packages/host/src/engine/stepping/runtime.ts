@@ -1,4 +1,4 @@
-/** The engine at work: keeps one mailbox for each run it steps, and turns commands into facts posted to them. */
+/** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
 import { isCairnError, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import { awaited } from '../core/facts.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
@@ -52,7 +52,7 @@ class Runtime implements Engine {
   readonly #creation: RunCreationPorts;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
-  /** Commands that have not been answered yet. */
+  /** Commands in progress. */
   readonly #commands = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -126,7 +126,7 @@ class Runtime implements Engine {
     };
   }
 
-  /** Runs that nodes start are created like any other. */
+  /** Child runs are created like any other run. */
   #childPerformer(): Performer {
     const { store, limits, clock } = this.#options;
     return childPerformer({
@@ -191,7 +191,7 @@ class Runtime implements Engine {
     return this.#redactor === null ? value : this.#redactor.value(value);
   }
 
-  /** `close` waits for every command that was let in, and lets none in after it. */
+  /** Tracks a command, so that `close` waits for it. */
   async #command<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const answer = work();
     this.#commands.add(answer);
@@ -212,7 +212,7 @@ class Runtime implements Engine {
       try {
         return await mailbox.read((state) => snapshotOf(state, tenant));
       } catch (error) {
-        // The mailbox was given up meanwhile, or never came to be: the log has the answer.
+        // The mailbox was dropped meanwhile or never opened: read from the log instead.
         if (!isCairnError(error)) throw error;
       }
     }
@@ -232,7 +232,7 @@ class Runtime implements Engine {
     return describeNodeTypes(this.#nodeTypes);
   }
 
-  /** Writes a command's fact: through the mailbox here, or past it when another node holds the run. */
+  /** Writes a command's fact: through the local mailbox, or without the lease if another node holds the run. */
   async #write<Answer extends object>(id: RunId, command: Command<Answer>): Promise<Answer> {
     const { store, clock } = this.#options;
     const record = recordFor(command.idempotency, clock);
@@ -268,7 +268,7 @@ class Runtime implements Engine {
 
   #adopt(id: RunId, fence: number): void {
     if (this.#closed) {
-      // Claimed while the engine was closing: it goes straight back.
+      // Claimed while the engine was closing: release it at once.
       this.#commands.add(releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
       return;
     }

@@ -1,4 +1,6 @@
-/** Takes up runs that are due or were left behind: one claim loop a node, armed for the next instant at which it can matter. */
+/**
+ * Claims runs that are due or were abandoned. Each node has one claim loop, armed for the next time a run may be due.
+ */
 import type { RunId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { Clock, Report } from '../ports.ts';
@@ -9,14 +11,14 @@ export interface SchedulerPorts {
   readonly owner: string;
   readonly leaseMs: number;
   readonly report: Report;
-  /** How many runs are held here: while there are any, the session is kept alive. */
+  /** Number of runs held here. While it is above 0, the scheduler renews the session. */
   readonly held: () => number;
   readonly adopt: (runId: RunId, fence: number) => void;
 }
 
 const CLAIM_LIMIT = 64;
 
-/** Another node may have woken a run without this one hearing of it. */
+/** Polling interval: another node may wake a run without notifying this one. */
 const POLL_MS = 1_000;
 
 export class Scheduler {
@@ -25,7 +27,7 @@ export class Scheduler {
   #again = false;
   #closed = false;
   #alarm: { readonly at: number; readonly off: () => void } | null = null;
-  /** The earliest instant somebody asked for while a round was under way. */
+  /** The earliest wake requested while a round was in progress. */
   #asked = Number.POSITIVE_INFINITY;
   #renewOff: (() => void) | null = null;
 
@@ -33,14 +35,14 @@ export class Scheduler {
     this.#ports = ports;
   }
 
-  /** Starts to keep the session and to claim. The first round has ended when this resolves. */
+  /** Starts to renew the session and to claim runs. Resolves after the first round. */
   async open(): Promise<void> {
     await this.#renew();
     this.nudge();
     await this.#running;
   }
 
-  /** Something may be due now. */
+  /** Starts a round, because a run may be due now. */
   nudge(): void {
     if (this.#closed) return;
     if (this.#running !== null) {
@@ -57,7 +59,7 @@ export class Scheduler {
     });
   }
 
-  /** A run of this node wants to be woken then, perhaps sooner than the alarm is set for. */
+  /** Requests a wake at this time, which may be earlier than the current alarm. */
   wakeBy(at: number): void {
     if (this.#closed) return;
     if (this.#running !== null) this.#asked = Math.min(this.#asked, at);
@@ -85,7 +87,7 @@ export class Scheduler {
         }
         const claims = await store.queue.claim({ owner, now, until: now + leaseMs, limit: CLAIM_LIMIT });
         for (const { runId, fence } of claims) this.#ports.adopt(runId, fence);
-        // Due and yet not to be had: a clock that jumped, or another node was quicker. The next poll looks again.
+        // Due but not claimable: the clock jumped, or another node was faster. The next poll tries again.
         if (claims.length === 0) break;
       }
     } catch (error) {
@@ -105,7 +107,7 @@ export class Scheduler {
     this.#alarm = null;
   }
 
-  /** The session is what keeps every lease of this node: renewed well before it ends, as long as something is held. */
+  /** Renews the session, which keeps every lease of this node, well before it expires and while runs are held. */
   async #renew(): Promise<void> {
     const { clock, store, owner, leaseMs, report, held } = this.#ports;
     if (this.#closed) return;

@@ -1,17 +1,17 @@
-/** Snapshots of runs: of a state in memory, or of a run that only the store knows. */
+/** Snapshots of runs: from a state in memory, or from the store. */
 import { type RunId, type RunSnapshot, runSnapshot } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import { importedSnapshot } from './imported-run.ts';
 import { type RunLoader, runNotFound } from './run-loader.ts';
 
-/** A snapshot with the seq of the last event in it. */
+/** A snapshot and the seq of its last event. */
 export interface SnapshotAt {
   readonly seq: number;
   readonly snapshot: RunSnapshot;
 }
 
-/** Another tenant's run is `not_found`. */
+/** Throws `not_found` for another tenant's run. */
 export function snapshotOf({ view, runId }: RunState, tenant: string): SnapshotAt {
   if (view.owner?.tenant !== tenant) throw runNotFound(runId);
   return { seq: view.lastSeq, snapshot: runSnapshot(view) };

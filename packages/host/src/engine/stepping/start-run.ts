@@ -1,4 +1,6 @@
-/** The first row of a run: checks what the request brings against the definition and pins all that the run depends on. */
+/**
+ * Builds the first row of a run: validates the request against the definition and pins everything the run depends on.
+ */
 import {
   type ChannelDeclaration,
   type ContextId,
@@ -30,14 +32,14 @@ export interface RunRequest {
   readonly options: Pick<RunOptions, 'configurable' | 'tags' | 'metadata'>;
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   readonly scopeId?: string | undefined;
-  /** Of a run that a node of another run asked for. */
+  /** Set if a node of another run requested this run. */
   readonly child?: ChildStart | undefined;
 }
 
-/** Version of the engine's decisions; a run goes on under the rules it began with. */
+/** Version of the engine's decision rules; a run continues under the rules it began with. */
 const ENGINE_VERSION = '1';
 
-/** Throws `validation_error`: what is wrong with a request is said when the run is created, never later. */
+/** Throws `validation_error`, so that request errors surface when the run is created, never later. */
 export function startedDraft(start: {
   readonly workflow: Workflow;
   readonly request: RunRequest;
@@ -87,7 +89,9 @@ function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy }: Child
   if (child.isDetached) payload.detached = true;
 }
 
-/** The row after the first one, of a run that has a callback: of the operator, since such an address may itself be a secret. */
+/**
+ * The second row of a run with a callback. Only operators see it, because a callback address may itself be a secret.
+ */
 export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[] =>
   callbackUrl === undefined ? [] : [row('cairn.callback.requested', { callbackUrl })];
 
@@ -146,7 +150,7 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
   return problems;
 }
 
-/** What stands in the way of single nodes. */
+/** Collects the problems that nodes report for this run. */
 function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObject; budget: Budget }): string[] {
   const problems: string[] = [];
   for (const { id, node, type } of nodes.values()) {
@@ -163,7 +167,7 @@ function seededVariables(definition: WorkflowDefinition, inputs: JsonObject, uns
   return { ...Object.fromEntries(defaults), ...inputs };
 }
 
-/** Also of channels that are only declared by the nodes that write them: their writes cannot carry a time to live. */
+/** Includes channels declared only by the nodes that write them, because their writes cannot carry a time to live. */
 function channelDeclarations(definition: WorkflowDefinition): Readonly<Record<string, ChannelDeclaration>> | undefined {
   const channels: Record<string, ChannelDeclaration> = { ...definition.channels };
   for (const { typeId, config } of definition.nodes) {

@@ -1,22 +1,23 @@
-/** The result of a step as it can be recorded: plain JSON without secrets that fits in an event, or an error. */
+/** Makes the result of a step recordable: plain JSON without secrets that fits in an event, or an error. */
 import { isCairnError, isJsonObject, type Json, type JsonObject, quoted, thrownText } from '@cairn/protocol';
 import type { RunError, StepResult } from '../core/state.ts';
 import type { Redactor } from '../ports.ts';
 import { plainJsonCopy } from '../values/json-copy.ts';
 
-/** Largest result of a step, as JSON text; a larger one does not fit in an event. */
+/** Maximum length of a step's result as JSON text; a longer one does not fit in an event. */
 const MAX_OUTCOME_LENGTH = 480 * 1024;
 
-/** What JSON cannot carry is an error now, not a hole in the history later. */
+/** A result that JSON cannot represent becomes an error now instead of a gap in the history later. */
 export function recordable(step: string, outcome: unknown, redactor: Redactor | null): StepResult {
   try {
     const plain = plainJsonCopy(outcome ?? null);
     if (plain !== undefined) return { outcome: redactor === null ? plain : redactor.value(plain) };
-    // JSON.stringify gives undefined for a function, whatever its type says.
+    // JSON.stringify returns undefined for a function, although its type says otherwise.
     const text: string | undefined = JSON.stringify(outcome ?? null);
     if (text === undefined) return { error: unrecordable(step, `is a ${typeof outcome}, which is not JSON`) };
     if (text.length > MAX_OUTCOME_LENGTH) return { error: tooLarge(step, text.length) };
-    // The run goes on with what is recorded, so that a resumed run equals the first: dates, undefined and the like are gone here.
+    // The run continues with the recorded JSON, so that a resumed run sees the same values. Dates and undefined are
+    // converted here.
     const parsed: Json = JSON.parse(text);
     const clean = redactor === null ? parsed : redactor.value(parsed);
     const length = clean === parsed ? text.length : JSON.stringify(clean).length;
@@ -39,7 +40,10 @@ const tooLarge = (step: string, length: number): RunError => ({
   retryable: false,
 });
 
-/** An error that nobody classified may pass: it counts as retryable, within the node's retry settings. */
+/**
+ * Turns a thrown error into a recordable one. An unclassified error counts as retryable, within the node's retry
+ * settings.
+ */
 export function stepError(error: unknown, redactor: Redactor | null): RunError {
   const clean = (text: string): string => (redactor === null ? text : redactor.text(text));
   if (isCairnError(error)) {
@@ -47,7 +51,7 @@ export function stepError(error: unknown, redactor: Redactor | null): RunError {
     const details = detailsOf(error.details, redactor);
     return details === undefined ? known : { ...known, details };
   }
-  // Redacted before it is cut, because half a secret is not found.
+  // Redact before truncating, because the redactor does not recognise a partial secret.
   const message = quoted(clean(thrownText(error)), 2000);
   const code = codeOf(error);
   return {
@@ -57,7 +61,7 @@ export function stepError(error: unknown, redactor: Redactor | null): RunError {
   };
 }
 
-/** System errors have a code; reading it from what was thrown may itself throw. */
+/** Reads the code that system errors have. Reading it from a thrown value may itself throw. */
 function codeOf(error: unknown): unknown {
   try {
     const isObject = typeof error === 'object' || typeof error === 'function';
@@ -67,7 +71,7 @@ function codeOf(error: unknown): unknown {
   }
 }
 
-/** Only what JSON can carry. */
+/** Returns the details if they are a plain JSON object. */
 function detailsOf(details: unknown, redactor: Redactor | null): JsonObject | undefined {
   if (details === undefined) return undefined;
   const plain = plainJsonCopy(details);
