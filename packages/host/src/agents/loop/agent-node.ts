@@ -1,4 +1,4 @@
-/** The kinds of node that act as an agent: what their configuration may hold, and the loop behind them. */
+/** The node types that act as an agent: their config schemas and the agent loop that drives them. */
 import { z } from 'zod';
 import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
 import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
@@ -11,7 +11,7 @@ import type { LoopOptions } from './loop-options.ts';
 import { mockAgent } from './mock-agent.ts';
 import { costProblems } from './run-costs.ts';
 
-/** What every agent node may be told. */
+/** Config fields that every agent node accepts. */
 export const agentFields = {
   limits: limits.optional(),
   reasoningVerbosity: z.enum(['summary', 'full', 'off']).optional(),
@@ -26,7 +26,9 @@ export const agentFields = {
 
 const agentConfig = z.strictObject(agentFields);
 
-/** What a node without an agent says itself. The last two stand in published workflows and change nothing. */
+/**
+ * Config of a node that can carry its own prompt. Published workflows contain the last two fields; they have no effect.
+ */
 const promptConfig = z
   .strictObject({
     ...agentFields,
@@ -47,7 +49,7 @@ const needsSchema: Problem = {
   message: 'it must say what the result looks like, or agent name one that has a return schema',
 };
 
-/** What every agent node is, beside its name, its config and what it needs. */
+/** The parts that all agent node types share. */
 const agentNode = (options: LoopOptions) =>
   ({
     driver: createAgentDriver(options) as NodeDriver,
@@ -56,7 +58,7 @@ const agentNode = (options: LoopOptions) =>
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;
 
-/** Nodes that act as agents, and the one that plays an agent for tests. */
+/** Creates the agent node types, including the mock agent for tests. */
 export function createAgentNodes(options: LoopOptions): readonly NodeType[] {
   return [
     defineNodeType({

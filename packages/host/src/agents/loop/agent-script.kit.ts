@@ -1,4 +1,4 @@
-/** Plays an agent node against the engine's pure core: models and tools answer when, and what, the test says. */
+/** Runs an agent node against the engine's pure core. The test decides when models and tools answer, and with what. */
 import { createHash } from 'node:crypto';
 import type { Draft, JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
@@ -77,7 +77,7 @@ export const testLoopOptions = (more: Partial<LoopOptions> = {}): LoopOptions =>
   ...more,
 });
 
-/** What a test wants to be different. */
+/** The parts of the default agent definition that a test overrides. */
 export type TestAgent = Pick<Differences, 'manifest' | 'taskSchema' | 'returnSchema'>;
 
 const allTools = ['openwop:look', 'openwop:web', 'openwop:save', 'openwop:secret'];
@@ -89,10 +89,10 @@ function definitionOf(name: string, { manifest, ...schemas }: TestAgent): AgentD
 }
 
 export interface AgentScriptOptions {
-  /** By name; the first is the node's. */
+  /** Keyed by name; the node uses the first. */
   readonly agents?: Readonly<Record<string, TestAgent>>;
   readonly config?: JsonObject;
-  /** Names, for nodes `b`, `c` and so on that come after it. */
+  /** Agent names for the nodes `b`, `c` and so on that follow. */
   readonly next?: readonly string[];
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
@@ -100,7 +100,7 @@ export interface AgentScriptOptions {
   readonly loopOptions?: Partial<LoopOptions>;
 }
 
-/** One run of an agent node called `a`, and of those that come after it. */
+/** One run of an agent node called `a` and of the nodes that follow it. */
 export class AgentScript extends RunScript {
   constructor(options: AgentScriptOptions = {}) {
     const { agents = { solo: {} }, config = {}, inputs = { message: 'Do it.' }, configurable, settings } = options;
@@ -136,13 +136,13 @@ export class AgentScript extends RunScript {
     return call;
   }
 
-  /** Attempts of the open turn that failed. */
+  /** Failed attempts of the open turn. */
   get failures(): number {
     const { stage } = openInvocation(this.state.inner.a as LoopState);
     return stage.kind === 'model' ? stage.call.failures : 0;
   }
 
-  /** What the open turn is asked with. */
+  /** The request of the open turn. */
   get request(): ModelRequest {
     return drivenInput(this.state, this.workflow, this.modelCall) as ModelRequest;
   }
@@ -164,7 +164,7 @@ export class AgentScript extends RunScript {
     return this.lands(this.modelCall.callId, { outcome: { error: error as JsonObject } });
   }
 
-  /** A row of the open model call while it streams. */
+  /** Writes a row that the open model call streams. */
   streams(type: 'agent.reasoning.delta' | 'output.chunk', payload: JsonObject): this {
     const { nodeId, requestedSeq } = this.modelCall;
     this.write([{ type, nodeId, cause: requestedSeq, audience: 'client', payload } as Draft]);
@@ -191,7 +191,7 @@ export class AgentScript extends RunScript {
     return this.tool(toolId, { kind: 'result', value: value as never });
   }
 
-  /** Rows of the agent, without those of the run. */
+  /** Event types of the agent, without those of the run. */
   story(): string[] {
     return this.types().filter((type) => !/^(run\.|cairn\.task|node\.started)/.test(type));
   }

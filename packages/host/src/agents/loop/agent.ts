@@ -1,4 +1,4 @@
-/** An agent as the loop acts for it: out of the definition its run is pinned to, or out of a node's own prompt. */
+/** The loop's view of an agent. It comes from the definition pinned by the run, or from the node's own prompt. */
 import { type AgentRef, isJsonObject, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
@@ -7,18 +7,18 @@ export interface Agent {
   readonly agentId: string;
   readonly ref: AgentRef;
   readonly systemPrompt: string;
-  /** The layer that the prompt comes from. */
+  /** The prompt layer that supplies the system prompt. */
   readonly promptLayer: 'agent-intrinsic' | 'node';
   readonly modelClass: string;
   readonly allowlist: readonly string[] | undefined;
-  /** It was told how sure it has to be, so that it can say how sure it is. */
+  /** The manifest sets a confidence, so the agent may state one. */
   readonly hasConfidence: boolean;
   readonly defaultThreshold: number | undefined;
   readonly isMemoryBound: boolean;
   readonly taskSchema: JsonObject | undefined;
   readonly returnSchema: JsonObject | undefined;
   readonly rehearsal: Json | undefined;
-  /** Whom it may hand work to. */
+  /** Agents of the same pack, to which this agent may hand off. */
   readonly colleagues: readonly Colleague[];
 }
 
@@ -28,11 +28,11 @@ export interface Colleague {
   readonly description: string | undefined;
 }
 
-/** The agent a node names, before anybody hands on. */
+/** The agent a node starts with, before any handoff. */
 export const firstAgentId = ({ node }: Pick<NodeContext, 'node'>): string =>
   node.agent?.agentId ?? `host:prompt:${node.id}`;
 
-/** Throws when the run is not pinned to such an agent. */
+/** Throws when the run does not pin this agent. */
 export function agentOf(context: NodeContext, agentId: string): Agent {
   if (context.node.agent === undefined) return promptAgent(context, agentId);
   const definition = context.agents.get(agentId);
@@ -75,7 +75,7 @@ function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinit
   return colleagues.sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
 }
 
-/** A node without an agent is one of its own: it has a prompt, and neither tools nor colleagues. */
+/** Builds the agent of a node that names none: it has a prompt, but no tools and no colleagues. */
 function promptAgent({ node }: NodeContext, agentId: string): Agent {
   const { id, config } = node;
   return {

@@ -1,11 +1,14 @@
-/** What is told when a node begins whose agent is another than that of the node before it: control has passed on. */
+/** Records a handoff when a node starts with a different agent than the node before it. */
 
 import type { Draft } from '../../engine/core/state.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { agentOf } from './agent.ts';
 import { handoffRow } from './rows.ts';
 
-/** One row for each agent whose work led here; none where nobody acted before, or the same agent goes on. */
+/**
+ * Returns one row for each other agent whose node led here. Returns none if no agent acted before or the same agent
+ * continues.
+ */
 export function boundaryRows(context: NodeContext): readonly Draft[] {
   const { node, compiled, sources, state } = context;
   if (node.agent === undefined) return [];

@@ -1,4 +1,4 @@
-/** What an agent node may spend: its own limits and the run's, looked at before each call, never after. */
+/** Budgets of an agent node. The loop checks the node's limits and the run's before each call, never after. */
 import { isJsonObject, type Json, type JsonObject, row, TerminalError, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft, RunError } from '../../engine/core/state.ts';
@@ -8,10 +8,10 @@ import { wholeNumber } from '../../engine/nodes/config-fields.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { LoopState } from './state/loop-state.ts';
 
-/** Turns of the model that a node gets when it says nothing. */
+/** Default limit of model turns per node. */
 const DEFAULT_MAX_TURNS = 16;
 
-/** What a node may limit. */
+/** The limits a node may set. */
 export const limits = z.strictObject({
   maxTurns: wholeNumber(1).optional(),
   maxToolCalls: wholeNumber(0).optional(),
@@ -22,18 +22,18 @@ export const limits = z.strictObject({
 export interface Breach {
   readonly kind: 'loop-iterations' | 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
   readonly limit: number;
-  /** More than the limit: what is spent, or would be by the next call. */
+  /** Always above the limit: the amount spent, or the amount after the next call. */
   readonly observed: number;
   readonly whose: 'node' | 'run';
 }
 
-/** Why a limit of cost cannot be kept; null where there is none. */
+/** Explains why a cost limit cannot be enforced; null when neither node nor run sets one. */
 export const unpriced = (node: WorkflowNode, budget: Budget, model: string): string | null =>
   limitsOf({ node }).maxCostUsd === undefined && budget.maxCostUsd === undefined
     ? null
     : `maxCostUsd is set and the price of ${model} is not known`;
 
-/** Throws for a limit that cannot be kept with this model, before anything is spent. */
+/** Throws when this model cannot enforce a cost limit, before anything is spent. */
 export function checkPrice(context: NodeContext, isPriced: boolean, model: string): void {
   const { node, state } = context;
   const problem = isPriced ? null : unpriced(node, state.account.limits, model);
@@ -45,11 +45,11 @@ export function checkPrice(context: NodeContext, isPriced: boolean, model: strin
   });
 }
 
-/** Checked when its workflow was registered. */
+/** Needs no validation here: registering the workflow validates the config. */
 const limitsOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject =>
   isJsonObject(config.limits) ? config.limits : {};
 
-/** The limit that one more turn of the model would pass. */
+/** The limit that one more model turn would exceed, or null. */
 export function turnBreach(context: NodeContext, loop: LoopState): Breach | null {
   const limits = limitsOf(context);
   const budget = context.state.account.limits;
@@ -66,7 +66,7 @@ export function turnBreach(context: NodeContext, loop: LoopState): Breach | null
   );
 }
 
-/** The least that counts as more than a limit that is reached exactly. */
+/** The smallest amount to report above a limit that is reached exactly. */
 const more = { 'budget-tokens': 1, 'budget-cost': 1e-6 } as const;
 
 function spent(
@@ -79,7 +79,7 @@ function spent(
   return { kind, limit, observed: amount > limit ? amount : limit + more[kind], whose };
 }
 
-/** The limit that so many more tool calls would pass. */
+/** The limit that this many more tool calls would exceed, or null. */
 export function toolBreach(context: NodeContext, loop: LoopState, calls: number): Breach | null {
   const limit = limitsOf(context).maxToolCalls;
   const budget = context.state.account.limits.maxToolCalls;

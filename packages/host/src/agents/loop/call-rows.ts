@@ -1,4 +1,4 @@
-/** The rows by which the calls of an agent begin and end, as the engine has to know them. */
+/** Tells the engine which rows open and close the calls of an agent. */
 import type { FoldEvent } from '@cairn/protocol';
 import { MODEL_PERFORMER, TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { RunChange } from '../../engine/workflow/node-type.ts';

@@ -1,4 +1,4 @@
-/** The agent loop as the engine drives it: decide over the log, one recorded call after the other. */
+/** The node driver of the agent loop: it decides from the log and makes one recorded call after another. */
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
 import { callChange } from './call-rows.ts';

@@ -1,4 +1,4 @@
-/** When a decision is held for a human: the threshold, the rule that set it, and the rows by which somebody is asked. */
+/** Holds low-confidence decisions for human review: the threshold, the rule that sets it, and the rows that ask. */
 import { type JsonObject, row, type ThresholdRule } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft } from '../../engine/core/state.ts';
@@ -15,7 +15,7 @@ export interface Threshold {
   readonly rule: ThresholdRule;
 }
 
-/** What the run says, else the manifest, else 0.7. */
+/** The run option, else the manifest's default, else 0.7. */
 function thresholdOf(context: Pick<NodeContext, 'state' | 'node'>, manifest: number | undefined): Threshold {
   const asked = validConfidence(configurableOf(context).escalationThreshold);
   if (asked !== undefined) return { threshold: asked, rule: 'run-option' };
@@ -35,7 +35,7 @@ export type Escalation =
   | { readonly action: 'suppressed'; readonly drafts: readonly Draft[] }
   | { readonly action: 'ask'; readonly drafts: readonly Draft[] };
 
-/** Exactly one action, and none where no confidence was stated or what was stated is none. */
+/** Returns exactly one action: `none` when the confidence is missing, invalid or high enough. */
 export function escalation(
   context: NodeContext,
   stated: Stated,

@@ -1,4 +1,4 @@
-/** The ways in which an invocation goes on or ends: one more turn, a handoff, a result, a failure. */
+/** The ways an invocation continues or ends: another turn, a handoff, a result or a failure. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
@@ -19,11 +19,11 @@ export interface LoopStep {
   readonly invocation: Invocation;
   readonly agent: Agent;
   readonly options: LoopOptions;
-  /** Rows of this decision that come first. */
+  /** Rows to write before all others of this decision. */
   readonly rows: readonly Draft[];
 }
 
-/** One more turn of the model, unless that would be too much. */
+/** Asks for another model turn, unless that would exceed a limit. */
 export function askNext(step: LoopStep, say: Parameters<typeof askModel>[2] = {}): NodeAction {
   const { context, invocation, rows } = step;
   const breach = turnBreach(context, context.inner);
@@ -33,14 +33,14 @@ export function askNext(step: LoopStep, say: Parameters<typeof askModel>[2] = {}
   return { kind: 'wait', drafts: [...rows, ...drafts], effects };
 }
 
-/** With what the calls of the turn gave, which is said with the next one. */
+/** Includes the tool results of this turn, which the next request sends. */
 const saidSoFar = (invocation: Invocation): number =>
   callsOf(invocation).reduce(
     (sum, { progress }) => (progress.kind === 'done' ? sum + JSON.stringify(progress.output).length : sum),
     invocation.characters,
   );
 
-/** Off its schema: the model is told once, and then the node fails. */
+/** Handles a result that violates its schema: the model gets one correction, then the node fails. */
 export function repair(step: LoopStep, problems: readonly string[]): NodeAction {
   const { context, invocation, agent } = step;
   if (invocation.repairs === 0) {
@@ -55,7 +55,9 @@ export function repair(step: LoopStep, problems: readonly string[]): NodeAction 
   });
 }
 
-/** The work goes to a colleague; the next decision begins with them. `before` are the rows that say so. */
+/**
+ * Hands the work to a colleague, with whom the next decision begins. `before` holds the rows that state the decision.
+ */
 export function handOn(step: LoopStep, handedOn: HandedOn, before: readonly Draft[]): NodeAction {
   const { context, invocation, agent, rows } = step;
   const nodeId = context.node.id;
@@ -78,7 +80,7 @@ export interface Finished {
   /** The last turn of the model. */
   readonly turn: Turn;
   readonly decision: Json;
-  /** Where it was stated by a call. */
+  /** Present when the model stated the decision by a tool call. */
   readonly stated?: StatedDecision;
   readonly rows: readonly Draft[];
   readonly outcome?: InvocationOutcome;
@@ -113,7 +115,7 @@ export function endByBreach(step: LoopStep, breach: Breach): NodeAction {
   return endBadly({ ...step, rows }, breachError(nodeId, breach));
 }
 
-/** An attempt that has changed something outside is not begun again by itself. */
+/** Fails the invocation. The error is not retryable if the attempt called a tool that may write. */
 export function endBadly(step: LoopStep, error: RunError, outcome: InvocationOutcome = 'failed'): NodeAction {
   const { context, invocation, agent, rows } = step;
   const completed = invocationCompletedRow(context.node.id, {

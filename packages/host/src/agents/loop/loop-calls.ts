@@ -1,4 +1,4 @@
-/** The calls of a turn that are the loop's own: what they state, and why one of them does not count. */
+/** Reads a turn's calls to the loop's own tools: what they state, and why the loop refuses one. */
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { loopTools } from '../tools/tool-registry.ts';
@@ -16,7 +16,7 @@ import type { FailedTool } from './rows.ts';
 import { taskProblems } from './task.ts';
 import { malformed, type Refused, refusal } from './tool-calls.ts';
 
-/** What a turn states, the first of each kind, and those of its calls to the loop that do not count. */
+/** The first decision and the first handoff of a turn, and the loop calls that are refused. */
 export interface Statements {
   readonly decided: StatedDecision | null;
   readonly handedOn: HandedOn | null;

@@ -1,4 +1,4 @@
-/** What the agent loop needs to know of its host: settings and pure functions, no I/O. */
+/** What the host gives the agent loop: settings and pure functions, no I/O. */
 import type { RunView } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
 import type { ToolAccess } from '../allowlist.ts';
@@ -11,14 +11,14 @@ export interface LoopOptions {
   /** Templates that nodes may refer to. */
   readonly prompts: PromptRegistry;
   readonly models: ModelFinder;
-  /** All that decides about the tools of an agent with this allowlist in this run. */
+  /** The tool registry and rules that apply to an agent with this allowlist in this run. */
   readonly toolAccess: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
-  /** Where neither run nor node says otherwise. */
+  /** The default when neither run nor node sets one. */
   readonly reasoningVerbosity: ReasoningVerbosity;
-  /** Most tokens of a summary of reasoning. */
+  /** Maximum number of tokens in a reasoning summary. */
   readonly reasoningTokenLimit: number;
-  /** The operator's choice for decisions below the threshold: `suppress` lets them pass and says so in the log. */
+  /** The operator's choice for decisions below the threshold. `suppress` lets them pass and logs that. */
   readonly lowConfidence: 'ask' | 'suppress';
-  /** Nodes that only tests need may stand in any workflow. */
+  /** Allows test-only nodes in any workflow. */
   readonly isConformanceHost: boolean;
 }

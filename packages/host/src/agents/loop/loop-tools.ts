@@ -1,4 +1,4 @@
-/** The calls that the loop answers itself: to state a decision, and to hand work to a colleague. */
+/** The tools that the loop answers itself: one states a decision, one hands work to a colleague. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { ModelTool } from '../models/turn.ts';
 import { loopTools, modelName } from '../tools/tool-registry.ts';
@@ -8,14 +8,14 @@ import { schemaAsPart } from './schema-part.ts';
 const decideName = modelName(loopTools.decide);
 const handoffName = modelName(loopTools.handoff);
 
-/** By the name a model is shown, or by the id, which some say instead. */
+/** Accepts the name shown to the model, or the tool id, which some models use instead. */
 export function loopToolCalled(name: string): string | null {
   if (name === decideName || name === loopTools.decide) return loopTools.decide;
   if (name === handoffName || name === loopTools.handoff) return loopTools.handoff;
   return null;
 }
 
-/** Those of them that an agent is shown. */
+/** The loop tools that an agent is offered. */
 export function loopToolsOf(agent: Agent): ModelTool[] {
   const tools: ModelTool[] = [];
   if (mayDecide(agent)) tools.push(decideTool(agent.returnSchema));
@@ -26,7 +26,7 @@ export function loopToolsOf(agent: Agent): ModelTool[] {
 export const mayDecide = (agent: Agent): boolean => agent.hasConfidence || lists(agent, loopTools.decide);
 export const mayHandOff = (agent: Agent): boolean => agent.colleagues.length > 0 && lists(agent, loopTools.handoff);
 
-/** They reach nothing outside the run, so that only the manifest has a say. */
+/** Loop tools reach nothing outside the run, so only the manifest's allowlist applies. */
 const lists = ({ allowlist = [] }: Agent, id: string): boolean =>
   allowlist.some((line) => line === id || line === '*' || line === 'openwop:*');
 
@@ -70,7 +70,7 @@ const introduction = ({ agentId, persona, description }: Colleague): string =>
 
 export interface StatedDecision {
   readonly decision: Json;
-  /** As the model said it; may be no number at all. */
+  /** As the model stated it; may not be a number. */
   readonly confidence: Json | undefined;
   readonly reasoning: string | undefined;
 }
@@ -82,7 +82,7 @@ export interface HandedOn {
   readonly reason: string | undefined;
 }
 
-/** A confidence that is none stays in it: that is seen in the log, and is no reason to ask the model again. */
+/** Keeps an invalid confidence: the log shows it, and the loop does not ask the model again because of it. */
 export function readDecision(input: Json): StatedDecision | string {
   const { decision, confidence, reasoning } = fieldsOf(input);
   if (decision === undefined) return 'decision is missing';
