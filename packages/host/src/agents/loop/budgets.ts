@@ -33,7 +33,7 @@ export const unpriced = (node: WorkflowNode, budget: Budget, model: string): str
     ? null
     : `maxCostUsd is set and the price of ${model} is not known`;
 
-/** Throws when this model cannot enforce a cost limit, before anything is spent. */
+/** Throws when a cost limit is set and the model has no known price, before anything is spent. */
 export function checkPrice(context: NodeContext, isPriced: boolean, model: string): void {
   const { node, state } = context;
   const problem = isPriced ? null : unpriced(node, state.account.limits, model);

@@ -1,4 +1,7 @@
-/** An agent that does what its configuration says, for tests of what agents look like from outside; its rows are those of the loop. */
+/**
+ * A mock agent that plays its configuration, so that tests can observe agents from outside. It writes the same rows as
+ * the loop.
+ */
 import type { AgentRef, ErrorCode, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../../engine/core/state.ts';
@@ -19,7 +22,7 @@ import {
 import { principalOf, verbosityOf } from './settings.ts';
 
 const json = z.custom<Json>(() => true);
-/** A fixture says what is to be seen; whether that is an object is not checked. */
+/** Accepts any value: the fixture decides what the row shows. */
 const handedContext = z.custom<JsonObject>(() => true);
 const agentId = z.string().min(3).max(256);
 
@@ -91,7 +94,7 @@ export function mockAgent(options: LoopOptions): NodeType {
   });
 }
 
-/** Reasoned, tools, handoff, decided, held: in this order. */
+/** Plays the config in a fixed order: reasoning, tool calls, handoff, decision, escalation. */
 function play(context: NodeContext<MockConfig>, options: LoopOptions) {
   const { node, config } = context;
   const from = emitterOf(node, config);
@@ -147,7 +150,7 @@ function toolRows(
     const { toolId, durationMs } = call;
     const callId = `${node.id}#${visit}.${attempt}/t0.${index}`;
     const called = { agentId: emitter, toolId, callId, principal: principalOf(context), safety: 'pure' as const };
-    // The first row of the decision is the node's start.
+    // The engine writes the node's start as the first row of the decision.
     const calledSeq = state.nextSeq + 1 + before + rows.length;
     rows.push(toolCalledRow(node.id, { ...called, input: call.arguments ?? null }, sha256));
     rows.push(

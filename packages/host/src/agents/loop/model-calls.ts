@@ -1,4 +1,4 @@
-/** The calls of the model: how a turn is asked for, with what, how its answer is recorded, and when it is tried again. */
+/** Model calls: requests a turn, builds its input, records its result, and decides when to retry. */
 import { isoTime, type Json, type PayloadOf, row, TerminalError } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall, RunError } from '../../engine/core/state.ts';
 import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
@@ -16,11 +16,11 @@ import { type Invocation, type LoopState, openInvocation, type TurnCall } from '
 
 type Context = DrivenContext<LoopState>;
 
-/** Whose calls are whose: one attempt of one visit of the node. */
+/** Call id prefix, unique to one attempt of one visit of the node. */
 export const callPrefix = ({ node, visit, attempt }: Pick<Context, 'node' | 'visit' | 'attempt'>): string =>
   `${node.id}#${visit}.${attempt}/`;
 
-/** The model an invocation keeps. Throws when there is none for it. */
+/** Finds the model that an invocation keeps. Throws when none is configured. */
 export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {
   const { rehearsal } = agent;
   const mock = mockOf(context);
@@ -45,7 +45,7 @@ export interface Asked {
   readonly effects: readonly Effect[];
 }
 
-/** The first attempt of the next turn. A note is what the loop itself has to say before it. */
+/** Requests the first attempt of the next turn. `note` is a message from the loop itself, sent with the request. */
 export function askModel(
   context: Context,
   invocation: Pick<Invocation, 'agentId' | 'provider' | 'model' | 'turns'>,
@@ -64,7 +64,7 @@ export function askModel(
   };
 }
 
-/** A turn changes nothing outside: asking twice costs twice, and that is all. */
+/** A model turn has no side effects, so it is `idempotent`: a repeated request only costs twice. */
 function requestPayload(
   context: Context,
   { agentId, provider, model }: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
@@ -78,7 +78,7 @@ function requestPayload(
   return { nodeId: context.node.id, callId, attempt, safety: 'idempotent', agentId, provider, model, options };
 }
 
-/** The turn once more, because whoever had it is gone. What readers saw of it ends first. */
+/** Requests the turn again after its attempt was interrupted. First closes the output that readers saw of it. */
 export function askModelAgain(context: Context, { callId, attempt }: OpenCall): readonly Draft[] {
   const invocation = openInvocation(context.inner);
   const nodeId = context.node.id;
@@ -88,13 +88,13 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
   ];
 }
 
-/** What a person has to know of a turn under which one holder after the other was lost. */
+/** Describes a turn for human review after its process died repeatedly. */
 export function aboutModel({ inner }: DrivenContext<LoopState>) {
   const { agentId, provider, model } = openInvocation(inner);
   return { agentId, model: `${provider}/${model}` };
 }
 
-/** What a turn is performed with. */
+/** Builds the input of a model call. */
 export function modelInput(context: Context, options: LoopOptions): ModelRequest {
   const invocation = openInvocation(context.inner);
   const agent = agentOf(context, invocation.agentId);
@@ -117,7 +117,7 @@ export function modelInput(context: Context, options: LoopOptions): ModelRequest
   };
 }
 
-/** The tools an agent may use here, and those that the loop answers itself. */
+/** The tools the agent may use in this run, plus the loop's own tools. */
 export function toolsShown(context: Context, agent: Agent, options: LoopOptions): readonly ModelTool[] {
   const shown = toolSurface(options.toolAccess(context.state.view, agent.allowlist)).map(
     ({ name, tool: { id, description, inputSchema } }): ModelTool => ({ toolId: id, name, description, inputSchema }),
@@ -125,21 +125,21 @@ export function toolsShown(context: Context, agent: Agent, options: LoopOptions)
   return [...shown, ...loopToolsOf(agent)];
 }
 
-/** The row that records what came of a turn. */
+/** The row that records the result of a turn. */
 export function modelReturned(context: Context, { callId, attempt }: OpenCall, result: CallResult): Draft {
   const outcome = 'outcome' in result ? recordable(result.outcome) : { error: thrown(result) };
   const nodeId = context.node.id;
   return row('cairn.model.returned', { nodeId, callId, attempt, ...outcome }, { nodeId });
 }
 
-/** A turn that no row can hold was none. What the performer gives is a `ModelOutcome`. */
+/** A turn too large for a row counts as failed. The performer returns a `ModelOutcome`. */
 function recordable(outcome: Json): ModelOutcome {
   if (!exceeds(outcome, MAX_ROW_BYTES)) return outcome as ModelOutcome;
   const message = `The model's turn has more than ${MAX_ROW_BYTES} bytes of JSON, which is more than an event can hold.`;
   return { error: { class: 'bad_stream', code: 'event_too_large', message, retryable: false } };
 }
 
-/** A performer gives failures as outcomes; what it throws is not classified. */
+/** Performers return failures as outcomes; an error they throw has no class. */
 function thrown(result: Exclude<CallResult, { outcome: Json }>): ModelFailure {
   const { code, message, retryable }: RunError =
     'error' in result
@@ -148,20 +148,20 @@ function thrown(result: Exclude<CallResult, { outcome: Json }>): ModelFailure {
   return { class: 'unknown', code, message, retryable: retryable ?? false };
 }
 
-/** Attempts of one turn that may fail before the node does. */
+/** Failed attempts of one turn after which the node fails. */
 const MAX_FAILURES = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** What a provider may ask to wait; one that asks for more is not waited for. */
+/** Longest `retryAfterMs` that is honored; a longer one is not retried. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
-/** How long until the next attempt; null when there is none. No chance in it: a run must decide the same every time. */
+/** Wait before the next attempt, or null when there is none. Has no jitter: a run must decide deterministically. */
 export function retryWait({ failures }: TurnCall, { retryable, retryAfterMs = 0 }: ModelFailure): number | null {
   if (!retryable || failures >= MAX_FAILURES || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null;
   return Math.max(retryAfterMs, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
 }
 
-/** The turn failed and is tried again after a while; what readers saw of it ends here. */
+/** Sets the retry timer of a failed turn and closes the output that readers saw of it. */
 export function waitToRetry(context: Context, call: TurnCall, failure: ModelFailure, waitMs: number): Draft[] {
   const { stream } = openInvocation(context.inner);
   const nodeId = context.node.id;
@@ -186,7 +186,7 @@ export function waitToRetry(context: Context, call: TurnCall, failure: ModelFail
   ];
 }
 
-/** The next attempt of a turn that failed. */
+/** Requests the next attempt of a failed turn. */
 export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {

@@ -1,4 +1,4 @@
-/** What an agent node does next, out of what its rows have told so far: one decision at a time. */
+/** Decides the next action of an agent node from the state folded from its rows. */
 
 import { type PayloadOf, row } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
@@ -50,12 +50,12 @@ export function nextOfLoop(context: Context, options: LoopOptions): NodeAction |
   }
 }
 
-/** A step before its agent is looked up, which costs more than to see that nothing follows. */
+/** A step without its agent: the lookup is skipped when there is nothing to do. */
 type Place = Pick<LoopStep, 'context' | 'invocation' | 'options'>;
 
 const stepOf = (at: Place): LoopStep => ({ ...at, agent: agentOf(at.context, at.invocation.agentId), rows: [] });
 
-/** The first invocation of the node, or that of a colleague. Whatever cannot be is said before anything is begun. */
+/** Starts the node's first invocation, or that of a colleague. All checks run before the first row is written. */
 function begin(context: Context, options: LoopOptions): NodeAction {
   const { inner, node } = context;
   const agent = agentOf(context, inner.handedOn?.agentId ?? firstAgentId(context));
@@ -98,7 +98,7 @@ function startedRow(context: Context, agent: Agent, { provider, model }: Model, 
   return row('agent.invocation.started', payload, { nodeId: context.node.id });
 }
 
-/** Nothing while the call is open; after a failure another attempt, at once or later, or the end. */
+/** Does nothing while the call is open. After a failure it retries after a wait, or gives up. */
 function goOnWithModel(at: Place, call: TurnCall): NodeAction | null {
   const { context, invocation } = at;
   const { progress } = call;

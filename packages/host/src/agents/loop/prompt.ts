@@ -1,4 +1,4 @@
-/** The prompts of an agent in its node: its own, or the templates that the node refers to. */
+/** The prompts of an agent in its node: the agent's own, or the templates that the node references. */
 
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext, NodeContext } from '../../engine/workflow/node-type.ts';
@@ -10,11 +10,11 @@ import { nodeTask } from './task.ts';
 
 type PromptParts = Pick<LoopOptions, 'prompts' | 'sha256'>;
 
-/** Which prompts the agent gets and why, in references and hashes. */
+/** Rows that record which prompts the agent gets and why, as references and hashes. */
 export const promptRows = (context: NodeContext, agent: Agent, options: PromptParts): readonly Draft[] =>
   promptsOf(context, agent, options).rows;
 
-/** What a model is told first: how to be, and what to do. */
+/** The system prompt and the first user message of an invocation. */
 export function openingWords(
   context: DrivenContext<LoopState>,
   agent: Agent,
@@ -29,7 +29,7 @@ export function openingWords(
 function promptsOf(context: NodeContext, agent: Agent, options: PromptParts) {
   const { agentId, systemPrompt, promptLayer } = agent;
   const own = { layer: promptLayer, text: systemPrompt, whose: nameOf(agent), agentId };
-  // What the node refers to is for the agent it names; a colleague has its own words only.
+  // The node's references apply only to the agent it names; a colleague uses its own prompt.
   const isFirst = agentId === firstAgentId(context);
   return nodePrompts(isFirst ? context : withoutReferences(context), own, options);
 }
@@ -39,7 +39,7 @@ function withoutReferences(context: NodeContext): NodeContext {
   return { ...context, node: { ...context.node, config: {} }, compiled: { ...context.compiled, definition } };
 }
 
-/** An agent's own prompt has no name but the agent's. */
+/** An agent's own prompt takes the agent's name. */
 function nameOf({ agentId, ref }: Agent): string {
   const name = agentId
     .toLowerCase()

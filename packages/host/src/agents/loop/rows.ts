@@ -1,4 +1,7 @@
-/** The rows by which agents act, in both spellings of their fields: one maker for each, shared by the loop and the mock agent. */
+/**
+ * Builds the rows that agents write, with both spellings of their fields. The loop and the mock agent share these
+ * functions.
+ */
 import {
   type AgentRef,
   type DraftOf,
@@ -13,10 +16,10 @@ import { canonicalText } from '../../engine/values/canonical.ts';
 import { utf8Prefix } from '../../utf8.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
 
-/** What is counted as a token where nobody can say exactly. */
+/** Estimated bytes per token. */
 const BYTES_PER_TOKEN = 4;
 
-/** A summary is cut at the limit, between characters; `off` is never asked for. */
+/** Cuts a summary at the token limit, between characters. Callers never pass `off`. */
 export function reasonedRow(
   nodeId: string,
   agentId: string,
@@ -45,7 +48,7 @@ export interface CalledTool {
   readonly input: Json;
   readonly principal: string | null;
   readonly safety: StepSafety;
-  /** Which lines let it pass; left out where nothing is performed. */
+  /** The rule that allowed the call; omitted when the call is not performed. */
   readonly rule?: string;
 }
 
@@ -76,7 +79,7 @@ export interface ReturnedTool {
   readonly attempt: number;
   /** seq of its `agent.toolCalled`. */
   readonly calledSeq: number;
-  /** Left out where nothing was performed. */
+  /** Omitted when the call was not performed. */
   readonly durationMs?: number | undefined;
   readonly isUntrusted?: boolean;
 }
@@ -109,12 +112,12 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
 
 export interface AgentDecision {
   readonly decision: Json;
-  /** As it was stated. */
+  /** As the model stated it. */
   readonly confidence: Json | undefined;
   readonly reasoning?: string | undefined;
 }
 
-/** A confidence that is no share between 0 and 1 is no signal; it is kept under another name, for whoever looks for the fault. */
+/** Records a confidence outside 0 to 1 as `invalidConfidence`, for debugging; it has no effect. */
 export function decidedRow(
   nodeId: string,
   agentId: string,
@@ -161,7 +164,7 @@ export interface InvocationEnd {
   readonly invocationId: string;
   readonly agentId: string;
   readonly outcome: InvocationOutcome;
-  /** Only where there is a schema. */
+  /** Present only when there is a schema. */
   readonly schemaValidated?: boolean | undefined;
   readonly confidence?: number | undefined;
 }
@@ -179,7 +182,7 @@ export const invocationCompletedRow = (nodeId: string, end: InvocationEnd): Draf
     { nodeId },
   );
 
-/** Exactly one for a call of a provider that gave something. */
+/** Written exactly once for each provider call that returned a turn. */
 export function usageRow(nodeId: string, { provider, model, usage, costUsd }: Turn): DraftOf<'provider.usage'> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const payload: PayloadOf<'provider.usage'> = {
@@ -196,7 +199,7 @@ export function usageRow(nodeId: string, { provider, model, usage, costUsd }: Tu
   return row('provider.usage', payload, { nodeId });
 }
 
-/** Closes the block of text that was streamed; what was left of it comes with it. */
+/** Closes the streamed text block and carries its remaining text. */
 export function lastChunkRow(nodeId: string, runId: RunId, channel: string, turn: Turn): DraftOf<'output.chunk'> {
   const { finish, model, provider } = turn;
   const { inputTokens, outputTokens } = turn.usage;
@@ -205,7 +208,7 @@ export function lastChunkRow(nodeId: string, runId: RunId, channel: string, turn
     completionTokens: outputTokens,
     totalTokens: inputTokens + outputTokens,
   };
-  // The wire has no name for the other two.
+  // The wire format has no name for these two.
   const finishReason = finish === 'error' || finish === 'other' ? {} : { finishReason: finish };
   const meta = { ...finishReason, model, provider, usage };
   return row('output.chunk', { nodeId, runId, chunk: turn.tail, isLast: true, channel, meta }, { nodeId });

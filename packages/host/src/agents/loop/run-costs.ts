@@ -1,4 +1,4 @@
-/** Whether a run can keep its limit of cost, said before it begins: without the prices of a model nobody can count. */
+/** Checks before a run starts that its cost limit can be enforced, which needs the prices of its models. */
 import { modelClassOf, type WorkflowNode } from '@cairn/protocol';
 import type { NewRunFacts } from '../../engine/workflow/node-type.ts';
 import type { Model } from '../models/model-port.ts';
@@ -6,7 +6,7 @@ import { unpriced } from './budgets.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { mockOf, selectionOf } from './settings.ts';
 
-/** Of the agent a node names; of colleagues it is said when they begin. */
+/** Checks the agent a node names. Colleagues are checked when their invocation starts. */
 export function costProblems(node: WorkflowNode, run: NewRunFacts, options: LoopOptions): readonly string[] {
   if (unpriced(node, run.budget, '') === null) return [];
   const model = modelOf(node, run, options);
@@ -15,7 +15,7 @@ export function costProblems(node: WorkflowNode, run: NewRunFacts, options: Loop
   return problem === null ? [] : [problem];
 }
 
-/** Null where there is none: that is another error, which the node tells. */
+/** Null when no model is found; the node reports that error itself. */
 function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopOptions): Model | null {
   const settings = { node, state: { view: { configurable, owner: null } } };
   const definition = node.agent === undefined ? undefined : agents.get(node.agent.agentId);

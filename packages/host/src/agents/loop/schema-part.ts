@@ -1,7 +1,7 @@
-/** A JSON Schema that becomes a part of another one: its references, which start at its own root, are moved along. */
+/** Embeds one JSON Schema in another and rewrites its root-relative references. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 
-/** `place` is where it will stand, as a reference: `#/properties/decision`. */
+/** `place` is the target position as a reference, such as `#/properties/decision`. */
 export function schemaAsPart(schema: JsonObject, place: string): JsonObject {
   const { $id: _id, $schema: _schema, ...rest } = schema;
   return movedObject(rest, place);

@@ -1,10 +1,10 @@
-/** What a run, a node and a manifest say about how an agent works; the run comes first, then the node. */
+/** Agent settings. The run's options take precedence, then the node's config, then the manifest or the host. */
 import type { Json, JsonObject, RunView, WorkflowNode } from '@cairn/protocol';
 import type { AgentGroup, ModelRequest, ModelSelection, ReasoningVerbosity } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 
-/** A node, and what its run was started with. */
+/** A node and the options its run started with. */
 interface Settings {
   readonly node: WorkflowNode;
   readonly state: { readonly view: Pick<RunView, 'configurable' | 'owner'> };
@@ -18,7 +18,7 @@ export function verbosityOf(context: Settings, options: Pick<LoopOptions, 'reaso
   return (asked ?? options.reasoningVerbosity) as ReasoningVerbosity;
 }
 
-/** With whom the node shares what is said; nobody, unless it says otherwise. */
+/** The group with which the node shares its conversation; `isolated` by default. */
 export const groupOf = ({ node }: Pick<Settings, 'node'>): AgentGroup =>
   (node.config.agentSharing ?? 'isolated') as AgentGroup;
 
@@ -31,7 +31,7 @@ export const principalOf = ({ state }: Settings): string | null => state.view.ow
 export function selectionOf(context: Settings, agent: Pick<Agent, 'modelClass'>): ModelSelection {
   const configurable = configurableOf(context);
   const { config } = context.node;
-  // A model that the run asks for goes with the provider the run asks for, not with that of the node.
+  // A model from the run's options pairs with the run's provider, not with the node's.
   const runModel = configurable['ai.model'] ?? configurable.model;
   const runProvider = configurable['ai.provider'];
   const isRuns = runModel !== undefined || runProvider !== undefined;

@@ -1,11 +1,11 @@
-/** What an agent node leaves open when it is ended from outside, closed: nobody has to guess what became of it. */
+/** Closes the open calls and the invocation of an agent node that is cancelled or times out. */
 import { row } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext } from '../../engine/workflow/node-type.ts';
 import { invocationCompletedRow, toolReturnedRow } from './rows.ts';
 import { type Invocation, type LoopState, openCalls } from './state/loop-state.ts';
 
-/** Needs nothing but what the rows have told: also a run in which something broke can be ended. */
+/** Depends only on the folded state, so that even a broken run can be ended. */
 export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopState>): readonly Draft[] {
   if (invocation === null) return [];
   const { id: invocationId, agentId } = invocation;

@@ -1,4 +1,4 @@
-/** What an agent is asked to do: its words, and whether they are of the shape that the agent takes. */
+/** The task of an agent: its text, and validation of tasks and results against their schemas. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { passedOn } from '../../engine/nodes/values.ts';
 import { compileSchema } from '../../engine/values/schemas.ts';
@@ -6,25 +6,25 @@ import { taskText } from '../models/task-text.ts';
 import { hostileArguments } from '../tools/hostile-arguments.ts';
 import type { Agent } from './agent.ts';
 
-/** The task of a node: its inputs in words, or the prompt of a node that has none. */
+/** The task of a node: its inputs as text, or its configured prompt when it has none. */
 export function nodeTask(inputs: JsonObject, config: JsonObject): string {
   const text = taskText(passedOn(inputs));
   return text === '' && typeof config.prompt === 'string' ? config.prompt : text;
 }
 
-/** What is handed on: the words, and the data that goes with them. */
+/** The text of a handoff: the message, followed by its data as JSON. */
 export const handedText = (message: string, task: Json | undefined): string =>
   task === undefined ? message : `${message}\n\n${JSON.stringify(task)}`;
 
 export const inWords = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The ways in which a task breaks the shape that its agent takes. */
+/** The ways in which a task violates the agent's task schema. */
 export const taskProblems = ({ taskSchema }: Pick<Agent, 'taskSchema'>, task: JsonObject): readonly string[] =>
   taskSchema === undefined ? [] : compileSchema(taskSchema)(task);
 
 export type Parsed = { readonly value: Json } | { readonly problems: readonly string[] };
 
-/** A result as its schema has it. */
+/** Parses a result as JSON and validates it against the schema. */
 export function parsedResult(text: string, schema: JsonObject): Parsed {
   let value: Json;
   try {
@@ -40,7 +40,7 @@ export function parsedResult(text: string, schema: JsonObject): Parsed {
 
 const FENCE = '```';
 
-/** Models like to put JSON into a fence. */
+/** Models often wrap JSON in a code fence. */
 function withoutFence(text: string): string {
   const bare = text.trim();
   const end = bare.indexOf('\n');

@@ -1,4 +1,7 @@
-/** The tool calls of a turn: which of them are made, what a call is performed with, and what becomes of one that asks somebody. */
+/**
+ * The tool calls of a turn: authorizes them, builds their input, records results, and asks the questions of suspended
+ * tools.
+ */
 import { type ErrorCode, invariant, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
@@ -19,7 +22,7 @@ import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage
 
 type Context = DrivenContext<LoopState>;
 
-/** A call of a model that is not made, and what the model is told instead. */
+/** A tool call that the loop refuses, with the error returned to the model. */
 export interface Refused {
   readonly index: number;
   readonly toolId: string;
@@ -27,7 +30,7 @@ export interface Refused {
   readonly end: FailedTool;
 }
 
-/** A call of a model that is made. */
+/** A tool call that the loop performs. */
 export interface Allowed {
   readonly index: number;
   readonly toolId: string;
@@ -41,7 +44,7 @@ export const refusal = (code: ErrorCode, message: string): FailedTool => ({
   status: 'error',
 });
 
-/** Of a call that is not the loop's own: made, or why not. What was shown to the model is not believed. */
+/** Authorizes a call to a regular tool and checks its arguments. The tools shown to the model prove nothing. */
 export function judgeCall(access: ToolAccess, call: ModelToolCall, index: number): Allowed | Refused {
   const { name, input, invalid } = call;
   const judged = authorize(access, name);
@@ -62,15 +65,15 @@ export function judgeCall(access: ToolAccess, call: ModelToolCall, index: number
 const problemsOf = (checked: { ok: true } | { ok: false; problems: readonly string[] }): readonly string[] =>
   checked.ok ? [] : checked.problems;
 
-/** Names of tools are shorter; what a model makes up need not be. */
+/** Tool names are shorter; a name that a model invents may not be. */
 const MAX_NAME = 128;
 
-/** What no tool could take a call for, whatever it is: told in words, or null. */
+/** Explains why no tool could accept this call; null when it is well-formed. */
 export function malformed({ toolCalls }: Turn, index: number): string | null {
   const call = toolCalls[index];
   if (call === undefined) return null;
   const { id, name, input } = call;
-  // Whose result is whose could not be told. Some models give no id at all.
+  // Duplicate ids would make results ambiguous. Some models give no id at all.
   if (id !== '' && toolCalls.findIndex((other) => other.id === id) < index) {
     return `The call id ${quoted(id, 80)} was used before in this turn.`;
   }
@@ -79,14 +82,17 @@ export function malformed({ toolCalls }: Turn, index: number): string | null {
   return null;
 }
 
-/** The call as it is told: what is too large for its row is left out. */
+/** The refused call as recorded, without arguments that are too large for its row. */
 export function malformedCall(access: ToolAccess, { name, input }: ModelToolCall, index: number, why: string): Refused {
   const toolId = loopToolCalled(name) ?? access.registry.called(name)?.id ?? (name.slice(0, MAX_NAME) || 'unnamed');
   const shown = exceeds(input, MAX_ARGUMENT_BYTES) ? null : input;
   return { index, toolId, input: shown, end: refusal('tool_invalid_arguments', why) };
 }
 
-/** The rows of a turn's calls, in the order of the model; those that are refused return at once. `before` rows of the decision come first. */
+/**
+ * The rows of a turn's calls, in the model's order. Refused calls return at once. `before` counts the earlier rows of
+ * this decision.
+ */
 export function callRows(
   context: Context,
   agent: Agent,
@@ -115,14 +121,14 @@ export function callRows(
   return { drafts, effects };
 }
 
-/** The state of a call that the engine holds open. */
+/** The loop's state of a call that is open in the engine. */
 function callOf({ inner }: Context, callId: string): ToolCall {
   const call = callsOf(openInvocation(inner)).find((one) => one.callId === callId);
   invariant(call !== undefined, 'agent-tool-call-open', { callId });
   return call;
 }
 
-/** What a tool is performed with. */
+/** Builds the input of a tool call. */
 export function toolInput(context: Context, { callId }: OpenCall): ToolCallInput {
   const { stage, agentId } = openInvocation(context.inner);
   const { toolId, index, records } = callOf(context, callId);
@@ -130,13 +136,13 @@ export function toolInput(context: Context, { callId }: OpenCall): ToolCallInput
   return { toolId, input: asked?.input ?? null, agentId, records, principal: principalOf(context) };
 }
 
-/** What a person has to know of a call that was interrupted and may have written something. */
+/** Describes, for human review, an interrupted call that may have written. */
 export function aboutTool(context: Context, call: OpenCall): JsonObject {
   const { toolId, input, agentId } = toolInput(context, call);
   return { tool: toolId, agentId, inputs: input };
 }
 
-/** The row that records what came of a call: its end, or that it waits for somebody. */
+/** The row that records the result of a call, or its suspension on a question. */
 export function toolReturned(context: Context, open: OpenCall, result: CallResult, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
   const { toolId, calledSeq } = callOf(context, callId);
@@ -165,7 +171,7 @@ function outcomeOf(result: CallResult): ToolOutcome {
   return { kind: 'failed', error: { code, message, retryable } };
 }
 
-/** The call once more: its `agent.toolCalled` stays the only one. */
+/** Requests the call again without a second `agent.toolCalled`. */
 export function callAgain(
   nodeId: string,
   { callId, attempt, safety }: Pick<OpenCall, 'callId' | 'attempt' | 'safety'>,
@@ -174,7 +180,7 @@ export function callAgain(
   return row('cairn.step.requested', payload, { nodeId });
 }
 
-/** What the open calls of a turn lead to: functions entered again with an answer, or the next question; null while all of them run or wait. */
+/** Resumes answered calls, or asks the next question. Returns null while all open calls run or wait. */
 export function goOnWithCalls(context: Context, { calls }: ToolsStage): NodeAction | null {
   const nodeId = context.node.id;
   const answered = calls.filter(({ progress }) => progress.kind === 'answered');
@@ -188,7 +194,7 @@ export function goOnWithCalls(context: Context, { calls }: ToolsStage): NodeActi
   return { kind: 'wait', drafts: questionRows(context, asking.question) };
 }
 
-/** A node asks one thing at a time: an answer to the node is then an answer to that. */
+/** A node asks one question at a time, so an answer to the node is unambiguous. */
 const hasOpenQuestion = ({ state, node }: Context): boolean =>
   Object.values(state.view.interrupts).some((interrupt) => interrupt.nodeId === node.id);
 

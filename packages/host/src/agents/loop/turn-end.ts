@@ -1,4 +1,4 @@
-/** What follows from a turn of the model: its rows, its calls, and what it decides. */
+/** Acts on a completed model turn: writes its rows, makes its calls, and concludes the invocation. */
 import type { Json } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { NodeAction } from '../../engine/workflow/node-type.ts';
@@ -16,7 +16,7 @@ import { inWords, parsedResult } from './task.ts';
 import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The model has answered. */
+/** Acts on the model's answer. */
 export function actOnTurn(begun: LoopStep, turn: Turn): NodeAction {
   const step: LoopStep = { ...begun, rows: turnRows(begun, turn) };
   const { context, agent, options } = step;
@@ -32,17 +32,17 @@ export function actOnTurn(begun: LoopStep, turn: Turn): NodeAction {
   return { kind: 'wait', drafts: [...step.rows, ...drafts], effects };
 }
 
-/** All calls of the turn have returned. */
+/** Continues when all calls of the turn have returned. */
 export const afterCalls = (step: LoopStep, turn: Turn): NodeAction =>
   conclude(step, turn, statementsOf(step.context, turn, step.agent));
 
-/** Usage, the whole of what was reasoned, the end of what was said. */
+/** Rows for usage, the complete reasoning, and the end of the streamed text. */
 function turnRows({ context, invocation, options }: LoopStep, turn: Turn): Draft[] {
   const nodeId = context.node.id;
   const verbosity = verbosityOf(context, options);
   const { stream, agentId } = invocation;
   const rows: Draft[] = [usageRow(nodeId, turn)];
-  // Whoever waits for an agent's reasons hears once that it gave none.
+  // The first turn always writes the row, so that readers learn when there is no reasoning.
   if (verbosity !== 'off' && (turn.reasoning !== '' || stream.deltas > 0 || invocation.turns === 1)) {
     rows.push(reasonedRow(nodeId, agentId, turn.reasoning, { verbosity, tokenLimit: options.reasoningTokenLimit }));
   }
@@ -52,7 +52,7 @@ function turnRows({ context, invocation, options }: LoopStep, turn: Turn): Draft
   return rows;
 }
 
-/** Those calls of a turn that get rows, in the order of the model. */
+/** The calls of a turn that get rows, in the model's order. */
 function callsIn({ context, agent, options }: LoopStep, turn: Turn, { refused }: Statements): (Allowed | Refused)[] {
   const access = options.toolAccess(context.state.view, agent.allowlist);
   const calls: (Allowed | Refused)[] = [...refused];
@@ -67,7 +67,7 @@ function callsIn({ context, agent, options }: LoopStep, turn: Turn, { refused }:
   return calls.sort((a, b) => a.index - b.index);
 }
 
-/** A decision, a handoff or an answer ends the invocation; else the model goes on. */
+/** A decision, a handoff or an answer ends the invocation; otherwise the model gets another turn. */
 function conclude(step: LoopStep, turn: Turn, { decided, handedOn }: Statements): NodeAction {
   const { agent } = step;
   const { text, toolCalls } = turn;
@@ -89,7 +89,7 @@ function decisionProblems({ returnSchema }: Agent, { decision }: StatedDecision)
   return 'problems' in parsed ? parsed.problems : [];
 }
 
-/** Somebody who only answers has decided that, and does not say how sure they are. */
+/** A plain answer counts as a decision without a confidence. */
 const answerRow = ({ context, agent }: LoopStep, decision: Json): Draft =>
   decidedRow(context.node.id, agent.agentId, { decision, confidence: undefined });
 
@@ -100,7 +100,7 @@ const handoffDecision = ({ context, agent }: LoopStep, { agentId, reason }: Hand
     reasoning: reason,
   });
 
-/** A turn that states a decision, and maybe a handoff with it. */
+/** A decision, with an optional handoff in the same turn. */
 interface Stated {
   readonly decided: StatedDecision;
   readonly handedOn: HandedOn | null;
@@ -117,7 +117,7 @@ function decide(step: LoopStep, turn: Turn, { decided, handedOn }: Stated): Node
   return finish(step, { turn, decision: decided.decision, stated: decided, rows });
 }
 
-/** A human has looked at the decision that was held. */
+/** Acts on the human verdict about a held decision. */
 export function actOnVerdict(step: LoopStep, { turn, verdict }: JudgedStage): NodeAction {
   const { context, agent } = step;
   if (verdict.action === 'reject') {
@@ -136,7 +136,7 @@ export function actOnVerdict(step: LoopStep, { turn, verdict }: JudgedStage): No
   });
 }
 
-/** What was decided goes on with the work, as the human has it. */
+/** Adds the human's edit of the decision to the handoff message. */
 function edited(handedOn: HandedOn, { action, decision }: Exclude<Verdict, { action: 'reject' }>): HandedOn {
   if (action === 'approve') return handedOn;
   return { ...handedOn, message: `${handedOn.message}\n\nA person changed the decision to: ${inWords(decision)}` };

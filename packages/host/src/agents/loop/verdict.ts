@@ -1,4 +1,4 @@
-/** A human's word on a decision that was held: what may be said, and how it is read. */
+/** The human verdict on a held decision: its schema and its parser. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { schemaAsPart } from './schema-part.ts';
 
@@ -13,7 +13,7 @@ export type Verdict =
 
 const actions = ['approve', 'edit', 'reject'];
 
-/** A value that names none of the actions is the decision itself, ratified as it stands. */
+/** Treats a value without a known action as the edited decision itself. */
 export function verdictOf(held: Json, value: Json, timedOut: boolean): Verdict {
   if (timedOut) return { action: 'reject', feedback: null, isFinal: true, timedOut };
   const { action, decision, feedback, final } = fieldsOf(value);
@@ -33,7 +33,7 @@ export function verdictOf(held: Json, value: Json, timedOut: boolean): Verdict {
 
 const fieldsOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {});
 
-/** What an answer must look like: an edited decision has the shape that the agent's own would need. */
+/** The schema of an answer. An edited decision must satisfy the agent's return schema. */
 export function verdictSchema(returnSchema: JsonObject | undefined, description: string): JsonObject {
   const decision = { $ref: '#/$defs/decision' };
   return {

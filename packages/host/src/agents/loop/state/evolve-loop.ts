@@ -1,4 +1,4 @@
-/** How the rows of an agent node change what the loop knows of it. */
+/** Folds the rows of an agent node into its loop state. */
 import type { EventOf, FoldEvent, PayloadOf } from '@cairn/protocol';
 import type { ModelMessage, ModelToolCall } from '../../models/turn.ts';
 import { modelName } from '../../tools/tool-registry.ts';
@@ -6,7 +6,7 @@ import { handedText } from '../task.ts';
 import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned } from './evolve-tool-calls.ts';
 import { callsOf, type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 
-/** Changes the state in place; deterministic, and its cost does not grow with what was said. */
+/** Mutates the state in place. It is deterministic, and its cost does not grow with the conversation. */
 export function evolveLoop(loop: LoopState, event: FoldEvent): void {
   const { invocation } = loop;
   if (invocation === null) {
@@ -37,7 +37,7 @@ export function evolveLoop(loop: LoopState, event: FoldEvent): void {
   }
 }
 
-/** Rows of other types, also of those this version does not know, say nothing about an invocation. */
+/** Ignores all other row types, including types unknown to this version. */
 function evolveInvocation(loop: LoopState, invocation: Invocation, event: FoldEvent): void {
   switch (event.type) {
     case 'cairn.model.requested':
@@ -110,7 +110,7 @@ function spend(loop: LoopState, usage: PayloadOf<'provider.usage'>): void {
   loop.costUsd += costEstimateUsd;
 }
 
-/** A first attempt begins a turn: what came of the calls of the turn before becomes part of what was said. */
+/** A first attempt starts a turn and appends the previous turn's tool results to the messages. */
 function modelRequested(loop: LoopState, invocation: Invocation, payload: PayloadOf<'cairn.model.requested'>): void {
   const { stage } = invocation;
   const { callId, attempt } = payload;
@@ -144,7 +144,7 @@ function say(invocation: Invocation, message: ModelMessage): void {
   invocation.characters += JSON.stringify(message).length;
 }
 
-/** What the model is told of a call that got no row, which are the loop's own. */
+/** The result that the model sees for a call without a row; only the loop's own tools have such calls. */
 const uncounted = { output: 'This did not count.', isError: true };
 const rejected = { output: 'A person rejected this.', isError: true };
 

@@ -1,4 +1,4 @@
-/** What the rows of tool calls, and of questions, change in an invocation. */
+/** Folds the rows of tool calls and questions into an invocation. */
 import { type EventOf, isJsonObject, type Json, type PayloadOf } from '@cairn/protocol';
 import { asUntrusted } from '../../models/untrusted.ts';
 import type { ToolQuestion } from '../../tools/tool.ts';
@@ -6,7 +6,7 @@ import { inWords } from '../task.ts';
 import { verdictOf } from '../verdict.ts';
 import { type AskedQuestion, callsOf, type Invocation, type LoopState, type ToolCall } from './loop-state.ts';
 
-/** A call is asked for. What says nothing of its safety may have been a write. */
+/** Opens a tool call. A row without a safety counts as a write. */
 export function toolCalled(
   loop: LoopState,
   invocation: Invocation,
@@ -55,11 +55,11 @@ export function stepReturned(invocation: Invocation, payload: PayloadOf<'cairn.s
   const call = callOf(invocation, of ?? callId);
   if (call === undefined) return;
   if (of !== undefined) record(call, payload);
-  // Only the row that `toolReturned` of `../tool-calls.ts` drafts has this.
+  // Only `toolReturned` in `../tool-calls.ts` writes this field.
   else if (suspended !== undefined) call.progress = { kind: 'asking', ...(suspended as AskedQuestion) };
 }
 
-/** The first result of an ordinal counts: the function was told it. */
+/** The first result of an ordinal wins: the function has already seen it. */
 function record(call: ToolCall, payload: PayloadOf<'cairn.step.returned'>): void {
   const { ordinal = 0, name = '', outcome = null, error } = payload;
   if (call.records.some((known) => known.ordinal === ordinal)) return;
@@ -68,7 +68,7 @@ function record(call: ToolCall, payload: PayloadOf<'cairn.step.returned'>): void
   else call.records.push({ ...place, error: { ...error, retryable: error.retryable ?? false } });
 }
 
-/** The questions of a node are asked one at a time, so that this is the next call that has one. */
+/** A node asks one question at a time, so this row belongs to the first call that is asking. */
 export function asked(invocation: Invocation, payload: PayloadOf<'interrupt.requested'>): void {
   const { interruptId = '', kind, data } = payload;
   if (kind === 'low-confidence') {
@@ -116,7 +116,7 @@ const nobody = { code: 'interrupt_timeout', message: 'Nobody answered in time.',
 /** The id of the one question that a tool asks in a clarification. */
 export const QUESTION_ID = 'answer';
 
-/** What was answered, without the form in which the interrupt has it. */
+/** Unwraps the answer from the interrupt's resume value. */
 function answerTo(question: ToolQuestion, value: Json): Json {
   if (!isJsonObject(value)) return null;
   if (question.kind === 'signIn') return value.eventPayload ?? null;

@@ -1,4 +1,4 @@
-/** What the loop knows of an agent node while it is active: plain JSON, checkpointed with the run. */
+/** The loop state of an active agent node: plain JSON, checkpointed with the run. */
 import { invariant, type Json } from '@cairn/protocol';
 import type { StepSafety } from '../../../engine/ports.ts';
 import type { ModelFailure, ModelMessage, Turn } from '../../models/turn.ts';
@@ -6,55 +6,55 @@ import type { ToolQuestion, ToolRecord } from '../../tools/tool.ts';
 import type { Verdict } from '../verdict.ts';
 
 export interface LoopState {
-  /** Invocations begun in this attempt of the node. */
+  /** Invocations started in this attempt of the node. */
   invocations: number;
-  /** Model turns asked for, over all invocations. */
+  /** Model turns requested, over all invocations. */
   turns: number;
   toolCalls: number;
-  /** Calls that changed something outside: an attempt that made one is not begun again by itself. */
+  /** Calls with safety `write`. An attempt that made one is not retried automatically. */
   writes: number;
   tokens: number;
   costUsd: number;
-  /** The one that is open. */
+  /** The open invocation. */
   invocation: Invocation | null;
-  /** Work that was handed on and is not begun. */
+  /** A handoff whose invocation has not started. */
   handedOn: { readonly agentId: string; readonly message: string } | null;
 }
 
 export interface Invocation {
   readonly id: string;
   readonly agentId: string;
-  /** seq of its `agent.invocation.started`: the conversation is what its context held before. */
+  /** seq of its `agent.invocation.started`; the conversation ends before this row. */
   readonly startedSeq: number;
   readonly provider: string;
   readonly model: string;
-  /** What it was handed; null for the task of the node. */
+  /** The handoff message; null for the node's own task. */
   readonly task: string | null;
-  /** What was said since the task. */
+  /** Messages since the task. */
   readonly messages: ModelMessage[];
-  /** Of all of them, as JSON. */
+  /** Total length of `messages` as JSON. */
   characters: number;
-  /** Turns of this invocation that were asked for. */
+  /** Turns requested in this invocation. */
   turns: number;
-  /** Times the model was told that its result is not of the right shape. */
+  /** Times the model was told that its result violates the schema. */
   repairs: number;
   stream: Stream;
   stage: Stage;
 }
 
-/** What an invocation is doing. */
+/** The current stage of an invocation. */
 export type Stage =
-  /** It is about to ask the model. */
+  /** About to call the model. */
   | { readonly kind: 'ready' }
-  /** It waits for the model. */
+  /** Waiting for the model. */
   | { readonly kind: 'model'; readonly call: TurnCall }
-  /** It has to act on the model's turn. */
+  /** The model has answered; the loop must act on the turn. */
   | AnsweredStage
-  /** It waits for the tools that the turn calls. */
+  /** Waiting for the tools that the turn calls. */
   | ToolsStage
-  /** It holds the decision of the turn until a human has looked at it. */
+  /** Holding the turn's decision for human review. */
   | HeldStage
-  /** It has to act on what the human says of the decision. */
+  /** The human has answered; the loop must act on the verdict. */
   | JudgedStage;
 
 export interface AnsweredStage {
@@ -83,23 +83,23 @@ export interface JudgedStage {
   readonly verdict: Verdict;
 }
 
-/** The call by which a turn is had of the model: one call id for all its attempts. */
+/** The model call of a turn: one call id for all its attempts. */
 export interface TurnCall {
   readonly callId: string;
   attempt: number;
-  /** Attempts that failed, not counting those that were cut short. */
+  /** Failed attempts, not counting interrupted ones. */
   failures: number;
   progress: TurnProgress;
 }
 
-/** Where the newest attempt of a turn is: open, failed, or failed and waiting for the time of the next one. */
+/** State of the newest attempt: open, failed, waiting for the retry timer, or due for a retry. */
 export type TurnProgress =
   | { readonly kind: 'open' }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'waiting'; readonly timerId: string }
   | { readonly kind: 'due' };
 
-/** What readers have seen of the attempt that is open. */
+/** The output of the open attempt that readers have seen. */
 export interface Stream {
   deltas: number;
   chunks: number;
@@ -118,18 +118,18 @@ export interface ToolCall {
   progress: CallProgress;
 }
 
-/** What a tool call waits for: its function, a turn to ask, a person, to be entered again; or its end. */
+/** What a tool call waits for: its function, its turn to ask, an answer, or re-entry; or `done`. */
 export type CallProgress =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'asking' } & AskedQuestion)
   | ({ readonly kind: 'asked'; readonly interruptId: string } & AskedQuestion)
   | { readonly kind: 'answered' }
-  /** `output` is what the model is told of it. */
+  /** `output` is the result that the model sees. */
   | { readonly kind: 'done'; readonly output: Json; readonly isError: boolean };
 
-/** As the row keeps it. */
+/** As recorded in the row. */
 export type AskedQuestion = {
-  /** The number of the ctx call that asks. */
+  /** The ordinal of the ctx call that asks. */
   readonly ordinal: number;
   readonly question: ToolQuestion;
 };
@@ -149,14 +149,14 @@ export const freshLoop = (): LoopState => ({
 
 const none: readonly ToolCall[] = [];
 
-/** The tool calls of the turn that an invocation is at, by their number in it. */
+/** The tool calls of the current turn, ordered by their index. */
 export const callsOf = ({ stage }: Invocation): readonly ToolCall[] => ('calls' in stage ? stage.calls : none);
 
-/** Those of them that have no result yet. */
+/** The tool calls that have no result yet. */
 export const openCalls = (invocation: Invocation): readonly ToolCall[] =>
   callsOf(invocation).filter(({ progress }) => progress.kind !== 'done');
 
-/** The invocation that a call of the node belongs to: it is open for as long as the call is. */
+/** The invocation that an open call belongs to; it stays open as long as the call. */
 export function openInvocation({ invocation }: LoopState): Invocation {
   invariant(invocation !== null, 'agent-invocation-open');
   return invocation;
