@@ -1,4 +1,4 @@
-/** Closes the open calls and the invocation of an agent node that is cancelled or times out. */
+/** Closes the open calls and the invocation of an agent node that times out or ends with its run. */
 import { row } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext } from '../../engine/workflow/node-type.ts';

@@ -1,9 +1,11 @@
-/** The key of a model request by what it means: equal requests have equal keys, whoever sends them and however they are sent. */
+/**
+ * The cache key of a model request: semantically equal requests have equal keys, regardless of caller and transport.
+ */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
 
-/** A request reduced to what changes its answer; what is absent is left out, never null. */
+/** A request reduced to the fields that change its answer. Absent fields are omitted, never null. */
 export interface SemanticRequest {
   readonly provider: string;
   readonly model: string;
@@ -19,7 +21,7 @@ export interface SemanticRequest {
     readonly seed?: number;
     readonly safetySettings?: Json;
   };
-  /** Of the provider's own, by their names there. */
+  /** Provider-specific options, under the provider's own names. */
   readonly providerOptions?: Readonly<Record<string, Json>>;
 }
 
@@ -43,14 +45,14 @@ export function llmCacheKey(semantic: SemanticRequest, sha256: Sha256): string {
   return sha256(objectText(keyed), 'hex');
 }
 
-/** The canonical JSON of an object whose values are canonical JSON already; its names are plain words. */
+/** Joins values that are already canonical JSON into a canonical object. Keys must need no escaping. */
 const objectText = (parts: Readonly<Record<string, string>>): string =>
   `{${Object.keys(parts)
     .toSorted()
     .map((name) => `"${name}":${parts[name]}`)
     .join(',')}}`;
 
-/** What was said in earlier turns comes again with each turn, as the same objects, which nobody changes. */
+/** Caches the text of each message: every turn sends the earlier messages again as the same immutable objects. */
 const texts = new WeakMap<object, string>();
 
 function messageText(message: Json): string {
@@ -62,6 +64,6 @@ function messageText(message: Json): string {
   return text;
 }
 
-/** UTF-16 code units, which is how strings compare here. */
+/** Sorts by UTF-16 code units, the order of JavaScript string comparison. */
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Takes a model's stream to its end: every way in which one can go wrong is an error of a class, and none of them hangs. */
+/** Consumes a model's stream to its end. Every stream failure becomes a classified error, and none hangs. */
 import type { Clock } from '../../engine/ports.ts';
 import type { DeltaWriter } from './delta-writer.ts';
 import { ModelError } from './model-error.ts';
@@ -6,9 +6,9 @@ import type { Model, ModelCall, ModelPart } from './model-port.ts';
 import type { FinishReason, ModelToolCall, ModelUsage } from './turn.ts';
 
 export interface StreamLimits {
-  /** Longest silence of a model that does not say how long it may be silent. */
+  /** Idle timeout for a model that sets none of its own. */
   readonly idleMs: number;
-  /** Text, reasoning and arguments of one answer together; what is recorded of a call has an end, too. */
+  /** Limit for text, reasoning and arguments of one answer together, because the record of a call is limited too. */
   readonly maxCharacters: number;
   readonly maxToolCalls: number;
 }
@@ -19,13 +19,13 @@ export interface Collected {
   readonly toolCalls: readonly ModelToolCall[];
   readonly finish: FinishReason;
   readonly usage: ModelUsage;
-  /** The text that is left for the closing chunk. */
+  /** The text left for the closing chunk. */
   readonly tail: string;
 }
 
 export interface CollectOptions {
   readonly model: Model;
-  /** With the signal of whoever waits for the turn. */
+  /** Carries the caller's abort signal. */
   readonly call: ModelCall;
   readonly writer: DeltaWriter;
   readonly clock: Clock;
@@ -51,15 +51,15 @@ export async function collectTurn({ model, call, writer, clock, limits }: Collec
     return { ...answer.finished, toolCalls: answer.toolCalls, tail };
   } finally {
     watch.end();
-    // Whatever is still open (a connection, a timer of the script) ends with the turn.
+    // Closes open resources, such as a connection or a script timer.
     ended.abort();
   }
 }
 
-/** A piece without a character is a row all the same. */
+/** An empty delta counts as one character, because it is still a row. */
 const EMPTY = 1;
 
-/** What has been said so far, and whether it may go on. */
+/** The answer so far, checked against the limits. */
 class Answer {
   readonly toolCalls: ModelToolCall[] = [];
   finished: { readonly finish: FinishReason; readonly usage: ModelUsage } | null = null;
@@ -97,18 +97,18 @@ class Answer {
   }
 }
 
-/** How often a silence is looked at. */
+/** Checks per idle timeout. */
 const LOOKS = 4;
-/** The first look after something was heard ends a span that was not silent. */
+/** The initial count after a part arrives: the first check ends a span that was not fully silent. */
 const HEARD = -1;
 
-/** Waits for the next parts no longer than a model may be silent, and no longer than anybody waits for the turn. */
+/** Waits for the next parts until the idle timeout passes or the caller aborts. */
 class Watch {
   readonly #asker: AbortSignal;
   readonly #ended: AbortController;
   readonly #clock: Clock;
   readonly #idleMs: number;
-  /** Whole spans between looks in which nothing was heard; null while it is not the model that is waited for. */
+  /** Silent spans between checks; null while the stream does not wait for the model. */
   #silentLooks: number | null = HEARD;
   #callOff: () => void;
   #giveUp: (reason: unknown) => void = () => undefined;
@@ -131,7 +131,7 @@ class Watch {
     });
   }
 
-  /** Waits for the log, which no model is to blame for. */
+  /** Waits for the log, without counting that time as the model's silence. */
   unhurried(room: Promise<void>): Promise<void> {
     this.#silentLooks = null;
     return new Promise((resolve, reject) => {
@@ -145,7 +145,10 @@ class Watch {
     this.#asker.removeEventListener('abort', this.#aborted);
   }
 
-  /** One timer at a time for the whole stream, however many parts it has; a clock that is set meanwhile changes nothing. */
+  /**
+   * Keeps one timer at a time for the whole stream, however many parts it has. It counts spans, so a clock change has
+   * no effect.
+   */
   #lookLater(): () => void {
     return this.#clock.wakeAt(this.#clock.now() + this.#idleMs / LOOKS, () => {
       if (this.#silentLooks !== null) this.#silentLooks++;

@@ -1,4 +1,6 @@
-/** Reads conversations out of the log: each context is folded once and then only advanced, and few are kept. */
+/**
+ * Reads conversations from the log. It folds each context once, then advances the fold, and caches a limited number.
+ */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
@@ -8,7 +10,7 @@ import type { AgentGroup, ModelMessage } from './turn.ts';
 export interface ConversationQuery {
   readonly contextId: ContextId;
   readonly runId: RunId;
-  /** The conversation is what the context held before this row of the run. */
+  /** The conversation ends before this row of the run. */
   readonly cutSeq: number;
   readonly agentId: string;
   readonly group: AgentGroup;
@@ -20,7 +22,7 @@ export interface Conversations {
   before(query: ConversationQuery): Promise<readonly ModelMessage[]>;
 }
 
-/** Contexts whose fold is kept in memory, and what all of them may hold together. */
+/** Cache limits: the number of folded contexts, and their total number of characters. */
 const MAX_CONTEXTS = 200;
 const MAX_CHARACTERS = 32_000_000;
 const PAGE_ROWS = 1000;
@@ -32,7 +34,7 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
   const keptOf = (contextId: ContextId): Kept =>
     folds.get(contextId) ?? folds.set(contextId, { fold: emptyContext(), advancing: Promise.resolve() });
 
-  /** Those that nobody asked for longest are read again should somebody ask. */
+  /** Evicts the least recently used folds; a later request reads them from the log again. */
   const forget = (): void => {
     let characters = 0;
     for (const [contextId, { fold }] of [...folds].reverse()) {
@@ -41,7 +43,7 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
     }
   };
 
-  /** To the end of the page that holds the cursor, or no further than it. */
+  /** Advances to the end of the page that holds the cursor, or exactly to the cursor. */
   const advance = async (contextId: ContextId, fold: ContextFold, to: number, isExact = false): Promise<void> => {
     while (fold.cursor < to) {
       const rows = await log.read({ contextId, afterCursor: fold.cursor, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
@@ -53,7 +55,7 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
     }
   };
 
-  /** For an invocation that began so long ago that what it heard is no longer held. */
+  /** Folds from the start for an old invocation whose messages the cached fold has dropped. */
   const refolded = async (contextId: ContextId, to: number): Promise<ContextFold> => {
     const fold = emptyContext();
     await advance(contextId, fold, to, true);
@@ -66,7 +68,7 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
       invariant(cut !== undefined, 'conversation-cut-recorded', { runId, cutSeq });
       const { cursor } = cut;
       const kept = keptOf(contextId);
-      // One at a time: two that advance one fold would take rows twice.
+      // Serialized: two concurrent readers of one fold would fold rows twice.
       const level = kept.advancing.then(() => advance(contextId, kept.fold, cursor));
       kept.advancing = level.catch(() => undefined);
       await level;

@@ -1,9 +1,9 @@
-/** Rows of a context as tests write them, and what an agent hears of them. */
+/** Builds the rows of a context for tests, and the conversation that an agent gets from them. */
 import type { ContextId, Json, RunId } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import { conversationFor, emptyContext, foldRow, type Listener } from './conversation.ts';
 
-/** Rows of one context, one after the other. */
+/** The rows of one context, in order. */
 export class Context {
   readonly rows: Row[] = [];
 

@@ -1,4 +1,6 @@
-/** The conversation of a context: a fold of its rows that any invocation reads up to its own cut, in the way it shares. */
+/**
+ * The conversation of a context: a fold of its rows. Each invocation reads it up to its own cut, filtered by its group.
+ */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import { resultText, taskText } from './task-text.ts';
@@ -6,37 +8,40 @@ import { messageTokens } from './tokens.ts';
 import type { AgentGroup, ModelMessage, Turn } from './turn.ts';
 import { asUntrusted } from './untrusted.ts';
 
-/** Something that was said, and where in the context. */
+/** One utterance and its position in the context. */
 interface Said {
   readonly cursor: number;
-  /** How many characters were said in the context before it. */
+  /** Number of characters in the context before this utterance. */
   readonly offset: number;
   readonly runId: string;
   readonly by: 'user' | 'host' | { readonly agentId: string; readonly room: string };
   readonly text: string;
 }
 
-/** What of a context's rows a conversation needs; advanced row by row, in the order of their cursors. */
+/** The state that a conversation needs from a context's rows. It advances row by row, in cursor order. */
 export interface ContextFold {
-  /** Everything up to this cursor is in it. */
+  /** The cursor of the last folded row. */
   cursor: number;
   said: Said[];
-  /** Of all that was ever said. */
+  /** Total characters of all utterances, including dropped ones. */
   characters: number;
-  /** What lies before this offset is no longer there. */
+  /** Utterances before this offset are dropped. */
   forgotten: number;
-  /** Of each run that was started by another one, the run at the root of its tree. */
+  /** Maps each child run to the root run of its tree. */
   readonly roots: Map<string, string>;
-  /** Who speaks at a node of a run. */
+  /** The agent that is active at a node of a run. */
   readonly speakers: Map<string, { readonly agentId: string; readonly room: string | null }>;
 }
 
-/** So much of what was said last is heard; no model reads more. */
+/** Maximum number of recent characters in a conversation; no model reads more. */
 const HEARD_CHARACTERS = 2_000_000;
-/** What is held of one context; beyond it the oldest is let go, down to what leaves room for invocations that began a while ago. */
+/**
+ * Maximum number of characters kept per context. Beyond it, the fold drops the oldest down to `HELD_AFTERWARDS`, which
+ * still serves older invocations.
+ */
 const MAX_HELD = 4_000_000;
 const HELD_AFTERWARDS = 3_000_000;
-/** Of what a tool gave to another agent, as much is passed on. */
+/** Maximum number of characters of another agent's tool call or result. */
 const MAX_TOOL_TEXT = 2000;
 
 export const emptyContext = (): ContextFold => ({
@@ -71,7 +76,7 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     return { by: 'user', text: isObject(inputs) ? taskText(inputs) : '' };
   },
   'run.completed': (fold, row, { outputs }) => {
-    // What a child run brings goes to its parent, which says what it makes of it.
+    // A child run's result goes to its parent, which reports it.
     if (fold.roots.has(row.runId)) return null;
     return { by: 'host', text: isObject(outputs) ? resultText(outputs) : '' };
   },
@@ -88,14 +93,14 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
   'agent.toolReturned': (fold, row, payload) => spoken(fold, row, returnedText(payload)),
   'conversation.opened': (fold, row, { initialTurn }) => turnTaken(fold, row, initialTurn),
   'conversation.exchanged': (fold, row, { turn }) => turnTaken(fold, row, turn),
-  // Closed with its answer, its last turn has been heard; and that it is closed is no news.
+  // Skips a final turn that is already folded as the answer, and system notices of the close.
   'conversation.closed': (fold, row, { finalTurn, reason }) =>
     reason === 'answered' || (isObject(finalTurn) && finalTurn.role === 'system')
       ? null
       : turnTaken(fold, row, finalTurn),
 };
 
-/** A turn that was taken in the open is heard by those who share the run, one to a group by the group. */
+/** A conversation turn goes to agents that share the run, or to its group when it names one. */
 function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): Taken {
   if (!isObject(turn)) return null;
   const { role, from, speakerId, groupId, content = '' } = turn;
@@ -115,7 +120,7 @@ const placeOf = ({ runId, nodeId }: Row): string => `${runId}/${nodeId ?? ''}`;
 
 const rootOf = (fold: ContextFold, runId: string): string => fold.roots.get(runId) ?? runId;
 
-/** Those who share are in one room: that of their run's tree, or that of their group. */
+/** Agents that share a conversation are in one room: that of their run tree or of their group. */
 function roomOf(fold: ContextFold, runId: string, group: Json | undefined): string | null {
   if (group === 'shared') return `run ${rootOf(fold, runId)}`;
   return typeof group === 'string' && group.startsWith('shared:') ? `group ${group.slice('shared:'.length)}` : null;
@@ -127,7 +132,7 @@ function turnText(turn: JsonObject): string {
   return [text, ...calls].filter((line) => typeof line === 'string' && line !== '').join('\n');
 }
 
-/** Marked for those who only hear of it as it is for the one who called. */
+/** Marks untrusted output for other agents just as for the agent that called the tool. */
 function returnedText({ toolName, outcome, error, contentTrust }: JsonObject): string {
   const name = String(toolName);
   const text = brief(error ?? outcome ?? null);
@@ -146,32 +151,35 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 function forgetOldest(fold: ContextFold): void {
   if (fold.characters - fold.forgotten <= MAX_HELD) return;
   const first = fold.said.findIndex(({ offset }) => fold.characters - offset <= HELD_AFTERWARDS);
-  // What was said last is held, however long it is.
+  // Always keeps the last utterance, however long it is.
   fold.said = fold.said.slice(first === -1 ? -1 : first);
   fold.forgotten = (fold.said[0] as Said).offset;
 }
 
-/** How much had been said before the cut. */
+/** Number of characters before the cut. */
 const saidBefore = ({ said, characters }: ContextFold, cutCursor: number): number =>
   said.find(({ cursor }) => cursor >= cutCursor)?.offset ?? characters;
 
-/** Whether the fold, which may have gone on since, still holds all that can be heard before the cut. */
+/** Whether the fold still holds the whole conversation before the cut. It may have advanced past the cut. */
 export const reaches = (fold: ContextFold, cutCursor: number): boolean =>
   fold.forgotten === 0 || fold.forgotten <= saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
 
-/** Who asks for a conversation, and up to where. */
+/** The agent that requests a conversation, and its cut. */
 export interface Listener {
   readonly agentId: string;
   readonly runId: string;
   readonly group: AgentGroup;
-  /** Only what lies before this cursor. */
+  /** The conversation ends before this cursor. */
   readonly cutCursor: number;
-  /** The first message of the invocation itself; it is not said twice. */
+  /** The first message of the invocation itself; the conversation does not repeat it. */
   readonly task: string;
   readonly maxTokens: number;
 }
 
-/** The messages before an invocation, oldest first, cut from the oldest to fit: the same however far a fold that reaches has gone. */
+/**
+ * The messages before an invocation, oldest first. Drops the oldest to fit. The result does not depend on how far the
+ * fold has advanced, provided it still reaches the cut.
+ */
 export function conversationFor(fold: ContextFold, listener: Listener): readonly ModelMessage[] {
   const { cutCursor } = listener;
   const room = roomOf(fold, listener.runId, listener.group);
@@ -187,23 +195,23 @@ export function conversationFor(fold: ContextFold, listener: Listener): readonly
 }
 
 function isHeard({ by, runId }: Said, tree: string, room: string | null): boolean {
-  // What its own run, or the one at the top of it, was asked reaches an isolated agent as its task, if at all.
+  // An isolated agent gets its own run's input, or the root run's, only as its task, if at all.
   if (by === 'user') return room !== null || runId !== tree;
   return by === 'host' || by.room === room;
 }
 
-/** Whether the result of a run is what an agent of it said last, for those who heard it say so. */
+/** Whether a run's result repeats the last utterance of one of its agents, as heard by this listener. */
 const isRepeated = (fold: ContextFold, { by, text, runId }: Said, before: Said | undefined): boolean =>
   by === 'host' && typeof before?.by === 'object' && before.text === text && rootOf(fold, before.runId) === runId;
 
-/** An agent's own words are the assistant's; what others said comes with their name. */
+/** An agent's own utterances become assistant messages; those of other agents carry their id. */
 function messageOf({ by, text }: Said, agentId: string): ModelMessage {
   if (by === 'user') return { role: 'user', text };
   if (by === 'host' || by.agentId === agentId) return { role: 'assistant', text, toolCalls: [] };
   return { role: 'user', text: `${by.agentId}: ${text}` };
 }
 
-/** What one agent said without being interrupted is one message. */
+/** Joins consecutive utterances of one agent into one message. */
 function joined(spoken: readonly { readonly said: Said; readonly message: ModelMessage }[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let before: Said | null = null;

@@ -1,10 +1,10 @@
-/** Credentials that callers bring by reference: whose they are, for which provider, and the one place where they are revealed. */
+/** Credentials that callers use by reference: their tenants, their provider, and the only place that reveals them. */
 import { quoted, TerminalError } from '@cairn/protocol';
 
 export interface Credential {
-  /** The only provider it is sent to. */
+  /** The only provider that receives it. */
   readonly provider: string;
-  /** Whose runs may use it; null: those of every tenant. */
+  /** Tenants whose runs may use it; null for all tenants. */
   readonly tenants: readonly string[] | null;
   readonly key: { reveal(): string };
 }
@@ -16,12 +16,12 @@ export class Credentials {
     this.#known = known;
   }
 
-  /** The providers that somebody's credential is for. */
+  /** The providers that have at least one credential. */
   get providers(): readonly string[] {
     return [...new Set([...this.#known.values()].map(({ provider }) => provider))];
   }
 
-  /** Throws `credential_forbidden`; another tenant's credential and one that does not exist are refused in the same words. */
+  /** Throws `credential_forbidden`, with the same message for another tenant's credential as for an unknown one. */
   check(ref: string, tenant: string): Credential {
     const credential = this.#known.get(ref);
     if (credential !== undefined && (credential.tenants === null || credential.tenants.includes(tenant)))
@@ -33,7 +33,7 @@ export class Credentials {
     });
   }
 
-  /** For the one call; keep it nowhere. */
+  /** Returns the key for one call; callers must not store it. */
   reveal(ref: string, tenant: string, provider: string): string {
     const credential = this.check(ref, tenant);
     if (credential.provider === provider) return credential.key.reveal();

@@ -1,18 +1,18 @@
-/** Writes what a model says as rows while it says it: in order, redacted, and never faster than the log takes them. */
+/** Writes model output as rows while it streams: in order, redacted, and with backpressure from the log. */
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from './turn.ts';
 
-/** Redacts one text that comes in pieces. */
+/** Redacts one text that arrives in pieces. */
 type TextStream = ReturnType<Redactor['stream']>;
 
 export interface DeltaOptions {
   readonly agentId: string;
   readonly verbosity: ReasoningVerbosity;
-  /** Each delta is a row of its own; else those that come while there is no room are merged. */
+  /** Writes each delta as its own row; otherwise merges deltas while the log applies backpressure. */
   readonly isScripted: boolean;
-  /** The last piece of text is left for the chunk that closes the block. */
+  /** Leaves the last piece of text for the chunk that closes the block. */
   readonly keepsTail: boolean;
-  /** Null: nothing is secret. */
+  /** Null disables redaction. */
   readonly redact: (() => TextStream) | null;
 }
 
@@ -28,12 +28,12 @@ export class DeltaWriter {
   readonly #channel: string;
   /** Redacted text so far. */
   readonly said: Record<Kind, string> = { reasoning: '', text: '' };
-  /** Rows of text written. */
+  /** Number of text rows written. */
   chunks = 0;
   #reasonings = 0;
   #held: string | null = null;
   #rows: Emission[] = [];
-  /** Pieces that came while there was no room. */
+  /** Pieces that arrived while the log applied backpressure. */
   #waiting: { kind: Kind; text: string }[] = [];
   #room: Promise<void> | null = null;
 
@@ -42,7 +42,7 @@ export class DeltaWriter {
     this.#options = options;
     const { redact } = options;
     this.#streams = { reasoning: redact?.() ?? asIs, text: redact?.() ?? asIs };
-    // The attempts of one call are blocks of their own: a dead one is closed and stays.
+    // Each attempt of a call is its own block; the block of a failed attempt stays, closed.
     this.#channel = context.attempt === 1 ? context.callId : `${context.callId}~${context.attempt}`;
   }
 
@@ -51,20 +51,20 @@ export class DeltaWriter {
     if (clean !== '' || piece === '') this.#write(kind, clean);
   }
 
-  /** Gives on what was added; a promise when the log has to be waited for before more is added. */
+  /** Emits the pending rows. Returns a promise when the caller must wait for the log before it adds more. */
   flush(): Promise<void> | undefined {
     if (this.#rows.length === 0) return undefined;
     const rows = this.#rows;
     this.#rows = [];
     const room = this.#context.emit(rows);
     if (room === undefined || this.#options.isScripted) return room;
-    // Room that never comes is the end of the attempt, which whoever awaits the close of this writer is told.
+    // If the log rejects, the attempt ends; `close` reports that error to its caller.
     this.#room = room.then(() => this.#roomAgain());
     this.#room.catch(() => undefined);
     return undefined;
   }
 
-  /** Gives on the rest of everything; the text that is left for the closing chunk. */
+  /** Emits all remaining rows and returns the text left for the closing chunk. */
   async close(): Promise<string> {
     const reasoning = this.#streams.reasoning.end();
     if (reasoning !== '') this.#write('reasoning', reasoning);

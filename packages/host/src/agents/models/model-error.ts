@@ -1,13 +1,13 @@
-/** Why a call of a model failed, told in classes that decide what happens next. */
+/** Errors of model calls, in classes that decide whether the loop retries. */
 import { type ErrorCode, type ModelErrorClass, quoted } from '@cairn/protocol';
 import type { ModelFailure } from './turn.ts';
 
 export interface ModelErrorOptions {
-  /** A sentence; without its full stop when `said` follows. */
+  /** A sentence, without its full stop when `said` follows. */
   readonly message: string;
-  /** What a provider or its package said, as it came. */
+  /** The provider's or its package's own text, unmodified. */
   readonly said?: string | undefined;
-  /** Default: that of the class. */
+  /** Default: that of the error class. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -28,20 +28,23 @@ export class ModelError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Its message without secrets. They are taken out of what was said before that is quoted or cut: afterwards they would not be found. */
+  /**
+   * Its message without secrets. Redacts the provider's text before quoting and cutting, which would hide secrets from
+   * the redactor.
+   */
   told(redact: (text: string) => string): string {
     const { message, said } = this.#told;
     return sentence(redact(message), said === undefined ? undefined : redact(said));
   }
 }
 
-/** Of what a provider or its package says. */
+/** Maximum length of the quoted provider text. */
 const MAX_SAID = 300;
 
 const sentence = (message: string, said: string | undefined): string =>
   said === undefined ? message : `${message}: ${quoted(said, MAX_SAID)}.`;
 
-/** What may be better the next time, with the request as it is. */
+/** Error classes for which the same request may succeed later. */
 const mayPass: ReadonlySet<ModelErrorClass> = new Set([
   'rate_limited',
   'overloaded',
@@ -56,7 +59,7 @@ const codes: Readonly<Partial<Record<ModelErrorClass, ErrorCode>>> = {
   not_configured: 'model_not_configured',
 };
 
-/** As it is recorded, without secrets. What nobody classified is told as it is, and not tried again. */
+/** The failure as recorded, without secrets. Reports an unclassified error by its message and does not retry it. */
 export function failureOf(error: unknown, redact: (text: string) => string = (text) => text): ModelFailure {
   if (!(error instanceof ModelError)) {
     const message = error instanceof Error ? error.message : String(error);

@@ -175,8 +175,8 @@ function modelReturned(invocation: Invocation, { turn, error }: PayloadOf<'cairn
 }
 
 /**
- * The calls as providers take them back: they refuse a conversation in which two calls have one id, or in which one has a
- * name that no tool could have.
+ * Repairs ids and names of calls for the next request: providers reject a conversation with duplicate call ids or with
+ * invalid tool names.
  */
 function sayable(calls: readonly ModelToolCall[]): readonly ModelToolCall[] {
   const taken = new Set(calls.map(({ id }) => id));
