@@ -41,7 +41,7 @@ const HEARD_CHARACTERS = 2_000_000;
  */
 const MAX_HELD = 4_000_000;
 const HELD_AFTERWARDS = 3_000_000;
-/** Maximum number of characters of another agent's tool call or result. */
+/** Maximum number of characters of a tool's arguments or result in a conversation. */
 const MAX_TOOL_TEXT = 2000;
 
 export const emptyContext = (): ContextFold => ({

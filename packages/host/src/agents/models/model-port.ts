@@ -1,20 +1,20 @@
-/** A model as the performer of turns sees it: one turn, streamed in parts that are the same whoever serves it. */
+/** The model port: streams one turn in parts that are the same for every provider. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { FinishReason, ModelMessage, ModelTool, ModelToolCall, ModelUsage } from './turn.ts';
 
 export type ModelPart =
   | { readonly type: 'reasoning-delta'; readonly text: string }
   | { readonly type: 'text-delta'; readonly text: string }
-  /** Whole: fragments are put together by whoever speaks to the provider. */
+  /** Always complete: the provider adapter assembles fragments. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   /** Exactly one, last. */
   | { readonly type: 'finish'; readonly finish: FinishReason; readonly usage: ModelUsage };
 
-/** What a model may be able to do, by the protocol's names. */
+/** Model capabilities, under the protocol's names. */
 export const modelCapabilities = ['function-calling', 'structured-output'] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface ModelPrices {
   readonly input: number;
   readonly output: number;
@@ -23,12 +23,12 @@ export interface ModelPrices {
   readonly cacheWrite?: number | undefined;
 }
 
-/** One turn to be had of a model. */
+/** The input of one model turn. */
 export interface ModelCall {
   readonly system: string;
-  /** The conversation, then those of the invocation. */
+  /** The conversation, then the messages of the invocation. */
   readonly messages: readonly ModelMessage[];
-  /** What the invocation was begun with, which is one of the messages. */
+  /** The task the invocation started with; also one of the messages. */
   readonly task: string;
   readonly tools: readonly ModelTool[];
   readonly responseSchema?: JsonObject | undefined;
@@ -38,9 +38,9 @@ export interface ModelCall {
   readonly turnIndex: number;
   /** 1 for the first attempt of this turn. */
   readonly attempt: number;
-  /** The key to call with instead of the configured one. */
+  /** API key that overrides the configured one. */
   readonly credential?: string | undefined;
-  /** Ends the turn at whatever point it is, and lets go of the connection. */
+  /** Aborts the turn at any point and releases the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -49,20 +49,23 @@ export interface Model {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: ReadonlySet<ModelCapability>;
-  /** What fits into one request; null when that is not known. */
+  /** Size of the context window; null when unknown. */
   readonly contextTokens: number | null;
-  /** Null when they are not known. */
+  /** Null when unknown. */
   readonly prices: ModelPrices | null;
-  /** Its deltas come out of a script: each is a row of its own. Those of others are merged while there is no room for rows. */
+  /**
+   * Deltas come from a script, and each becomes its own row. Deltas of other models merge while the log applies
+   * backpressure.
+   */
   readonly isScripted: boolean;
-  /** Longest silence, before its first part and between two; left out: that of all. */
+  /** Idle timeout before the first part and between parts. Default: `idleMs` of the stream limits. */
   readonly maxSilenceMs?: number | undefined;
-  /** The last piece of text is left for the chunk that closes the block. */
+  /** Leaves the last piece of text for the chunk that closes the block. */
   readonly keepsTail?: boolean | undefined;
-  /** All it will say, where that is known: if no secret is in it, no piece is held back for what might follow. */
+  /** The whole output, when known in advance. If it contains no secret, the writer streams it without redaction. */
   readonly wholeText?: string | undefined;
-  /** Options beside the usual ones that change the answer, for the key of the cache. */
+  /** Provider-specific options that change the answer, for the cache key. */
   readonly providerOptions?: Readonly<Record<string, Json>>;
-  /** Parts that came together are given together. Throws a `ModelError`. */
+  /** Yields parts in the batches in which they arrive. Throws a `ModelError`. */
   stream(call: ModelCall): AsyncIterable<readonly ModelPart[]>;
 }

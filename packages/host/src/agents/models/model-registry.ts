@@ -1,4 +1,7 @@
-/** Which model a turn is had of: what the run says over the node over the agent's class over the default, the same every time. */
+/**
+ * Selects the model of a turn, deterministically. Precedence: run options, node config, the agent's model class, the
+ * default.
+ */
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { Clock } from '../../engine/ports.ts';
 import { ModelError } from './model-error.ts';
@@ -8,13 +11,13 @@ import { readScript } from './scripted/script.ts';
 import { SCRIPTED, scriptedModel } from './scripted/scripted-model.ts';
 import type { ModelRequest, ModelSelection } from './turn.ts';
 
-/** A provider of the configuration. */
+/** A provider from the configuration. */
 export interface Provider {
-  /** Its name there. */
+  /** Its name in the configuration. */
   readonly name: string;
-  /** Models that the configuration lists, in its order. */
+  /** Models listed in the configuration, in that order. */
   readonly listed: readonly string[];
-  /** Any model of it: providers have more than are listed. */
+  /** Accepts any model id: providers serve more models than the configuration lists. */
   model(id: string): Model;
 }
 
@@ -25,7 +28,7 @@ export interface ModelChoices {
   readonly default?: string | undefined;
 }
 
-/** What a model is chosen by. */
+/** The criteria for selecting a model. */
 export interface WantedModel {
   readonly selection: ModelSelection;
   readonly rehearsal?: ModelRequest['rehearsal'] | undefined;
@@ -35,7 +38,7 @@ export interface WantedModel {
 export interface ChosenModel {
   readonly provider: string;
   readonly model: string;
-  /** Whether what it uses has a price. */
+  /** Whether the model's prices are known. */
   readonly isPriced: boolean;
 }
 
@@ -54,13 +57,13 @@ export class ModelRegistry {
     this.#clock = clock;
   }
 
-  /** The names of the providers a run may ask for. */
+  /** The provider names that a run may request. */
   get providers(): readonly string[] {
     return [...this.#choices.providers.keys(), SCRIPTED];
   }
 
   /**
-   * The model a turn would be had of, without any I/O; the loop records it, so that an invocation keeps its model.
+   * Selects the model of a turn without I/O. The loop records it, so that an invocation keeps its model.
    * Throws `model_not_configured` when there is none.
    */
   choose(wanted: WantedModel): ChosenModel {
@@ -68,7 +71,7 @@ export class ModelRegistry {
     return { provider, model, isPriced: prices !== null };
   }
 
-  /** What a selection comes to. */
+  /** Resolves a selection to a provider and a model. */
   #resolve(selection: ModelSelection, hasRehearsal: boolean): ResolvedModel {
     const { classes, default: usual } = this.#choices;
     const asked = this.#asked(selection);
@@ -88,7 +91,7 @@ export class ModelRegistry {
     throw notConfigured(`There is no provider ${quoted(provider, 80)}`);
   }
 
-  /** What the selection itself names; null when that is nothing. */
+  /** The provider and model that the selection names; null when it names neither. */
   #asked({ provider, model, modelClass }: ModelSelection): ResolvedModel | null {
     if (provider === SCRIPTED || model === SCRIPTED) return { provider: SCRIPTED, model: SCRIPTED };
     if (provider !== undefined && model !== undefined) return { provider, model: withoutPrefix(model, provider) };
@@ -96,7 +99,10 @@ export class ModelRegistry {
     return model === undefined ? null : this.#providerOf(model);
   }
 
-  /** Of a provider without a model: that of the class or the default if it is of this provider, else the first it lists. */
+  /**
+   * Resolves a provider without a model: the class's or default model if this provider serves it, else the first it
+   * lists.
+   */
   #modelOf(provider: string, modelClass: string): string {
     const { providers, classes, default: usual } = this.#choices;
     const configured = [classes[modelClass], usual].flatMap((name) => (name === undefined ? [] : [split(name)]));
@@ -108,7 +114,9 @@ export class ModelRegistry {
     );
   }
 
-  /** Of a model without a provider: the one in front of its name, the one that lists it, or the only one there is. */
+  /**
+   * Resolves a model without a provider: by its name prefix, by the provider that lists it, or by the only provider.
+   */
   #providerOf(model: string): ResolvedModel {
     const { providers } = this.#choices;
     const named = split(model);
@@ -121,7 +129,7 @@ export class ModelRegistry {
     );
   }
 
-  /** A pack's rehearsal is one object for all its turns, and is read once. */
+  /** Parses a rehearsal once: a pack uses one object for all its turns. */
   #rehearsed(rehearsal: ModelRequest['rehearsal']): Model {
     if (typeof rehearsal !== 'object' || rehearsal === null) {
       throw notConfigured('The scripted model was asked for, and the agent has no rehearsal');

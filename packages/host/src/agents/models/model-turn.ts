@@ -1,4 +1,4 @@
-/** Performs `cairn.model`: one turn of a model from request to record, streamed into the log while it comes. */
+/** The performer of `cairn.model`: runs one model turn and streams it into the log. */
 import { type ErrorCode, isCairnError, type Json, type ModelErrorClass } from '@cairn/protocol';
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
@@ -14,9 +14,9 @@ import type { WantedModel } from './model-registry.ts';
 import { estimatedTokens, messagesTokens } from './tokens.ts';
 import type { ModelMessage, ModelOutcome, ModelRequest, ModelUsage, Turn } from './turn.ts';
 
-/** Where models are found; see `model-registry.ts`. */
+/** Finds models; see `model-registry.ts`. */
 export interface ModelFinder {
-  /** Throws a `ModelError` or a `CairnError` when there is none for the request. */
+  /** Throws a `ModelError` or a `CairnError` when no model fits the request. */
   find(wanted: WantedModel): Model;
 }
 
@@ -24,7 +24,7 @@ export interface ModelPerformerPorts {
   readonly models: ModelFinder;
   readonly conversations: Conversations;
   readonly credentials: Credentials;
-  /** Null: nothing is secret. */
+  /** Null disables redaction. */
   readonly redactor: Pick<Redactor, 'stream' | 'text'> | null;
   readonly clock: Clock;
   readonly sha256: Sha256;
@@ -54,7 +54,7 @@ async function perform(request: ModelRequest, context: CallContext, ports: Model
   }
 }
 
-/** Refusals of the host's own, by what they mean to a call. */
+/** Maps the host's own error codes to model error classes. */
 const refusals: Readonly<Partial<Record<ErrorCode, ModelErrorClass>>> = {
   model_not_configured: 'not_configured',
   credential_forbidden: 'auth',
@@ -78,7 +78,7 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
   return {
     text: writer.said.text.toWellFormed(),
     reasoning: writer.said.reasoning.toWellFormed(),
-    // What goes back to a model with the next turn has to be text that can be sent.
+    // The next turn sends these calls back to the model, so they must be well-formed Unicode.
     toolCalls: wellFormed(toolCalls),
     finish,
     usage,
@@ -95,7 +95,7 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
 const isKnownClean = ({ wholeText }: Model, redactor: Pick<Redactor, 'text'>): boolean =>
   wholeText !== undefined && redactor.text(wholeText) === wholeText;
 
-/** A model that cannot do what the request needs is not called. */
+/** Throws when the model lacks a capability that the request needs. */
 function refuseIncapable(model: Model, request: ModelRequest, context: CallContext): void {
   const needed: ModelCapability[] = [];
   if (request.tools.length > 0) needed.push('function-calling');
@@ -110,9 +110,9 @@ function refuseIncapable(model: Model, request: ModelRequest, context: CallConte
   });
 }
 
-/** What a request may hold when its model does not say. */
+/** Context window to assume when the model's is unknown. */
 const DEFAULT_CONTEXT_TOKENS = 32_768;
-/** Kept free for the answer when the request does not say how long it may be. */
+/** Tokens reserved for the answer when the request sets no maximum. */
 const DEFAULT_ANSWER_TOKENS = 4096;
 
 async function callOf(
@@ -158,7 +158,7 @@ function taskOf(messages: readonly ModelMessage[]): string {
   return first?.role === 'user' ? first.text : '';
 }
 
-/** What changes the answer: neither who asks, nor with what credential, nor how the answer is delivered. */
+/** The fields that change the answer. Excludes the caller, the credential and the delivery. */
 function semanticRequest({ provider, model, providerOptions }: Model, call: ModelCall) {
   const { system, messages, tools, temperature, maxTokens, responseSchema } = call;
   const whole: readonly Json[] = [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages];
@@ -180,7 +180,7 @@ function semanticRequest({ provider, model, providerOptions }: Model, call: Mode
 
 const MILLION = 1_000_000;
 
-/** Tokens out of a cache are part of the input tokens, at a price of their own. */
+/** Cached tokens are included in the input tokens, but have their own price. */
 function costOf(usage: ModelUsage, { input, output, cacheRead = input, cacheWrite = input }: ModelPrices): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);

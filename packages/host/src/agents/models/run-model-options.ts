@@ -1,4 +1,4 @@
-/** What a run asks for in its options about models, checked when it is created: what cannot be had is refused then, not in the middle. */
+/** Validates a run's model options when the run is created, so that it does not fail later. */
 import { type Configurable, quoted, TerminalError } from '@cairn/protocol';
 import type { Credentials } from './credentials.ts';
 import type { ModelRegistry } from './model-registry.ts';
@@ -7,7 +7,7 @@ import { type MockChoice, mockPart } from './scripted/mock-providers.ts';
 export interface ModelAccess {
   readonly registry: ModelRegistry;
   readonly credentials: Credentials;
-  /** Keys are test keys: they may put a mock in the place of a model. */
+  /** The API keys are test keys, which may replace a model with a mock. */
   readonly allowsMocks: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** What a run or a node was asked, as the text a model reads: one rule for those who ask and those who remember. */
+/** Renders inputs and outputs as text for models. Requests and conversation history share these rules. */
 import type { Json, JsonObject } from '@cairn/protocol';
 
-/** `message`, `task` or `prompt` when one is a text; else the inputs themselves, as JSON. */
+/** The first non-empty text among `message`, `task` and `prompt`, else all inputs as JSON. */
 export function taskText(inputs: JsonObject): string {
   const stated = [inputs.message, inputs.task, inputs.prompt].find(
     (value) => typeof value === 'string' && value !== '',
@@ -10,7 +10,7 @@ export function taskText(inputs: JsonObject): string {
   return Object.keys(inputs).length === 0 ? '' : JSON.stringify(inputs);
 }
 
-/** What came of a run, as text: its `content` or `result`, else its outputs as JSON. */
+/** The result of a run as text: its `content` or `result`, else all outputs as JSON. */
 export function resultText(outputs: JsonObject): string {
   const stated = [outputs.content, outputs.result].find((value) => typeof value === 'string' && value !== '');
   if (typeof stated === 'string') return stated;

@@ -1,8 +1,10 @@
-/** How many tokens a text may have: an estimate that needs no vocabulary, for budgets and scripts. Bills are the provider's to count. */
+/**
+ * Estimates token counts without a tokenizer, to fit conversations and for scripts. Providers report the billed usage.
+ */
 import type { ModelMessage } from './turn.ts';
 
 const CHARACTERS_PER_TOKEN = 4;
-/** Role, names and separators of one message. */
+/** Overhead of one message: role, names and separators. */
 const PER_MESSAGE = 4;
 
 export const estimatedTokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);

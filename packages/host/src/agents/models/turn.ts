@@ -1,7 +1,9 @@
-/** One turn of a model as the loop asks for it and as the log keeps it: plain JSON that no provider's interface shows through. */
+/**
+ * The types of a model turn, as the loop requests it and as the log records it. They are plain, provider-neutral JSON.
+ */
 import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
 
-/** What was said before, in the order in which a model gets it. */
+/** One message of the history sent to a model. */
 export type ModelMessage =
   | { readonly role: 'user'; readonly text: string }
   | {
@@ -14,29 +16,29 @@ export type ModelMessage =
       readonly role: 'tool';
       /** The id the model gave its call. */
       readonly callId: string;
-      /** The name by which the model called it. */
+      /** The tool name that the model used. */
       readonly name: string;
       readonly output: Json;
       readonly isError: boolean;
     };
 
-/** A tool as a model is shown it. */
+/** A tool as shown to a model. */
 export type ModelTool = {
   /** `<scope>:<tool>`; a script names tools by it. */
   readonly toolId: string;
-  /** What the model calls it by: `[a-zA-Z0-9_-]`, unique among the tools of a request. */
+  /** The name shown to the model: `[a-zA-Z0-9_-]`, unique within a request. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of an object. */
   readonly inputSchema: JsonObject;
 };
 
-/** Which model an agent, its node and its run ask for; what is left out is the configuration's to say. */
+/** The model that the agent, its node and its run request. The configuration supplies omitted fields. */
 export type ModelSelection = {
   /** A model of the provider, or `<provider>/<model>`. */
   readonly model?: string;
   readonly provider?: string;
-  /** The manifest's class, as AgentRefs name it. */
+  /** The manifest's model class, named as in an AgentRef. */
   readonly modelClass: string;
   readonly temperature?: number;
   readonly maxTokens?: number;
@@ -46,21 +48,21 @@ export type ModelSelection = {
 
 export type ReasoningVerbosity = 'summary' | 'full' | 'off';
 
-/** With whom an invocation shares what was said: nobody, the run, or a group of the conversation. */
+/** Who shares an invocation's conversation: nobody, the run, or a named group. */
 export type AgentGroup = 'isolated' | 'shared' | `shared:${string}`;
 
-/** What the performer `cairn.model` is asked to do: the input of one call. */
+/** The input of one call of the performer `cairn.model`. */
 export type ModelRequest = {
   readonly agentId: string;
   readonly selection: ModelSelection;
   readonly system: string;
-  /** Of this invocation only; what was said before it is read from the log. */
+  /** Messages of this invocation only; the performer reads the earlier conversation from the log. */
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
-  /** The answer is to be JSON of this shape. */
+  /** JSON Schema that the answer must satisfy. */
   readonly responseSchema?: JsonObject;
   readonly group: AgentGroup;
-  /** seq of the `agent.invocation.started` of this invocation: the conversation is what its context held before. */
+  /** seq of this invocation's `agent.invocation.started`; the conversation ends before this row. */
   readonly cutSeq: number;
   /** `off`: reasoning is not streamed. */
   readonly verbosity: ReasoningVerbosity;
@@ -74,19 +76,19 @@ export type ModelRequest = {
 
 type Returned = PayloadOf<'cairn.model.returned'>;
 
-/** What a model answered, whole, as its row keeps it. */
+/** The complete answer of a model, as recorded in its row. */
 export type Turn = NonNullable<Returned['turn']>;
 
 /**
- * A call of a tool as the model wrote it. `id` is unique within a turn only when the model keeps to that; `name` is what it
- * was shown or made up; `invalid` says why the arguments are none, and `input` is then the text as it came.
+ * A tool call as the model wrote it. `id` may be empty or repeated within a turn. `name` may be one that the model
+ * invented. `invalid` says why the arguments could not be parsed; `input` then holds the raw text.
  */
 export type ModelToolCall = Turn['toolCalls'][number];
 export type FinishReason = Turn['finish'];
 export type ModelUsage = Turn['usage'];
 
-/** A failed call as its row keeps it. */
+/** A failed call, as recorded in its row. */
 export type ModelFailure = NonNullable<Returned['error']>;
 
-/** What the performer returns. A failure is a result as well, so that its class and what the provider asked for are kept. */
+/** What the performer returns. A failure is also a result, which keeps its class and the provider's retry delay. */
 export type ModelOutcome = { readonly turn: Turn } | { readonly error: ModelFailure };

@@ -1,5 +1,5 @@
-/** Other people's words as a model is shown them: marked, wherever they are passed on, so that it takes no orders from them. */
+/** Marks untrusted tool output wherever a model sees it, so that the model does not follow instructions in it. */
 
-/** They cannot close the mark themselves. */
+/** Escapes the tag inside the text, so that the text cannot close it. */
 export const asUntrusted = (toolId: string, text: string): string =>
   `<UNTRUSTED tool="${toolId}">${text.replaceAll(/<(\/?)UNTRUSTED/gi, '&lt;$1UNTRUSTED')}</UNTRUSTED>`;

@@ -1,4 +1,4 @@
-/** A supervisor that decides what its configuration says, for tests of everything around it. */
+/** A supervisor that plays the decisions in its config, for tests of orchestration. */
 import {
   type FoldEvent,
   type Json,
@@ -13,7 +13,7 @@ import type { LoopOptions } from '../loop/loop-options.ts';
 import { decidedRow } from '../loop/rows.ts';
 import { type Verdict, verdictOf } from '../loop/verdict.ts';
 
-/** What a script may say. */
+/** Config fields of a script. */
 export const scriptFields = {
   mockDispatchPlan: z.array(orchestratorDecision).optional(),
   mockDecisions: z.array(orchestratorDecision).optional(),
@@ -29,17 +29,17 @@ const fields = Object.keys(scriptFields);
 export const hasScript = (config: Readonly<Record<string, unknown>>): boolean =>
   fields.some((name) => config[name] !== undefined);
 
-/** With a script, or with neither a script nor an agent to ask. */
+/** True with a script, or without an agent to ask. */
 export const isScripted = ({ config, agent }: WorkflowNode): boolean => hasScript(config) || agent === undefined;
 
-/** What is decided when nothing is scripted: one worker that does nothing, and then the end. */
+/** The plan when nothing is scripted: one no-op worker, then terminate. */
 const usualPlan = [
   { kind: 'next-worker' as const, nextWorkerIds: ['conformance-noop'] },
   { kind: 'terminate' as const, reason: 'goal-reached' },
 ];
 
 export interface Scripted {
-  /** A decision that a person has to look at. */
+  /** A decision held for human review. */
   held: { readonly interruptId: string; readonly verdict: Verdict | null } | null;
 }
 
@@ -92,11 +92,11 @@ function decide(context: DrivenContext<Scripted, Script>, options: LoopOptions):
   return { kind: 'complete', outputs: { result: decision }, drafts };
 }
 
-/** As data: parsed fields that are left out are absent, which zod's type does not say. */
+/** A cast: omitted fields are absent after parsing, which zod's type does not express. */
 export const asDecision = (parsed: z.infer<typeof orchestratorDecision>): OrchestratorDecision =>
   parsed as OrchestratorDecision;
 
-/** By the number of decisions before it; after the last of the plan comes the end. */
+/** Picks the decision by the number of earlier ones; terminates after the end of the plan. */
 function decisionOf({ mockDispatchPlan, mockDecisions, mockPendingDecision }: Script, turn: number): Json {
   const plan = mockDispatchPlan ?? mockDecisions ?? usualPlan;
   return asDecision(mockPendingDecision ?? plan[turn] ?? { kind: 'terminate' });

@@ -1,4 +1,4 @@
-/** A supervisor with a plan, a dispatch node and workers, on an engine of their own. */
+/** Runs a scripted supervisor, a dispatch node and workers on a separate engine. */
 import { hash } from 'node:crypto';
 import type { Json, JsonObject, OrchestratorDecision, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
@@ -20,7 +20,7 @@ export const worker = (id: string, nodes: Parameters<typeof defineWorkflow>[0]['
 
 export const noop = (id: string, made?: string) => worker(id, { a: { type: 'core.noop' } }, made);
 
-/** A supervisor with this plan, and a dispatch node that leads back to it. */
+/** A workflow of a supervisor with this plan and a dispatch node that loops back to it. */
 export const supervised = (
   plan: readonly OrchestratorDecision[],
   config: JsonObject = {},

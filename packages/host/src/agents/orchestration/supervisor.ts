@@ -1,4 +1,7 @@
-/** `core.orchestrator.supervisor`: an agent whose answer is a decision about the run, recorded for the dispatch node to carry out. */
+/**
+ * `core.orchestrator.supervisor`: an agent that decides how the run continues. The dispatch node carries out its
+ * decisions.
+ */
 import { orchestratorDecision, row, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { RunError } from '../../engine/core/state.ts';
@@ -26,12 +29,12 @@ import {
 } from './scripted-supervisor.ts';
 import { briefed, workerList } from './workers.ts';
 
-/** Which of the two it is follows from the node; each driver reads only its own part. */
+/** State of both drivers. The node determines which one runs; each driver reads only its own fields. */
 type Inner = LoopState & Scripted;
 
 const TYPE_ID = 'core.orchestrator.supervisor';
 
-/** Who supervises when the node names nobody. */
+/** The supervisor's agent id, with a fallback when the node names no agent. */
 const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
 export function createSupervisor(options: LoopOptions): NodeType {
@@ -72,13 +75,13 @@ export function createSupervisor(options: LoopOptions): NodeType {
   });
 }
 
-/** The same node, with a decision for what its agent has to give back. */
+/** Makes the decision schema the return schema of the node's agents. */
 function asked<Context extends DrivenContext>(context: Context): Context {
   const { node, agents } = context;
   return isScripted(node) ? context : { ...context, agents: briefed(node, agents) };
 }
 
-/** The run has one supervisor, and each of its decisions is one turn of the loop. */
+/** Refuses a second supervisor in a run, and decisions beyond `maxLoopIterations`. */
 function refusal(context: DrivenContext): NodeAction | null {
   const { state, node } = context;
   const { orchestration } = state;
@@ -105,7 +108,7 @@ function maxTurns({ state }: DrivenContext): number | null {
   return typeof asked === 'number' ? asked : null;
 }
 
-/** The decision goes on record before anything is done about it. */
+/** Validates the decision and records it before the dispatch node acts on it. */
 function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'complete' }>): NodeAction {
   const { result } = action.outputs;
   const parsed = orchestratorDecision.safeParse(result);
@@ -120,11 +123,11 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
   return { ...action, outputs: { decision }, drafts: [...(action.drafts ?? []), told] };
 }
 
-/** As an agent node, but what it gives back is not its own choice. */
+/** The fields of an agent node, except `outputSchema`: the decision schema is fixed. */
 const { outputSchema: _, ...others } = agentFields;
 const supervisorFields = { ...others, workers: workerList.optional() };
 
-/** Fields of an agent in a config that is none of an agent. */
+/** Reports agent fields in the config of a supervisor that is not an agent. */
 const agentProblems = (config: Readonly<Record<string, unknown>>, message: string): Problem[] =>
   Object.keys(supervisorFields)
     .filter((name) => config[name] !== undefined)

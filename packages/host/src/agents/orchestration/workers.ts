@@ -1,14 +1,14 @@
-/** What a supervisor is told of the workers it may send, in words for the model and as the schema of its decision. */
+/** Briefs a supervisor about its workers: in its system prompt and in the schema of its decision. */
 import { type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { AgentDefinition } from '../../engine/ports.ts';
 import type { Agents } from '../../engine/workflow/node-type.ts';
 
-/** Those that a supervisor may send. */
+/** The workers that a supervisor may dispatch. */
 export const workerList = z
   .array(
     z.strictObject({
-      /** The workflow that is run. */
+      /** The id of the workflow to run. */
       id: z.string().min(1).max(256),
       description: z.string().min(1).max(2000),
     }),
@@ -21,7 +21,7 @@ type Worker = z.infer<typeof workerList>[number];
 
 const schemaOf = (schema: z.ZodType): JsonObject => z.toJSONSchema(schema) as JsonObject;
 
-/** Derived once: its shape never changes. */
+/** Computed once: the schema never changes. */
 const { $schema: _, ...anyDecision } = schemaOf(orchestratorDecision);
 
 interface Brief {
@@ -29,7 +29,7 @@ interface Brief {
   readonly words: string;
 }
 
-/** A definition is compiled once, so its configuration stands for it. */
+/** Keyed by config object: a definition is compiled once, so the object is stable. */
 const briefs = new WeakMap<object, Brief>();
 
 function briefOf({ config }: WorkflowNode): Brief {
@@ -41,7 +41,7 @@ function briefOf({ config }: WorkflowNode): Brief {
   return brief;
 }
 
-/** With workers named, only they can be. */
+/** Restricts worker ids to the listed workers, if any. */
 function decisionSchema(workers: readonly Worker[]): JsonObject {
   if (workers.length === 0) return anyDecision;
   const ids = z.enum(workers.map(({ id }) => id));
@@ -63,7 +63,10 @@ const wordsFor = (workers: readonly Worker[]): string =>
       : ['The workers:', ...workers.map(({ id, description }) => `- ${id}: ${description}`)]),
   ].join('\n');
 
-/** The agents of a run as they act in a supervisor node: each owes a decision, and the one it names knows the workers. */
+/**
+ * The run's agents as used in a supervisor node. Each must return a decision; the node's own agent also gets the worker
+ * list.
+ */
 export function briefed(node: WorkflowNode, agents: Agents): Agents {
   const { schema, words } = briefOf(node);
   const told = new Map<string, AgentDefinition>();

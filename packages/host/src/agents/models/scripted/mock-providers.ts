@@ -1,4 +1,4 @@
-/** The mock providers of the protocol's test keys, each a small script: what a run may put in the place of a model. */
+/** The protocol's mock providers for test keys. Each is a small script that replaces a run's model. */
 import { finishReasons, type JsonObject, modelErrorClasses, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Clock } from '../../../engine/ports.ts';
@@ -8,7 +8,7 @@ import { type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
 
 const delayMs = z.int().min(0).max(5000).default(0);
 const tokenCount = z.int().min(0);
-/** Tokens as chunks name them, or as the rest of the host does. */
+/** Accepts the token field names of chunks, or those of the rest of the host. */
 const usage = z
   .strictObject({
     promptTokens: tokenCount.optional(),
@@ -51,7 +51,7 @@ const configs = {
 type MockId = keyof typeof configs;
 type ConfigOf<Id extends MockId> = z.infer<(typeof configs)[Id]>;
 
-/** What the discovery document lists. */
+/** The mock providers listed in the discovery document. */
 export const mockProviderIds = Object.keys(configs) as readonly MockId[];
 
 export interface MockChoice {
@@ -59,11 +59,11 @@ export interface MockChoice {
   readonly config?: JsonObject | undefined;
 }
 
-/** The model of a wish. Throws `unsupported_mock_provider`. */
+/** Creates the mock model. Throws `unsupported_mock_provider`. */
 export const mockModel = (wish: MockChoice, clock: Clock): Model =>
   scriptedModel({ ...mockPart(wish), clock, provider: 'mock', isVerbatim: true });
 
-/** What a mock plays. Throws `unsupported_mock_provider`, naming the place. */
+/** Builds the script that a mock plays. Throws `unsupported_mock_provider` with the path of each problem. */
 export function mockPart(wish: MockChoice): MockPart {
   const playing = (...turns: Script['turns']): MockPart => ({ script: { turns }, model: `mock-${wish.id}-v1` });
   switch (wish.id) {

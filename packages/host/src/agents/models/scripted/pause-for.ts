@@ -1,7 +1,7 @@
-/** A delay by the host's clock that an abort cuts short. */
+/** A delay on the host's clock that an abort cancels. */
 import type { Clock } from '../../../engine/ports.ts';
 
-/** Rejects with the signal's reason. */
+/** Rejects with the signal's reason when aborted. */
 export function pauseFor(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {

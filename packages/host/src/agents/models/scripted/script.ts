@@ -1,4 +1,7 @@
-/** The script of a scripted model: what it does, turn by turn. Small enough to write by hand, checked before it is used. */
+/**
+ * The script format of the scripted model: a list of actions per turn. It is easy to write by hand and validated before
+ * use.
+ */
 import { finishReasons, type Json, type JsonObject, modelErrorClasses } from '@cairn/protocol';
 import { z } from 'zod';
 import { unknownNames } from './template.ts';
@@ -9,24 +12,24 @@ const MAX_DELAY_MS = 600_000;
 const json: z.ZodType<Json> = z.json();
 const object: z.ZodType<JsonObject> = z.record(z.string(), json);
 const count = z.int().min(0);
-/** One text, which is cut into words, or the pieces as they are to come. */
+/** A text, which is split into words, or a list of pieces to stream as given. */
 const pieces = z.union([z.string(), z.array(z.string()).max(10_000)], {
   error: 'must be a text, or a list of texts',
 });
 
 const actionShape = z.strictObject({
-  /** Reasons aloud. */
+  /** Streams reasoning. */
   think: pieces.optional(),
-  /** Says text. */
+  /** Streams text. */
   say: pieces.optional(),
-  /** Says a value as JSON, for agents that return a structure. */
+  /** Streams a value as JSON, for agents with structured output. */
   answer: json.optional(),
   call: z.strictObject({ tool: z.string().min(1), input: object.default({}) }).optional(),
   handoff: z
     .strictObject({
       to: z.string().min(3),
       message: z.string().min(1),
-      /** Data that goes with the message. */
+      /** Data sent with the message. */
       task: object.optional(),
       reason: z.string().optional(),
     })
@@ -34,7 +37,7 @@ const actionShape = z.strictObject({
   decide: z
     .strictObject({ decision: json, confidence: z.number().optional(), reasoning: z.string().optional() })
     .optional(),
-  /** Asks a person: the question, or all that the tool `openwop:ask` takes. */
+  /** Asks a person: the question, or the full input of the tool `openwop:ask`. */
   ask: z.union([z.string().min(1), object], { error: 'must be a question, or an object' }).optional(),
   fail: z
     .strictObject({
@@ -42,12 +45,12 @@ const actionShape = z.strictObject({
       message: z.string().optional(),
       retryable: z.boolean().optional(),
       retryAfterMs: count.optional(),
-      /** Only the first so many attempts of the turn fail. */
+      /** Fails only this many first attempts of the turn. */
       attempts: z.int().min(1).optional(),
     })
     .optional(),
   delay: z.int().min(0).max(MAX_DELAY_MS).optional(),
-  /** Many deltas of one size, for load. */
+  /** Streams many deltas of one size, for load tests. */
   stream: z
     .strictObject({
       deltas: z.int().min(1).max(MAX_DELTAS),
@@ -85,7 +88,7 @@ export type Script = z.infer<typeof scriptShape>;
 
 export type ReadScript = { readonly script: Script } | { readonly problems: readonly string[] };
 
-/** A script as it was written, or what is wrong with it, each problem with its place. */
+/** Parses a script. Returns it, or a list of problems with their paths. */
 export function readScript(value: unknown): ReadScript {
   const parsed = scriptShape.safeParse(value);
   if (!parsed.success) {
@@ -100,7 +103,7 @@ export function readScript(value: unknown): ReadScript {
   };
 }
 
-/** `turns[0][2].call.tool`. */
+/** Formats a path, such as `turns[0][2].call.tool`. */
 function placeOf(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>(
     (whole, part) =>

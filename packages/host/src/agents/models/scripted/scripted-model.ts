@@ -1,4 +1,4 @@
-/** A model that does what a script says: for demos, tests and the simulation, which need neither a key nor a network. */
+/** A model that plays a script, for demos, tests and simulation. It needs neither an API key nor a network. */
 import type { Json } from '@cairn/protocol';
 import type { Clock } from '../../../engine/ports.ts';
 import { ModelError } from '../model-error.ts';
@@ -19,13 +19,13 @@ export interface ScriptedModelOptions {
   readonly model?: string;
   /** Leave the last piece of text for the chunk that closes the block. */
   readonly keepsTail?: boolean;
-  /** Nothing is filled in: texts are said as they are. */
+  /** Disables template filling: texts are streamed as written. */
   readonly isVerbatim?: boolean;
-  /** All that the script says, where that is known. */
+  /** The whole text of the script, when known. */
   readonly wholeText?: string;
 }
 
-/** Deltas that follow each other without a delay are given together, up to so many. */
+/** Maximum number of parts in one batch; a delay ends a batch early. */
 const BURST = 64;
 
 export function scriptedModel(options: ScriptedModelOptions): Model {
@@ -83,7 +83,7 @@ async function* perform(
   yield burst;
 }
 
-/** Counts what a turn puts out, for a usage and an end that the script does not state. */
+/** Tracks the output of a turn, to supply usage and finish reason when the script states none. */
 class Tally {
   calls = 0;
   #characters = 0;
@@ -116,7 +116,7 @@ class Tally {
 }
 
 interface Scene {
-  /** Null: nothing is filled in. */
+  /** Null disables template filling. */
   readonly blanks: Blanks | null;
   readonly callsBefore: number;
 }
@@ -146,7 +146,7 @@ const words = (text: string): readonly string[] => text.match(/\s*\S+\s*$|\s*\S+
 function* load({ deltas: total, size, as }: NonNullable<Action['stream']>): Generator<ModelPart> {
   const type = as === 'text' ? 'text-delta' : 'reasoning-delta';
   const text = 'lorem ipsum dolor sit amet '.repeat(Math.ceil(size / 27)).slice(0, size);
-  // One object for all: parts are data, and a million of them would otherwise be garbage at once.
+  // Reuses one object for all parts: a million separate ones would create garbage.
   const part: ModelPart = { type, text };
   for (let i = 0; i < total; i++) yield part;
 }
@@ -156,7 +156,7 @@ interface AskedTool {
   readonly input: Json;
 }
 
-/** Handing off, deciding and asking are tools of the loop. */
+/** Maps `handoff`, `decide` and `ask` to calls of their built-in tools. */
 function toolCallOf({ call, handoff, decide, ask }: Action): AskedTool | null {
   if (call !== undefined) return { toolId: call.tool, input: call.input };
   if (decide !== undefined) return { toolId: 'openwop:decide', input: present(decide) };
@@ -169,7 +169,7 @@ function toolCallOf({ call, handoff, decide, ask }: Action): AskedTool | null {
 const present = (fields: Readonly<Record<string, Json | undefined>>): Record<string, Json> =>
   Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 
-/** By the name the model was shown; a tool it was not shown is called all the same, as models do. */
+/** Uses the name shown to the model. Also calls a tool that was not shown, as real models do. */
 function calledAs({ toolId, input }: AskedTool, { tools, turnIndex }: ModelCall, scene: Scene): ModelToolCall {
   const name = tools.find((tool) => tool.toolId === toolId || tool.name === toolId)?.name ?? toolId;
   return { id: `call_${turnIndex}_${scene.callsBefore}`, name, input: filled(input, scene.blanks) };

@@ -1,14 +1,14 @@
-/** Fills `{{input.topic}}` and its like into what a script says: three names, paths into them, and nothing that computes. */
+/** Fills placeholders such as `{{input.topic}}` in a script: three names and paths into them, no expressions. */
 import type { Json } from '@cairn/protocol';
 import type { ModelCall } from '../model-port.ts';
 
-/** What a script may refer to. */
+/** The values that a script may reference. */
 export interface Blanks {
-  /** The task as an object, when it is one. */
+  /** The task's JSON object; empty when it has none. */
   readonly input: Json;
   /** The task as text. */
   readonly task: string;
-  /** What the last tool returned; null before any did. */
+  /** The result of the last tool; null before the first. */
   readonly last: Json;
 }
 
@@ -21,7 +21,7 @@ export function blanksOf({ task, messages }: Pick<ModelCall, 'task' | 'messages'
   return { task, input: objectIn(task), last: last?.role === 'tool' ? bare(last.output) : null };
 }
 
-/** What was marked as other people's words, as it came: a script takes no orders from it. */
+/** Removes the untrusted mark: a script does not follow instructions in tool output. */
 function bare(output: Json): Json {
   const marked = typeof output === 'string' ? /^<UNTRUSTED [^>]*>([\s\S]*)<\/UNTRUSTED>$/.exec(output)?.[1] : undefined;
   if (marked === undefined) return output;
@@ -32,7 +32,10 @@ function bare(output: Json): Json {
   }
 }
 
-/** Text with its blanks filled: texts as they are, other values as JSON, what is not there as nothing. Null leaves it alone. */
+/**
+ * Fills the placeholders of a text: strings as they are, other values as JSON, missing values as empty. Null leaves the
+ * text unchanged.
+ */
 export function filledText(text: string, blanks: Blanks | null): string {
   if (blanks === null) return text;
   return text.replace(blank, (_, path: string) => {
@@ -42,7 +45,7 @@ export function filledText(text: string, blanks: Blanks | null): string {
   });
 }
 
-/** A value with its blanks filled; a text that is one blank becomes the value itself. */
+/** Fills the placeholders of a value. A string that is a single placeholder becomes the value itself. */
 export function filled(value: Json, blanks: Blanks | null): Json {
   if (blanks === null) return value;
   if (typeof value === 'string') {
@@ -54,7 +57,7 @@ export function filled(value: Json, blanks: Blanks | null): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, blanks)]));
 }
 
-/** Every blank of a value whose name is not one of the three, with the way to it. */
+/** Lists the placeholders with unknown names, with their paths. */
 export function unknownNames(
   value: unknown,
 ): readonly { readonly path: readonly PropertyKey[]; readonly name: string }[] {
@@ -79,7 +82,7 @@ function valueAt(path: string, blanks: Blanks): Json | undefined {
   return value;
 }
 
-/** The task itself, or the data that was handed over with it: its last paragraph. */
+/** Parses the last paragraph of the task: the task itself, or the data handed over with it. */
 function objectIn(text: string): Json {
   const last = text.slice(text.lastIndexOf('\n\n') + 1).trim();
   if (!last.startsWith('{')) return {};
