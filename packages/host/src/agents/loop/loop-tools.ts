@@ -70,7 +70,7 @@ const introduction = ({ agentId, persona, description }: Colleague): string =>
 
 export interface StatedDecision {
   readonly decision: Json;
-  /** As the model stated it; may not be a number. */
+  /** As the model stated it; need not be a number. */
   readonly confidence: Json | undefined;
   readonly reasoning: string | undefined;
 }

@@ -88,7 +88,7 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
   ];
 }
 
-/** Describes a turn for human review after its process died repeatedly. */
+/** Describes, for human review, a turn whose attempts were interrupted repeatedly. */
 export function aboutModel({ inner }: DrivenContext<LoopState>) {
   const { agentId, provider, model } = openInvocation(inner);
   return { agentId, model: `${provider}/${model}` };

@@ -65,7 +65,7 @@ export function judgeCall(access: ToolAccess, call: ModelToolCall, index: number
 const problemsOf = (checked: { ok: true } | { ok: false; problems: readonly string[] }): readonly string[] =>
   checked.ok ? [] : checked.problems;
 
-/** Tool names are shorter; a name that a model invents may not be. */
+/** Maximum length of a called name. Tool names are shorter; an invented name need not be. */
 const MAX_NAME = 128;
 
 /** Explains why no tool could accept this call; null when it is well-formed. */

@@ -63,7 +63,7 @@ export class ModelRegistry {
   }
 
   /**
-   * Selects the model of a turn without I/O. The loop records it, so that an invocation keeps its model.
+   * Selects the model of a turn without I/O, and reports whether its prices are known.
    * Throws `model_not_configured` when there is none.
    */
   choose(wanted: WantedModel): ChosenModel {

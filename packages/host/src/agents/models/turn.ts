@@ -81,7 +81,7 @@ export type Turn = NonNullable<Returned['turn']>;
 
 /**
  * A tool call as the model wrote it. `id` may be empty or repeated within a turn. `name` may be one that the model
- * invented. `invalid` says why the arguments could not be parsed; `input` then holds the raw text.
+ * invented. `invalid` says why the arguments are unusable; `input` then holds them as received.
  */
 export type ModelToolCall = Turn['toolCalls'][number];
 export type FinishReason = Turn['finish'];
