@@ -1,4 +1,4 @@
-/** What one append does to its run: guards checked, rows stamped, index folded. Pure, so that every store admits alike. */
+/** Admits one append to a run: checks guards, stamps rows, folds the index. Pure, so all stores behave alike. */
 import type { RunId } from '@cairn/protocol';
 import { invariant, isTerminalType, RetryableError, TerminalError } from '@cairn/protocol';
 import { utf8Size } from '../utf8.ts';
@@ -11,7 +11,7 @@ import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
 
-/** The head of a run with all that the next append depends on. Replaced as a whole, never changed in place. */
+/** The head of a run with all state that the next append depends on. Immutable: each append replaces it. */
 export interface FullHead extends IndexedRun {
   /** seq of the last row. */
   readonly seq: number;
@@ -20,13 +20,13 @@ export interface FullHead extends IndexedRun {
   /** Instant of the last row. */
   readonly at: number;
   readonly fence: number;
-  /** Who holds the lease; it is alive while its session is. */
+  /** Holder of the lease. The lease is alive while the owner's session is. */
   readonly owner: string | null;
-  /** When the run wants to be claimed. Kept while it is held, so that a wake that arrives meanwhile is not lost. */
+  /** When the run becomes due. Kept while the lease is held, so that a concurrent wake is not lost. */
   readonly wakeAt: number | null;
 }
 
-/** What the guards ask of the store beyond the run itself. */
+/** Queries that the guards send to the store beyond the run itself. */
 export interface GuardQueries {
   /** Whether the owner's session lasts beyond this instant. */
   isAlive(owner: string, now: number): boolean;
@@ -43,12 +43,12 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
-/** Of a run that was created here. Memory rows of an imported run change no memory here. */
+/** An admitted append to a local run. Rows of an imported run never change memories. */
 export interface AdmittedAppend extends Admitted {
   readonly memories: readonly MemoryChange[];
 }
 
-/** Checks every guard of an append and gives what to store; throws, having changed nothing, when one does not hold. */
+/** Checks every guard of an append and returns the rows and state to store. Throws on failure, changing nothing. */
 export function admit(append: Append, before: FullHead | null, cursor: number, guards: GuardQueries): AdmittedAppend {
   checkRows(append);
   const head = before === null ? created(append) : guarded(append, before, guards);
@@ -60,7 +60,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   return { ...stamped, head: after, memories: memoryChanges(stamped.rows) };
 }
 
-/** The run after a new owner claimed its lease. The claim answers the wake that was due. */
+/** The run after a new owner claims its lease. The claim consumes the pending wake. */
 export const claimed = (head: FullHead, owner: string): FullHead => ({
   ...head,
   owner,
@@ -68,11 +68,11 @@ export const claimed = (head: FullHead, owner: string): FullHead => ({
   wakeAt: null,
 });
 
-/** The run after its lease was released; a wake that came while it was held wins when it is earlier. */
+/** The run after its lease is released. A wake that arrived during the lease wins if it is earlier. */
 export const released = (head: FullHead, wakeAt: number | null): FullHead =>
   head.record.endedAt !== null ? head : { ...head, owner: null, wakeAt: earlier(head.wakeAt, wakeAt) };
 
-/** The run after a wake; a run that ended or was imported is never woken. */
+/** The run after a wake. Ended and imported runs are never woken. */
 export const woken = (head: FullHead, at: number): FullHead =>
   head.record.endedAt !== null || head.record.importedAt !== null
     ? head
@@ -89,7 +89,7 @@ export const importedHead = (run: ImportRun, at: number): FullHead => ({
   ...beforeFirstRow(run.originRunId, at),
 });
 
-/** The next rows of an imported run. They are at their places already, so what they hold is checked, not moved. */
+/** Admits the next rows of an imported run. Their positions are final, so they are checked, never moved. */
 export function admitImported(head: FullHead, rows: readonly NewRow[], cursor: number): Admitted {
   const next = { runId: head.record.runId, rows, at: head.seq + 1 };
   invariant(head.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
@@ -167,7 +167,7 @@ function takeLease(append: Append, head: FullHead, guards: GuardQueries): FullHe
 
 const noInterrupts: readonly InterruptRecord[] = [];
 
-/** Gives the rows their place and hashes, and folds them into the index. */
+/** Assigns positions and hashes to the rows and folds them into the index. */
 function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cursor: number): Admitted {
   const { runId } = append;
   const { contextId } = head.record;
@@ -177,7 +177,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
   const rows: Row[] = [];
   let changes: Map<string, InterruptRecord> | null = null;
   for (const row of append.rows) {
-    // A decision was made at an instant its writer knows; a fact may come from a node whose clock is behind.
+    // A decision keeps its writer's time. A fact may come from a node whose clock lags, so its time is clamped.
     const instant = append.at === undefined ? Math.max(row.at, at) : row.at;
     if (!(instant >= at)) invariant(false, 'row-at-not-decreasing', { runId, seq: seq + 1, at: row.at, previous: at });
     seq += 1;
@@ -205,7 +205,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
     rows.push(stored);
     const next = foldRunIndex(index, row, seq);
     if (next.open !== index.open) {
-      // Row by row, so that a question asked and withdrawn in one append still leaves its record.
+      // Row by row, so that an interrupt opened and closed in one append still leaves its record.
       changes ??= new Map();
       noteInterrupts(changes, index, next);
     }
@@ -224,14 +224,14 @@ function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
   let left = rows.length;
   for (const row of rows) {
     left -= 1;
-    // Asked before it is insisted on: this runs for every row, and what an error would say need not be put together.
+    // Checked before calling `invariant`: this runs for every row and must not build error details each time.
     if (left > 0 && isTerminalType(row.type)) invariant(false, 'terminal-row-is-last', { runId, type: row.type });
     if (!isWellFormed(row)) invariant(false, 'row-text-well-formed', { runId, type: row.type });
     checkSize(row, runId);
   }
 }
 
-/** A lone surrogate has no UTF-8 form, so a store would give back other text than was hashed. */
+/** A lone surrogate has no UTF-8 form, so a store would return different text than was hashed. */
 const isWellFormed = ({ payload, task, nodeId, type }: NewRow): boolean =>
   payload.isWellFormed() &&
   (task === null || task.isWellFormed()) &&
@@ -240,7 +240,7 @@ const isWellFormed = ({ payload, task, nodeId, type }: NewRow): boolean =>
 
 function checkSize(row: NewRow, runId: RunId): void {
   const chars = row.payload.length + (row.task?.length ?? 0);
-  // UTF-8 takes at most three bytes for each UTF-16 unit, so most rows need no counting.
+  // UTF-8 takes at most three bytes per UTF-16 unit, so most rows need no counting.
   if (chars * 3 <= MAX_EVENT_BYTES) return;
   const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
   if (bytes <= MAX_EVENT_BYTES) return;

@@ -1,10 +1,10 @@
-/** The hash chain: proves that a run's rows are the ones that were written, in that order. The recipe is fixed for ever. */
+/** The hash chain proves that a run's rows are unchanged and in order. The recipe never changes. */
 import { hash as digest } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
 import { jsonText } from './feed/json-text.ts';
 import type { Row } from './ports/rows.ts';
 
-/** The columns and bodies a row's own hash covers: all that is stored but the run, the cursor and the hashes. */
+/** The fields covered by a row's own hash: all stored fields except the run, the cursor and the hashes. */
 export type HashedRow = Pick<
   Row,
   'seq' | 'contextId' | 'at' | 'type' | 'nodeId' | 'cause' | 'audience' | 'payload' | 'task'
@@ -14,25 +14,25 @@ const sha256 = (text: string): string => digest('sha256', text, 'hex');
 
 export function rowHash(row: HashedRow): string {
   const { seq, contextId, at, type, nodeId, cause, audience, payload, task } = row;
-  // The text of JSON.stringify over the seven columns, put together without the array: this runs for every row.
+  // Same text as JSON.stringify over the seven columns, without allocating the array: this runs for every row.
   const columns = `[${seq},${quote(contextId)},${at},${quote(type)},${quote(nodeId)},${quote(cause)},"${audience}"]`;
   return sha256(`${columns}\n${payload}\n${task ?? ''}`);
 }
 
 const quote = (value: string | number | null): string => (typeof value === 'string' ? jsonText(value) : `${value}`);
 
-/** What the first row of a run is chained to. A fork keeps its source's origin, so that a shared prefix has equal hashes. */
+/** The seed of a run's chain. A fork keeps its source's origin, so that a shared prefix has equal hashes. */
 export const chainStart = (originRunId: RunId): string => sha256(originRunId);
 
 export const chainHash = (previous: string, row: string): string => sha256(previous + row);
 
-/** Where a chain breaks, and how. */
+/** Where and how a chain breaks. */
 export interface ChainBreak {
   readonly seq: number;
   readonly reason: 'seq' | 'row-hash' | 'chain-hash';
 }
 
-/** Walks the rows of one run from its first; null when every hash is the one its bytes and its predecessor give. */
+/** Walks the rows of one run from the first. Returns null when every hash matches its row and its predecessor. */
 export function verifyChain(rows: Iterable<Row>, originRunId: RunId): ChainBreak | null {
   let expected = 0;
   let previous = chainStart(originRunId);

@@ -1,4 +1,4 @@
-/** Errors that every store words alike, so that one condition has one text. */
+/** Errors shared by all stores, so that one condition has one text. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import type { ImportRun } from './ports/event-log.ts';
@@ -12,7 +12,7 @@ export const storeClosed = (): RetryableError =>
     hint: 'The host is stopping; try again when it is back.',
   });
 
-/** Another request with the key was recorded first, or claimed the key after this owner's time had passed. */
+/** Another request with the key was recorded first, or claimed the key after this owner's claim expired. */
 export const idempotencyRefused = ({ record, owner }: IdempotencyWrite): RetryableError =>
   owner === null
     ? new RetryableError('conflict', {
@@ -25,7 +25,7 @@ export const idempotencyRefused = ({ record, owner }: IdempotencyWrite): Retryab
         details: { retryAfter: 1 },
       });
 
-/** An imported run is a record of a run elsewhere; nothing is added to it. */
+/** An imported run is a read-only copy of a run from another host. */
 export const runImported = (runId: string): TerminalError =>
   new TerminalError('run_imported', {
     message: `Run ${runId} was imported; it is kept as it was and never goes on here.`,
@@ -42,7 +42,7 @@ export const contextTaken = ({ runId, contextId }: ImportRun): TerminalError =>
     hint: 'Import it for the tenant that has the context, or into another data folder.',
   });
 
-/** The rows of an import are not those whose hash was promised. */
+/** The rows of an import do not lead to the promised hash. */
 export const importMismatch = (run: ImportRun, found: { readonly seq: number; readonly hash: string }): TerminalError =>
   new TerminalError('bundle_invalid', {
     message: `The rows of run ${run.runId} lead to event ${found.seq} with hash ${found.hash}, not to event ${run.seq} with hash ${run.hash}.`,
@@ -52,7 +52,7 @@ export const importMismatch = (run: ImportRun, found: { readonly seq: number; re
 export const subscriptionExists = ({ id }: SubscriptionRecord): TerminalError =>
   new TerminalError('conflict', { message: `There is a subscription ${id} already.`, hint: 'Use another id.' });
 
-/** Seconds after which it is worth trying again to start a run in a scope that is taken. */
+/** Seconds a client should wait before it retries to start a run in a taken scope. */
 const SCOPE_RETRY_S = 1;
 
 export const runAlreadyActive = (activeRunId: string, scopeId: string): RetryableError =>
@@ -76,7 +76,7 @@ export const packVersionExists = (record: PackRecord, hash: string): TerminalErr
     details: { installed: hash, offered: record.hash },
   });
 
-/** The place in a run list that a page's cursor names; null when there is no cursor. */
+/** Parses the run list position from a page cursor; null when there is no cursor. */
 export function parseListCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
   const place = /^[1-9][0-9]{0,15}$/.test(cursor) ? Number(cursor) : Number.NaN;

@@ -1,14 +1,14 @@
-/** The run list and the inbox as a pure fold of a run's rows, so that every store writes the same index and can rebuild it. */
+/** The run list and the inbox as a pure fold of a run's rows, so that every store can write and rebuild the same index. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { NewRun } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
 
-/** What the index says of one run. Values are replaced, never changed in place: an unchanged index is the same object. */
+/** The index entry of one run. Immutable: an unchanged entry stays the same object. */
 export interface IndexedRun {
   readonly record: RunRecord;
-  /** Interrupts that still wait, in the order they were asked. */
+  /** Open interrupts, in the order they were requested. */
   readonly open: ReadonlyMap<string, InterruptRecord>;
 }
 
@@ -18,7 +18,7 @@ type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
 
 const noVotes: readonly Vote[] = [];
 
-/** Interrupts that are told, not asked: nobody answers them. */
+/** Kinds of interrupts that only notify and expect no answer. */
 const toldKinds: ReadonlySet<string> = new Set(['conversation.start', 'conversation.close']);
 
 const nothingOpen: ReadonlyMap<string, InterruptRecord> = new Map();
@@ -47,7 +47,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
   return { record, open: nothingOpen };
 }
 
-/** The index after the row at `seq`. Payloads are parsed only for the few types that the index shows. */
+/** The index after the row at `seq`. Parses payloads only for the few types that the index shows. */
 export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
   switch (row.type) {
     case 'run.started':
@@ -80,12 +80,12 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
   }
 }
 
-/** A run's index with its whole inbox, closed interrupts too. */
+/** A run's index with its whole inbox, including closed interrupts. */
 export interface FullIndex extends IndexedRun {
   readonly interrupts: ReadonlyMap<string, InterruptRecord>;
 }
 
-/** The index computed afresh from every row of a run; of the stored record only the identity is taken. */
+/** Recomputes the index from every row of a run. Takes only the identity from the stored record. */
 export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
   const { runId, tenant, contextId, originRunId, parentRunId, importedAt } = stored;
   const identity: Identity = {
@@ -105,7 +105,7 @@ export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
   return { ...(index ?? newRunIndex(runId, identity, stored.createdAt)), interrupts };
 }
 
-/** Whether a stored index says what the rows say. */
+/** Whether a stored index matches the rows. */
 export const sameIndex = (fresh: FullIndex, stored: Pick<FullIndex, 'record' | 'interrupts'>): boolean =>
   sameFields(fresh.record, stored.record) &&
   fresh.interrupts.size === stored.interrupts.size &&
@@ -115,7 +115,7 @@ const sameFields = <Record extends object>(a: Record, b: Record | undefined): bo
   b !== undefined &&
   (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
 
-/** Adds what one row opened, changed or closed. */
+/** Records the interrupts that one row opened, changed or closed. */
 export function noteInterrupts(changes: Map<string, InterruptRecord>, before: IndexedRun, after: IndexedRun): void {
   if (before.open === after.open) return;
   for (const [id, record] of before.open)
@@ -167,7 +167,7 @@ function answered(index: IndexedRun, row: IndexedRow): IndexedRun {
   return settled({ record: index.record, open });
 }
 
-/** A vote that settles its gate comes after the gate closed, and is not kept. */
+/** The vote that decides a gate arrives after the gate has closed, and is not kept. */
 function voted(index: IndexedRun, row: IndexedRow): IndexedRun {
   const payload = payloadOf(row);
   const principal = textOr(payload.decidedBy);
@@ -189,7 +189,7 @@ function ended(index: IndexedRun, row: IndexedRow, status: RunStatus): IndexedRu
   return { record: { ...index.record, ...fields }, open: nothingOpen };
 }
 
-/** What a node still asked is closed with it. */
+/** Closes the open interrupts of a node that ended. */
 function nodeEnded(index: IndexedRun, nodeId: string | undefined): IndexedRun {
   const waiting = [...index.open].filter(([, one]) => one.nodeId !== nodeId);
   const open = waiting.length === index.open.size ? index.open : new Map(waiting);
@@ -197,8 +197,8 @@ function nodeEnded(index: IndexedRun, nodeId: string | undefined): IndexedRun {
 }
 
 /**
- * The status that the open questions give, and the node that waits longest as the current one. A run that runs shows no
- * node: that would be a write for every step. A pause or a cancellation outlasts what is asked or answered meanwhile.
+ * Derives the status from the open interrupts. The current node is the one that has waited longest. A running run shows
+ * no node, which would cost a write per step. Requests and answers never lift a pause or a cancellation.
  */
 function settled(index: IndexedRun): IndexedRun {
   const { status } = index.record;

@@ -2,12 +2,12 @@
 import type { PayloadOf, RunId } from '@cairn/protocol';
 import type { Row } from './ports/rows.ts';
 
-/** The types of both rows. They belong to the run that wrote them. */
+/** The types of both rows, which belong to the run that wrote them. */
 export const KEPT = 'cairn.memory.kept';
 export const DROPPED = 'cairn.memory.dropped';
 
 interface Change {
-  /** Its place among all changes: that of its row. */
+  /** Orders all changes: the cursor of the row. */
   readonly cursor: number;
   readonly runId: RunId;
   readonly seq: number;
@@ -29,7 +29,7 @@ export type MemoryChange =
 
 const nothing: readonly MemoryChange[] = [];
 
-/** The changes that rows make to memories; almost all rows make none. */
+/** The memory changes of the given rows; almost all rows make none. */
 export function memoryChanges(rows: readonly Row[]): readonly MemoryChange[] {
   let changes: MemoryChange[] | null = null;
   for (const row of rows) {

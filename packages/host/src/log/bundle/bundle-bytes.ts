@@ -1,12 +1,12 @@
-/** The lines of a file out of its bytes, without ever holding more than one of them. */
+/** Splits a byte stream into lines, holding at most one line in memory. */
 import { TerminalError } from '@cairn/protocol';
 
-/** Longest line: an event at its largest, every byte of it escaped, and room for its columns. */
+/** Longest line: an event of maximum size with every byte escaped, plus its columns. */
 const MAX_LINE_BYTES = 8_388_608;
 
 const NEWLINE = 10;
 
-/** Every line ends with a newline, the last one too; anything but UTF-8 is refused, and so is a line that is too long. */
+/** Every line ends with a newline, including the last. Invalid UTF-8 and overlong lines are rejected. */
 export function* linesOf(chunks: Iterable<Uint8Array>): Generator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 1;
@@ -37,7 +37,7 @@ export function* linesOf(chunks: Iterable<Uint8Array>): Generator<string> {
       yield line();
       start = end + 1;
     }
-    // A copy, which `slice` of a Buffer is not: who reads a file fills the same buffer again.
+    // Copies the bytes (`slice` of a Buffer does not): file readers reuse the same buffer for the next chunk.
     if (start < chunk.length) add(new Uint8Array(chunk.subarray(start)));
   }
   if (length > 0) throw wrong(number, 'it does not end');

@@ -1,4 +1,4 @@
-/** A run and its bundle, as the tests of bundles and of the commands that handle them need them; not shipped. */
+/** A sample run and its bundle, for tests of bundles and of the commands that handle them; not shipped. */
 
 import { hash } from 'node:crypto';
 import { present } from '../../../test/kit/present.ts';
@@ -10,7 +10,7 @@ import { bundleLines } from './bundle.ts';
 export const definition = '{"id":"wf"}';
 const definitionHash = hash('sha256', definition, 'hex');
 
-/** A run of three events, the middle one for operators, with text that takes more than one byte a character. */
+/** A run of three events. The middle one is for operators, and the text holds multi-byte characters. */
 export const sampleRows: readonly NewRow[] = [
   started({ definitionHash, inputs: { city: 'Zürich' } }),
   row('cairn.timer.set', {
@@ -22,7 +22,7 @@ export const sampleRows: readonly NewRow[] = [
   row('run.completed', { at: 1_002, payload: '{"outputs":{"sum":3}}', task: '{"status":"completed"}' }),
 ];
 
-/** The lines of the bundle of a run with these rows. */
+/** The bundle lines of a run with these rows. */
 export async function bundleOf(rows: readonly NewRow[] = sampleRows): Promise<readonly string[]> {
   const store = inMemoryStore();
   await store.log.append(creation(runA, { rows }));

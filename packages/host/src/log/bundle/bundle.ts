@@ -1,4 +1,4 @@
-/** Reads and writes bundles line by line: what is read has been checked, down to the last byte, before its end is reached. */
+/** Reads and writes bundles line by line. The reader verifies every byte before it reports the end. */
 import { createHash, hash as digest } from 'node:crypto';
 import {
   BUNDLE_VERSION,
@@ -27,12 +27,12 @@ import { utf8Size } from '../../utf8.ts';
 import { chainHash, chainStart, rowHash } from '../chain.ts';
 import { MAX_EVENT_BYTES, type NewRow, type Row } from '../ports/rows.ts';
 
-/** What a bundle is made of. */
+/** The content of a bundle. */
 export interface BundleSource {
   readonly run: BundleHeader['run'];
   readonly definition: string;
   readonly exportedAt: number;
-  /** In order, from the first. */
+  /** In order, from the first row. */
   readonly rows: Iterable<Row>;
 }
 
@@ -63,11 +63,11 @@ export interface Bundle {
   };
   readonly exportedAt: string;
   readonly definition: string;
-  /** Once only. Who has drawn the last one knows that the whole file is what was written. */
+  /** Can be iterated once. Reaching the end proves that the whole file is intact. */
   readonly rows: Iterable<NewRow>;
 }
 
-/** Opens a bundle; `bundle_invalid` names the line as soon as one is not what it has to be. */
+/** Opens a bundle. `bundle_invalid` names the first line that is wrong. */
 export function readBundle(lines: Iterable<string>): Bundle {
   const reader = new BundleReader(lines);
   const { run, exportedAt } = reader.header();
@@ -143,7 +143,7 @@ class BundleReader {
     }
   }
 
-  /** Views parse what is stored without checking it again, so what no host would have written is refused here. */
+  /** Views trust stored payloads without validating them again, so rows that no host would write are rejected here. */
   #checkBody(row: BundleRow, run: Bundle['run']): void {
     const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
     if (bytes > MAX_EVENT_BYTES)
@@ -179,7 +179,7 @@ class BundleReader {
     return next.value;
   }
 
-  /** The lines before the rows count into the digest as they are read; a row does so once it is known not to be the end. */
+  /** Lines before the rows are hashed as they are read. A row is hashed once it is known not to be the end line. */
   #parsed(text: string, isCounted = this.#number <= 2): unknown {
     if (isCounted) this.#bytes.update(`${text}\n`);
     try {
@@ -224,7 +224,7 @@ const newRow = ({ at, type, nodeId, cause, audience, payload, task }: BundleRow)
   task,
 });
 
-/** The hashes cover a cause as it was written; nothing else about it can be checked without the run that it names. */
+/** The hashes cover the cause as written. Checking more would need the run that it names. */
 const causeOf = (cause: BundleRow['cause']): Cause | null => cause as Cause | null;
 
 const memberOf = (value: unknown, name: string): unknown =>

@@ -1,4 +1,4 @@
-/** The event log in memory: the plainest reading of what an append commits. */
+/** The in-memory event log: the simplest implementation of `append`. */
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
@@ -26,9 +26,9 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
     append: async (append) => {
       const { appended, commit } = write(tables, guards, append);
       untold.push(commit);
-      // Listeners never run inside the caller's own call, as with a store that commits to disk.
+      // Listeners never run inside the caller's own call, as in a store that commits to disk.
       await null;
-      // Each append tells one commit, in the order in which they were made.
+      // Each append publishes one commit, in commit order.
       const next = untold.shift();
       if (next !== undefined) followers.tell(next);
       return appended;
@@ -158,7 +158,7 @@ function changes(tables: Tables, { after, limit, maxBytes = Infinity, filter }: 
 const matches = (row: Row, tenant: string, filter: RowFilter): boolean =>
   tenant === filter.tenant && row.audience === 'client' && filter.types.includes(row.type);
 
-/** Where the rows after a cursor begin; rows are in cursor order. */
+/** The index of the first row after a cursor; rows are in cursor order. */
 function afterCursor(rows: readonly Row[], cursor: number): readonly [readonly Row[], number] {
   let low = 0;
   let high = rows.length;

@@ -1,4 +1,4 @@
-/** Idempotency records in memory. An append saves them too, so the table belongs to the store. */
+/** In-memory idempotency records. Appends write them too, so the store owns the table. */
 import { type IdempotencyRecords, mayClaim, maySave, pendingRecord } from '../ports/idempotency.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 

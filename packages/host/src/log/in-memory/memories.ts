@@ -1,4 +1,4 @@
-/** Agent memories in memory. The search is the plainest one: it reads every entry. */
+/** In-memory agent memories. The search scans every entry. */
 import type { Memories, MemoryRecord } from '../ports/memories.ts';
 import { type Phrase, phrasesIn, wordsIn } from '../search-words.ts';
 import type { KeptEntry } from './memory-table.ts';
@@ -19,7 +19,7 @@ export const inMemoryMemories = (tables: Tables): Memories => ({
     const visible = tables.memories.visible(query).map((kept) => ({ kept, words: wordsIn(kept.content), score: 0 }));
     for (const phrase of phrasesIn(text)) {
       const hits = visible.filter(({ words }) => holds(words, phrase));
-      // A word that few entries hold tells more than one that all do.
+      // A rare word scores higher than a common one.
       for (const hit of hits) hit.score += Math.log(1 + visible.length / hits.length);
     }
     const best = visible.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);

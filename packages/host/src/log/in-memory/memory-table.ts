@@ -1,4 +1,4 @@
-/** The entries of every memory with the rows that kept and dropped them, so that a run reads a memory as of its start. */
+/** Entries of every memory with the rows that kept and dropped them, so that a run reads a memory as of its start. */
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
 import type { MemoryChange } from '../memory-changes.ts';
@@ -12,12 +12,12 @@ interface Version {
   dropped: MemoryChange | null;
 }
 
-/** What the table needs to know of runs. */
+/** The run data that the table needs. */
 type Runs = ReadonlyMap<RunId, { readonly head: Pick<FullHead, 'record'>; readonly rows: readonly Row[] }>;
 
 export class MemoryTable {
   readonly #runs: Runs;
-  /** By tenant and reference, as one JSON text; then by id. */
+  /** Keyed by tenant and reference as JSON text, then by memory id. */
   readonly #memories = new Map<string, Map<string, Version>>();
 
   constructor(runs: Runs) {
@@ -50,7 +50,7 @@ export class MemoryTable {
     return found.sort((a, b) => b.cursor - a.cursor);
   }
 
-  /** Nothing for a run that the tenant does not have. */
+  /** A run that the tenant does not own sees nothing. */
   #seenBy(tenant: string, { runId, beforeSeq, turn }: AsOf): (change: MemoryChange) => boolean {
     const run = this.#runs.get(runId);
     const start = run?.rows[0]?.cursor;

@@ -1,4 +1,4 @@
-/** The queue in memory: leases are fields of the runs. */
+/** The in-memory queue: leases are fields of the runs. */
 import { claimed, released } from '../admit.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Tables } from './tables.ts';

@@ -1,4 +1,4 @@
-/** The run index in memory: what every run's head and inbox say. */
+/** The in-memory run index, read from every run's head and inbox. */
 import { parseListCursor } from '../errors.ts';
 import { reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';

@@ -1,4 +1,4 @@
-/** A store that lives in memory: for tests, for the simulation, and as the plainest reading of what a store must do. */
+/** An in-memory store, for tests and the simulation. It is also the simplest reference implementation of a store. */
 import type { ListenerFault } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { inMemoryCheckpoints } from './checkpoints.ts';
@@ -13,11 +13,11 @@ import { inMemorySubscriptions } from './subscriptions.ts';
 import { Tables } from './tables.ts';
 
 export interface InMemoryStoreOptions {
-  /** Told when a listener of `follow` throws. Default: the error surfaces as an uncaught one. */
+  /** Called when a listener of `follow` throws. By default the error surfaces as an uncaught exception. */
   readonly onFault?: ListenerFault;
 }
 
-/** An empty store. What it acknowledged lasts as long as the process. */
+/** Opens an empty store. Its data lasts as long as the process. */
 export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
   const tables = new Tables();
   return {

@@ -1,4 +1,4 @@
-/** What the ports of the in-memory store share: runs with their rows, sessions, and the records that appends write. */
+/** State shared by the ports of the in-memory store: runs with their rows, sessions, and records that appends write. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
 import { storeClosed } from '../errors.ts';
@@ -7,9 +7,9 @@ import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { MemoryTable } from './memory-table.ts';
 
-/** One run with everything that belongs to it. */
+/** One run with all its data. */
 export interface StoredRun {
-  /** Counts runs in the order of their creation, from 1. */
+  /** Number of the run in creation order, from 1. */
   readonly place: number;
   head: FullHead;
   readonly rows: Row[];
@@ -18,15 +18,15 @@ export interface StoredRun {
 
 export class Tables {
   readonly contexts = new Map<ContextId, Row[]>();
-  /** Rows of all runs that were written here, in cursor order. */
+  /** Rows of all local runs, in cursor order. Rows of imported runs are left out. */
   readonly rows: Row[] = [];
   /** When the session of each owner ends. */
   readonly sessions = new Map<string, number>();
-  /** Every interrupt of the runs written here, in the order in which they were requested. */
+  /** Every interrupt of local runs, in request order. */
   readonly interrupts: Pick<InterruptRecord, 'runId' | 'interruptId'>[] = [];
   readonly idempotency = new Map<string, IdempotencyRecord>();
   readonly memories: MemoryTable;
-  /** The last cursor that was given out. */
+  /** The last assigned cursor. */
   cursor = 0;
   readonly #runs = new Map<RunId, StoredRun>();
   #isClosed = false;
@@ -35,7 +35,7 @@ export class Tables {
     this.memories = new MemoryTable(this.#runs);
   }
 
-  /** By id, in the order of their creation. Throws once the store is closed. */
+  /** Runs by id, in creation order. Throws once the store is closed. */
   runs(): Map<RunId, StoredRun> {
     this.assertOpen();
     return this.#runs;
@@ -59,12 +59,12 @@ export class Tables {
     return (this.sessions.get(owner) ?? 0) > now;
   }
 
-  /** Never earlier than it was. */
+  /** Never shortens a session. */
   extendSession(owner: string, until: number): void {
     this.sessions.set(owner, Math.max(until, this.sessions.get(owner) ?? 0));
   }
 }
 
-/** One text for the three parts, which may hold any character. */
+/** Joins the three parts as JSON, because each may hold any character. */
 export const idempotencyId = ({ tenant, endpoint, key }: IdempotencyKey): string =>
   JSON.stringify([tenant, endpoint, key]);

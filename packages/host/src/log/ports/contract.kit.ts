@@ -1,8 +1,8 @@
-/** How a contract suite gets the ports that it needs; not shipped. */
+/** Opens stores for the contract suites; not shipped. */
 import { afterEach, beforeEach } from 'vitest';
 import type { Store } from './store.ts';
 
-/** Opens an empty store, or of a store that is not finished the ports that a suite needs. The suite closes it. */
+/** Opens an empty store, or only the ports a suite needs if the store is incomplete. The suite closes it. */
 export type Open<Port extends keyof Store = keyof Store> = () => Promise<Ports<Port>> | Ports<Port>;
 
 export type Ports<Port extends keyof Store> = Pick<Store, Port | 'close'>;

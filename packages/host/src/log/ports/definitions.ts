@@ -1,14 +1,14 @@
-/** Definitions of workflows and agents, by the hash of their text, and the workflows that tenants registered. */
+/** Definitions of workflows and agents, keyed by the hash of their text, and the registered workflows of tenants. */
 
 export interface Definitions {
-  /** Idempotent: the hash is that of the body. */
+  /** Idempotent: the key is the hash of the body. */
   put(hash: string, body: string): Promise<void>;
   get(hash: string): Promise<string | null>;
-  /** Registers a version of a workflow. `conflict` when the version exists with another hash. */
+  /** Registers a version of a workflow. Fails with `conflict` when the version exists with another hash. */
   putWorkflow(record: WorkflowRecord): Promise<void>;
-  /** One version, or without a version the one registered last. */
+  /** The given version, or the latest registered one. */
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowRecord | null>;
-  /** The version registered last of each workflow, by id. */
+  /** The latest registered version of each workflow, sorted by id. */
   workflows(tenant: string): Promise<readonly WorkflowRecord[]>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The event log. Everything that must be true together is one `append`, which commits it in one transaction.
+ * The event log. One `append` commits everything that must be consistent in one transaction.
  *
- * A *decision* is appended at an expected position and loses to whoever was there first; a *fact* goes to the end and is
- * guarded by meaning. The *fence* is the number of the lease under which a node steps a run: it grows each time the lease
+ * A *decision* is appended at an expected position and fails if another writer was first. A *fact* goes to the end and is
+ * guarded by meaning. The *fence* is the number of the lease under which a node steps a run. It grows each time the lease
  * changes hands, so a node that lost its lease cannot write.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
@@ -14,48 +14,48 @@ import type { RunRecord } from './run-index.ts';
 export interface EventLog {
   append(append: Append): Promise<Appended>;
   /**
-   * Imports a run, all of its rows or nothing: `conflict` when the run exists here or its context is another tenant's,
-   * `bundle_invalid` when the rows do not lead to its hash. The rows are drawn once, as they are written. Followers and
-   * `changes` never see them.
+   * Imports a run with all of its rows, or nothing. Fails with `conflict` when the run exists here or its context belongs
+   * to another tenant, and with `bundle_invalid` when the rows do not lead to its hash. Iterates the rows once, while
+   * writing them. Followers and `changes` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   head(runId: RunId): Promise<RunHead | null>;
   /** The tenant of the runs in a context; null when the context has no run. */
   contextTenant(contextId: ContextId): Promise<string | null>;
-  /** Calls the listener after each commit of any run this node can see; returns the function that stops it. */
+  /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
   follow(listener: (commit: Commit) => void): () => void;
-  /** Up to `limit` rows after a position. No row ever appears before a position that was returned. */
+  /** Up to `limit` rows after a position. No row ever appears later before a returned position. */
   changes(range: ChangesRange): Promise<Changes>;
-  /** The position at the end of the log as it is now. */
+  /** The current end position of the log. */
   end(): Promise<string>;
 }
 
-/** What one `append` commits. Everything in it becomes visible together, or nothing does. */
+/** The content of one `append`. All of it becomes visible together, or none of it does. */
 export interface Append {
   readonly runId: RunId;
   /** At least one, at most 1 MiB each (payload and task face together). */
   readonly rows: readonly NewRow[];
-  /** Given exactly once in a run's life. Fails with `conflict` when the run exists. */
+  /** Given exactly once, when the run is created. Fails with `conflict` when the run exists. */
   readonly create?: NewRun | undefined;
-  /** Decisions: the seq the first row must get; another head is a `conflict`. Left out for facts: they go to the end. */
+  /** Decisions: the seq of the first row; any other head is a `conflict`. Omitted for facts, which go to the end. */
   readonly at?: number | undefined;
   /** Facts: the interrupt that must be open, else `interrupt_already_resolved` (or `interrupt_not_found`). */
   readonly answers?: string | undefined;
-  /** The lease under which this is written; an older one is `lease_lost`. Leave out only for facts from outside. */
+  /** The lease of the writer; an older one fails with `lease_lost`. Omit it only for facts from outside. */
   readonly fence?: number | undefined;
-  /** Take the lease with this append when nobody alive holds it (else `lease_held`); the answer carries the new fence. */
+  /** Takes the lease with this append if no live owner holds it (else `lease_held`). The result has the new fence. */
   readonly claim?: { readonly owner: string; readonly now: number; readonly until: number } | undefined;
-  /** Give the lease back with this append, and be woken at `wakeAt` (null: only an answer wakes the run). */
+  /** Releases the lease with this append. The run wakes at `wakeAt`; with null, only an answer wakes it. */
   readonly rest?: { readonly wakeAt: number | null } | undefined;
-  /** Other runs to wake, e.g. the parent of a run that ends; or this one, for a fact from outside. */
+  /** Other runs to wake, e.g. the parent of a run that ends; or this run, for a fact from outside. */
   readonly wakes?: readonly { readonly runId: RunId; readonly at: number }[] | undefined;
   /**
-   * Idempotency records of the requests that caused this append. `conflict` when nobody claimed the key and a record
-   * exists; `idempotency_in_flight` when the owner lost its claim.
+   * Idempotency records of the requests that caused this append. Fails with `conflict` when the key is unclaimed and a
+   * record exists, and with `idempotency_in_flight` when the owner lost its claim.
    */
   readonly idempotency?: readonly IdempotencyWrite[] | undefined;
-  /** With `create`, of a run with a scope: `run_already_active` while another run of its tenant and scope has not ended. */
+  /** With `create` and a scope: fails with `run_already_active` while another run of the tenant and scope is active. */
   readonly isAloneInScope?: boolean | undefined;
 }
 
@@ -64,29 +64,29 @@ export interface Appended {
   readonly seq: number;
   /** cursor of the last row of this append. */
   readonly cursor: number;
-  /** The fence after this append: the new one with `claim`, else the run's current one. */
+  /** The fence after this append: the new one with `claim`, else the current one. */
   readonly fence: number;
 }
 
-/** Identity of a run that is not in its events' payloads; given once, with the first append. */
+/** Identity of a run that its event payloads do not hold; given once, with the first append. */
 export interface NewRun {
   readonly tenant: string;
   readonly contextId: ContextId;
-  /** The run whose id seeds the hash chain: itself, or for a fork the run it was forked from. */
+  /** The run whose id seeds the hash chain: the run itself, or the source run of a fork. */
   readonly originRunId: RunId;
   readonly parentRunId?: RunId | undefined;
 }
 
-/** A run that was written elsewhere. It is kept as it is and never goes on here: no append reaches it, nothing wakes it. */
+/** A run written on another host. It is read-only here: no append reaches it and nothing wakes it. */
 export interface ImportRun extends NewRun {
   readonly runId: RunId;
   readonly importedAt: number;
-  /** The place and the hash of its last row, which the rows must lead to. */
+  /** The seq and the hash of its last row, which the rows must lead to. */
   readonly seq: number;
   readonly hash: string;
 }
 
-/** What a committed append looks like to those who follow. Sent only once the rows are durable, in commit order. */
+/** A committed append as followers see it. Sent in commit order, once the rows are durable. */
 export interface Commit {
   readonly runId: RunId;
   readonly contextId: ContextId;
@@ -98,11 +98,11 @@ export interface RunRows {
   /** Rows with a greater seq; -1 for all. */
   readonly after: number;
   readonly limit: number;
-  /** Leave operator rows out. */
+  /** Excludes operator rows. */
   readonly audience?: 'client' | undefined;
-  /** Only what a frame shows is wanted: task faces and hashes may be left empty, which spares reading them. */
+  /** Reads only the fields that frames show. Task faces and hashes may be empty, which saves reading them. */
   readonly isForFrames?: boolean | undefined;
-  /** Stop after the row whose body takes the page past this many characters; at least one row is given. */
+  /** Stops after the row whose body takes the page past this many characters; returns at least one row. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -115,29 +115,29 @@ export interface ContextRows {
   readonly maxBytes?: number | undefined;
 }
 
-/** A range of the rows of all runs, for readers that must not miss a row, whatever happens to them. */
+/** A range of the rows of all runs, for readers that must not miss a row, even across failures. */
 export interface ChangesRange {
   readonly after: string;
   readonly limit: number;
   readonly maxBytes?: number | undefined;
   /**
-   * Return only these rows. The position still moves past the others, and `limit` bounds the rows that are scanned.
-   * Null returns the rows of all tenants. It is never left out, so that nobody reads them all by mistake.
+   * Returns only matching rows. The position still moves past the others, and `limit` bounds the scanned rows.
+   * Null returns the rows of all tenants. The field is required, so that no caller reads them all by mistake.
    */
   readonly filter: RowFilter | null;
 }
 
-/** Rows of one tenant that its clients may see, of some types. */
+/** Selects client-visible rows of one tenant and of some types. */
 export interface RowFilter {
   readonly tenant: string;
   readonly types: readonly string[];
 }
 
-/** The order keeps that of each run. */
+/** A page of rows. Rows of the same run keep their order. */
 export interface Changes {
-  /** Rows of imported runs are left out: they were not written here. */
+  /** Excludes rows of imported runs, which were not written here. */
   readonly rows: readonly Row[];
-  /** Where to continue; the position that was asked for when nothing was added. Opaque outside the store. */
+  /** Where to continue; equals the requested position when nothing was added. Opaque outside the store. */
   readonly position: string;
 }
 
@@ -147,6 +147,6 @@ export interface RunHead {
   readonly seq: number;
   readonly hash: string;
   readonly fence: number;
-  /** Who holds the lease; null when nobody does. */
+  /** The lease holder; null when the run has none. */
   readonly owner: string | null;
 }
