@@ -198,7 +198,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
       rowHash: '',
       hash: '',
     };
-    // Filled in afterwards: this is the hot path, and one object a row is built once.
+    // The hashes are filled in afterwards: on this hot path each row allocates only one object.
     stored.rowHash = rowHash(stored);
     hash = chainHash(hash, stored.rowHash);
     stored.hash = hash;

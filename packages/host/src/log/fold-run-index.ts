@@ -1,4 +1,4 @@
-/** The run list and the inbox as a pure fold of a run's rows, so that every store can write and rebuild the same index. */
+/** The run list and the inbox as a pure fold of a run's rows, so that every store builds the same index. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { NewRun } from './ports/event-log.ts';

@@ -1,9 +1,9 @@
-/** Texts as the words they are found by: the same for what is kept and for what is asked, in every store. */
+/** Splits text into search words. Stored text and queries follow the same rules in every store. */
 
-/** Words that must stand side by side to be found. Most have one; scripts that put no space between words give several. */
+/** Words that must be adjacent to match. Most phrases have one word; scripts without spaces yield several. */
 export type Phrase = readonly string[];
 
-/** What is asked has no more phrases than this; the longest count, since the short ones are in every text. */
+/** Most phrases in one query. The longest win, because short ones occur in every text. */
 const MAX_ASKED = 12;
 
 const MAX_WORD = 64;
@@ -13,11 +13,11 @@ const UNSPACED =
 const pieces = new RegExp(`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 const unspaced = new RegExp(`^[${UNSPACED}]`, 'u');
 
-/** Every word of a text, in order. A character of a script without spaces is a word. */
+/** Every word of a text, in order. In a script without spaces, each character is a word. */
 export const wordsIn = (text: string): readonly string[] =>
   piecesIn(text).flatMap((piece) => (unspaced.test(piece) ? [...piece] : [word(piece)]));
 
-/** The phrases that a question looks for, each once. */
+/** The distinct phrases of a query. */
 export function phrasesIn(text: string): readonly Phrase[] {
   const asked = new Map<string, Phrase>();
   for (const piece of piecesIn(text)) {
@@ -30,7 +30,7 @@ export function phrasesIn(text: string): readonly Phrase[] {
     .map(([, phrase]) => phrase);
 }
 
-/** Without accents and in small letters. */
+/** Strips accents and lowercases. */
 const piecesIn = (text: string): readonly string[] =>
   text
     .normalize('NFKD')
@@ -41,7 +41,7 @@ const piecesIn = (text: string): readonly string[] =>
 
 const word = (piece: string): string => singular(piece.slice(0, MAX_WORD).toWellFormed());
 
-/** English plurals only, by three rules that rarely go wrong: it matters that both sides follow them, not that they are perfect. */
+/** English plurals only, by three simple rules. Both sides must apply the same rules; they need not be perfect. */
 function singular(text: string): string {
   if (text.length < 4 || !/^[a-z]+s$/.test(text) || /(us|ss)$/.test(text)) return text;
   if (/[^ae]ies$/.test(text)) return `${text.slice(0, -3)}y`;

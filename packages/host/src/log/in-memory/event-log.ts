@@ -76,7 +76,7 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   for (const one of idempotency) {
     if (!maySave(tables.idempotency.get(idempotencyId(one.record)) ?? null, one.owner)) throw idempotencyRefused(one);
   }
-  // From here on nothing throws: what follows is the commit.
+  // The commit starts here: nothing below throws.
   tables.cursor += rows.length;
   const stored: StoredRun = run ?? { place: runs.size + 1, head, rows: [], interrupts: new Map() };
   runs.set(runId, stored);

@@ -1,9 +1,9 @@
 /**
  * The event log. One `append` commits everything that must be consistent in one transaction.
  *
- * A *decision* is appended at an expected position and fails if another writer was first. A *fact* goes to the end and is
- * guarded by meaning. The *fence* is the number of the lease under which a node steps a run. It grows each time the lease
- * changes hands, so a node that lost its lease cannot write.
+ * A *decision* is appended at an expected position and fails if another writer was first. A *fact* goes to the end and
+ * is guarded by meaning. The *fence* is the number of the lease under which a node steps a run. It grows each time the
+ * lease changes hands, so a node that lost its lease cannot write.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { IdempotencyWrite } from './idempotency.ts';
@@ -14,9 +14,9 @@ import type { RunRecord } from './run-index.ts';
 export interface EventLog {
   append(append: Append): Promise<Appended>;
   /**
-   * Imports a run with all of its rows, or nothing. Fails with `conflict` when the run exists here or its context belongs
-   * to another tenant, and with `bundle_invalid` when the rows do not lead to its hash. Iterates the rows once, while
-   * writing them. Followers and `changes` never see them.
+   * Imports a run with all of its rows, or nothing. Fails with `conflict` when the run exists here or its context
+   * belongs to another tenant, and with `bundle_invalid` when the rows do not lead to its hash. Iterates the rows once,
+   * while writing them. Followers and `changes` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;

@@ -1,6 +1,6 @@
-/** Idempotency records: a request under an idempotency key is carried out once, and its response is replayed. */
+/** Idempotency records: the host executes a request with an idempotency key once, then replays its response. */
 
-/** Pending while somebody carries it out. After a retryable failure the same request may be carried out again. */
+/** Pending while the request executes. After a retryable failure the same request may execute again. */
 export type IdempotencyState = 'pending' | 'completed' | 'retryable-failure' | 'terminal-failure';
 
 export interface IdempotencyKey {
@@ -13,7 +13,7 @@ export interface IdempotencyKey {
 export interface IdempotencyRecord extends IdempotencyKey {
   readonly requestDigest: string;
   readonly state: IdempotencyState;
-  /** Of a pending record: who carries the request out, and until when it is theirs alone. */
+  /** For a pending record: who executes the request, and until when its claim is exclusive. */
   readonly owner: string | null;
   readonly until: number | null;
   /** The response to replay; empty while pending. Headers are JSON of names and values. */
@@ -23,7 +23,7 @@ export interface IdempotencyRecord extends IdempotencyKey {
   readonly at: number;
 }
 
-/** A request that somebody wants to carry out. */
+/** A claim to execute a request. */
 export interface IdempotencyClaim extends IdempotencyKey {
   readonly requestDigest: string;
   readonly owner: string;
@@ -31,13 +31,13 @@ export interface IdempotencyClaim extends IdempotencyKey {
   readonly until: number;
 }
 
-/** The key of a request that is carried out, and the owner of its claim; null when nobody claimed the key. */
+/** The key of an executing request, and the owner of its claim; null when the key is unclaimed. */
 export interface RequestKey extends IdempotencyKey {
   readonly requestDigest: string;
   readonly owner: string | null;
 }
 
-/** A record to save, and the owner of the claim; null when nobody claimed the key, so that the first record wins. */
+/** A record to save, and the owner of the claim; null when the key is unclaimed, so that the first record wins. */
 export interface IdempotencyWrite {
   readonly record: IdempotencyRecord;
   readonly owner: string | null;
@@ -45,9 +45,9 @@ export interface IdempotencyWrite {
 
 export interface IdempotencyRecords {
   get(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
-  /** Null when the request is the caller's now, else the record that exists. */
+  /** Returns null when the caller now owns the request, else the existing record. */
   claim(claim: IdempotencyClaim): Promise<IdempotencyRecord | null>;
-  /** Does nothing when the owner lost its claim, or without an owner when a record exists. */
+  /** Does nothing when the owner lost its claim, or when there is no owner and a record exists. */
   save(write: IdempotencyWrite): Promise<void>;
   /** Deletes the owner's pending record, as if the request had never been sent. */
   drop(claim: IdempotencyClaim): Promise<void>;
@@ -55,7 +55,7 @@ export interface IdempotencyRecords {
   expire(before: number): Promise<number>;
 }
 
-/** Pure, like the two rules below, so that every store agrees. */
+/** Pure, like the two rules below, so that all stores agree. */
 export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({
   tenant: claim.tenant,
   endpoint: claim.endpoint,
@@ -70,7 +70,7 @@ export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({
   at: claim.now,
 });
 
-/** The record of a request that was carried out, for the owner of its claim to save. */
+/** The record of a completed request, for the claim's owner to save. */
 export const responseRecord = (
   { tenant, endpoint, key, requestDigest, owner }: RequestKey,
   response: Pick<IdempotencyRecord, 'state' | 'status' | 'headers' | 'body' | 'at'>,
@@ -79,13 +79,13 @@ export const responseRecord = (
   record: { tenant, endpoint, key, requestDigest, owner: null, until: null, ...response },
 });
 
-/** Whether a claim replaces the record that exists: the request may run again, or its owner's time has passed. */
+/** Whether a claim replaces the existing record: the request is retryable, or its owner's claim expired. */
 export function mayClaim(existing: IdempotencyRecord, claim: IdempotencyClaim): boolean {
   if (existing.requestDigest !== claim.requestDigest) return false;
   if (existing.state === 'retryable-failure') return true;
   return existing.state === 'pending' && (existing.until ?? 0) <= claim.now;
 }
 
-/** Whether a record may be saved: only by the owner of the pending record, or without an owner when none exists. */
+/** Whether a record may be saved: only by the owner of the pending record, or without an owner if none exists. */
 export const maySave = (existing: IdempotencyRecord | null, owner: string | null): boolean =>
   existing === null ? owner === null : existing.state === 'pending' && existing.owner === owner;

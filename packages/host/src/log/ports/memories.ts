@@ -1,15 +1,15 @@
 /**
- * Agent memories. An append that holds memory rows writes them; this port reads them. A store keeps every version, so a
- * run reads a memory as it was when the run began, whatever other runs wrote meanwhile.
+ * Agent memories. An append with memory rows writes them; this port reads them. A store keeps every version, so a run
+ * reads a memory as of its own start, regardless of concurrent writes by other runs.
  */
 import type { RunId } from '@cairn/protocol';
 
-/** Another tenant's memory is empty. */
+/** Another tenant's memory reads as empty. */
 export interface Memories {
   /** Newest first. */
   list(query: MemoryRecordQuery): Promise<readonly MemoryRecord[]>;
   get(query: Omit<MemoryRecordQuery, 'limit' | 'tag'>, id: string): Promise<MemoryRecord | null>;
-  /** Entries that hold words of the text, best first. The text has no query syntax. */
+  /** Entries that contain words of the text, best match first. The text has no query syntax. */
   search(query: MemoryRecordQuery, text: string): Promise<readonly MemoryRecord[]>;
 }
 
@@ -24,23 +24,23 @@ export interface MemoryRecord {
 export interface MemoryRecordQuery {
   readonly tenant: string;
   readonly memoryRef: string;
-  /** Entries that have expired by now are left out. */
+  /** Excludes entries that have expired at this instant. */
   readonly now: number;
   readonly limit: number;
   /** Only entries with this tag. */
   readonly tag?: string | undefined;
-  /** Default: the memory as it is now. */
+  /** Default: the current state of the memory. */
   readonly asOf?: AsOf | undefined;
 }
 
 /**
- * What a run sees of a memory at one of its rows: the memory as of the run's start, what the run itself wrote before
- * this row, and what its child runs wrote that had ended before this row. Positions decide, so the answer never changes.
+ * A run's view of a memory at one of its rows. It holds the memory as of the run's start and the run's own earlier
+ * writes. It also holds the writes of child runs that ended before the row. Positions decide, so the view never changes.
  */
 export interface AsOf {
   readonly runId: RunId;
-  /** A row that does not exist yet: up to the end. */
+  /** If the row does not exist yet, the view extends to the end. */
   readonly beforeSeq: number;
-  /** The turn that reads, which does not see its own writes. Default: everything before the row. */
+  /** The reading turn, which does not see its own writes. Default: everything before the row. */
   readonly turn?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Memory rows and queries that the suites of memories share; not shipped. */
+/** Memory rows and queries shared by the memory suites; not shipped. */
 import type { RunId } from '@cairn/protocol';
 import { DROPPED, KEPT } from '../memory-changes.ts';
 import type { Ports } from './contract.kit.ts';

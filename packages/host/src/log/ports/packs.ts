@@ -1,11 +1,11 @@
-/** Packs that tenants installed. */
+/** Packs installed by tenants. */
 
 export interface Packs {
-  /** Installs a pack in place of its other versions. `conflict` when the version ever existed with another hash. */
+  /** Installs a pack, replacing its other versions. `conflict` when the version ever existed with another hash. */
   put(record: PackRecord): Promise<void>;
-  /** The version installed last of each pack that was not removed, by name. */
+  /** The last installed version of each pack that is not removed, sorted by name. */
   list(tenant: string): Promise<readonly PackRecord[]>;
-  /** Removes a pack, in all versions; true when it was installed. */
+  /** Removes all versions of a pack; true when it was installed. */
   drop(tenant: string, name: string): Promise<boolean>;
 }
 

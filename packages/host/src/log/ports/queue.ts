@@ -1,19 +1,19 @@
-/** The queue: which runs need a step, and which node may step them. */
+/** The queue: runs that need a step, and the nodes that may step them. */
 import type { RunId } from '@cairn/protocol';
 
 export interface Queue {
-  /** Leases runs that are due, or whose owner's session ended. Never gives the same run to two owners. */
+  /** Leases runs that are due or whose owner's session ended. Never leases one run to two owners. */
   claim(request: {
     readonly owner: string;
     readonly now: number;
     readonly until: number;
     readonly limit: number;
   }): Promise<readonly Claim[]>;
-  /** Keeps every lease of this owner until then. */
+  /** Extends every lease of this owner until the given instant. */
   renew(request: { readonly owner: string; readonly until: number }): Promise<void>;
-  /** Gives one lease back without an append; ignored when the fence is no longer current. */
+  /** Releases one lease without an append; ignored when the fence is stale. */
   release(request: { readonly runId: RunId; readonly fence: number; readonly wakeAt: number | null }): Promise<void>;
-  /** The earliest instant at which `claim` could return something; null when nothing waits for time. */
+  /** The earliest instant at which `claim` could return a run; null when no run waits for time. */
   due(): Promise<number | null>;
   depth(now: number): Promise<QueueDepth>;
 }
@@ -26,6 +26,6 @@ export interface Claim {
 export interface QueueDepth {
   /** Runs that have not ended. */
   readonly active: number;
-  /** Those of them that are due and have no owner. */
+  /** Active runs that are due and have no owner. */
   readonly due: number;
 }

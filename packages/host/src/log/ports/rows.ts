@@ -1,20 +1,20 @@
-/** Rows: events as a writer hands them in, and as a store keeps them. */
+/** Rows: events as a writer submits them, and as a store keeps them. */
 import type { Audience, Cause, ContextId, RunId } from '@cairn/protocol';
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {
-  /** Instant in ms by the writer's clock; never decreasing within a run (a fact that comes late is moved up by the store). */
+  /** Instant in ms by the writer's clock. Never decreases within a run: the store moves a late fact up. */
   readonly at: number;
   readonly type: string;
   readonly nodeId?: string | undefined;
   readonly cause?: Cause | undefined;
   readonly audience: Audience;
   readonly payload: string;
-  /** The task face: the body of the task event this row shows as, or null when the task view does not show it. */
+  /** The task face: the body of the task event for this row, or null when the task view hides the row. */
   readonly task: string | null;
 }
 
-/** A row as stored. Nothing in it is parsed on the way out. */
+/** A stored row. Reads return it without parsing its bodies. */
 export interface Row {
   readonly runId: RunId;
   readonly seq: number;

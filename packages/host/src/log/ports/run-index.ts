@@ -1,13 +1,13 @@
-/** The run index: the run list and the inbox. Both are folds of the rows and can be computed again. */
+/** The run index: the run list and the inbox. Both are folds of the rows and can be rebuilt. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 
 export interface RunIndex {
   list(query: RunQuery): Promise<RunPage>;
-  /** Every interrupt of a run, in the order in which they were requested. */
+  /** Every interrupt of a run, in request order. */
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
-  /** The open interrupts of a tenant's runs; an imported run has none here. */
+  /** The open interrupts of a tenant's runs. Imported runs have none. */
   pending(query: PendingQuery): Promise<PendingPage>;
-  /** Computes run list, inbox and memories again from the rows; returns the number of runs that were wrong. */
+  /** Rebuilds run list, inbox and memories from the rows. Returns the number of runs that were wrong. */
   rebuild(): Promise<Rebuilt>;
 }
 
@@ -16,7 +16,7 @@ export interface Rebuilt {
   readonly repaired: number;
 }
 
-/** One row of the run list: a pure fold of the run's rows (see `fold-run-index.ts`) beside its identity. */
+/** One row of the run list: the run's identity and a pure fold of its rows (see `fold-run-index.ts`). */
 export interface RunRecord {
   readonly runId: RunId;
   readonly tenant: string;
@@ -29,17 +29,17 @@ export interface RunRecord {
   readonly status: RunStatus;
   readonly currentNodeId: string | null;
   readonly tags: readonly string[];
-  /** What the run works on, by its client's name. */
+  /** The client's name for the resource that the run works on. */
   readonly scopeId: string | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** When the run was imported; null for a run that was written here. */
+  /** When the run was imported; null for a local run. */
   readonly importedAt: number | null;
 }
 
-/** The decision of one approver of an interrupt that needs several. */
+/** The decision of one approver on an interrupt that needs several. */
 export interface Vote {
   readonly principal: string;
   readonly action: string;
@@ -55,7 +55,7 @@ export interface InterruptRecord {
   readonly requestedAt: number;
   /** seq of the row that requested it. */
   readonly seq: number;
-  /** Votes so far; none once it is closed. */
+  /** Votes so far; empty once the interrupt is closed. */
   readonly votes: readonly Vote[];
 }
 
@@ -65,7 +65,7 @@ export interface RunQuery {
   readonly workflowId?: string | undefined;
   readonly tag?: string | undefined;
   readonly limit: number;
-  /** Continue after this page; newest runs come first. */
+  /** Continues after this page; newest runs come first. */
   readonly cursor?: string | undefined;
 }
 
@@ -82,12 +82,12 @@ export interface PendingInterrupt extends InterruptRecord {
 export interface PendingQuery {
   readonly tenant: string;
   readonly limit: number;
-  /** Continue after this page; the oldest interrupts come first. */
+  /** Continues after this page; oldest interrupts come first. */
   readonly cursor?: string | undefined;
 }
 
 export interface PendingPage {
-  /** May be fewer than the limit although more follow: a page scans a bounded number of interrupts. */
+  /** May hold fewer than the limit although more follow: a page scans a bounded number of interrupts. */
   readonly interrupts: readonly PendingInterrupt[];
   readonly nextCursor: string | null;
 }

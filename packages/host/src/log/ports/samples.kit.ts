@@ -1,4 +1,4 @@
-/** Rows and appends that the contract suites share; not shipped. */
+/** Rows and appends shared by the contract suites; not shipped. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Append } from './event-log.ts';
 import type { NewRow, Row } from './rows.ts';

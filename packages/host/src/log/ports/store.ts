@@ -1,8 +1,8 @@
 /**
  * A store: all ports over one database.
  *
- * The ports are written for a shared Postgres with many nodes as much as for one SQLite file: nothing here assumes that
- * the caller is the only writer, and everything that must be true together is one `EventLog.append`.
+ * The ports fit a Postgres shared by many nodes as well as one SQLite file. No port assumes that the caller is the only
+ * writer. One `EventLog.append` commits everything that must be consistent.
  */
 import type { Checkpoints } from './checkpoints.ts';
 import type { Definitions } from './definitions.ts';
@@ -24,6 +24,6 @@ export interface Store {
   readonly memories: Memories;
   readonly packs: Packs;
   readonly subscriptions: Subscriptions;
-  /** Waits for writes that were accepted, then releases every resource. */
+  /** Waits for accepted writes, then releases every resource. */
   close(): Promise<void>;
 }

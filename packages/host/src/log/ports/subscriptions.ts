@@ -1,11 +1,11 @@
-/** Subscriptions: receivers outside the host that are notified of a tenant's events. */
+/** Subscriptions: external receivers that are notified of a tenant's events. */
 
 export interface Subscriptions {
-  /** `conflict` when the id exists. */
+  /** Fails with `conflict` when the id exists. */
   put(record: SubscriptionRecord): Promise<void>;
-  /** All of this kind, in the order in which they were put. */
+  /** All subscriptions of this kind, in insertion order. */
   list(kind: string): Promise<readonly SubscriptionRecord[]>;
-  /** Does nothing when the subscription was dropped meanwhile. */
+  /** Does nothing when the subscription has been dropped. */
   saveState(id: string, state: string): Promise<void>;
   /** True when it existed. */
   drop(tenant: string, id: string): Promise<boolean>;
@@ -15,8 +15,8 @@ export interface SubscriptionRecord {
   readonly id: string;
   readonly tenant: string;
   readonly kind: string;
-  /** What was agreed: JSON of the sender. */
+  /** The settings of the subscription, as JSON of the sender. */
   readonly body: string;
-  /** The progress of delivery: JSON of the sender. */
+  /** The delivery progress, as JSON of the sender. */
   readonly state: string;
 }

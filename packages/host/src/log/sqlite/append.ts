@@ -1,4 +1,4 @@
-/** Appends as work for a transaction: guards from the cached runs, then rows, index, wakes and outcome together. */
+/** Executes appends in a transaction: checks guards on cached heads, then writes rows, index, wakes and results. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CairnError, invariant, isCairnError, type RunId } from '@cairn/protocol';
 import {
@@ -23,7 +23,7 @@ import { MemoryTables } from './memory-tables.ts';
 import { type Query, query } from './query.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Rows of an import that are in memory at once. */
+/** Rows of an import held in memory at once. */
 const IMPORT_CHUNK = 200;
 
 export class Appender implements GuardQueries {
@@ -33,7 +33,7 @@ export class Appender implements GuardQueries {
   readonly #statements: Statements;
   readonly #memories: MemoryTables;
   readonly #db: DatabaseSync;
-  /** The last place that was given out. A transaction that fails leaves a gap, which cursors may have. */
+  /** The last assigned cursor. A failed transaction leaves a gap, which is allowed. */
   #cursor: number;
   #written = 0;
 
@@ -61,7 +61,7 @@ export class Appender implements GuardQueries {
     return entry !== null && this.#statements.interrupt.get(entry.key, interruptId) !== undefined;
   }
 
-  /** What the table shows as going on may have ended earlier in this transaction; the cached run knows. */
+  /** A run that looks active in the table may have ended earlier in this transaction, so the cached head decides. */
   activeRun(tenant: string, scopeId: string): RunId | null {
     for (const [runId] of this.#statements.inScope.iterate(tenant, scopeId)) {
       if (this.#heads.get(runId)?.head.record.endedAt === null) return runId;
@@ -73,7 +73,7 @@ export class Appender implements GuardQueries {
     return new AppendWork(this, append);
   }
 
-  /** Checks every guard; throws, having changed nothing, when one does not hold. */
+  /** Checks every guard. Throws on failure, changing nothing. */
   admit(append: Append): { readonly entry: CachedHead | null; readonly admitted: AdmittedAppend } {
     const entry = this.#heads.get(append.runId);
     const admitted = admit(append, entry?.head ?? null, this.#cursor, this);
@@ -101,7 +101,7 @@ export class Appender implements GuardQueries {
     return { seq: head.seq - rows.length + 1, cursor: this.#cursor, fence: head.fence };
   }
 
-  /** Gives the refusal of rows that turn out wrong while they are written: their neighbours in the transaction stay. */
+  /** Returns the error for rows found invalid while writing. Other work in the same transaction is unaffected. */
   importWork(run: ImportRun, rows: Iterable<NewRow>): Work<CairnError | null> {
     return {
       rows: IMPORT_CHUNK,
@@ -183,7 +183,7 @@ export class Appender implements GuardQueries {
   }
 }
 
-/** One append on its way through a transaction. A class: there is one for every step of every run. */
+/** One append in a transaction. A class for speed: every step of every run creates one. */
 class AppendWork implements Work<Appended> {
   readonly rows: number;
   readonly bytes: number;

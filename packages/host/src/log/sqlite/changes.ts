@@ -1,4 +1,4 @@
-/** Reads the rows of all runs by cursor, all of them or those of one tenant and some types. */
+/** Reads the rows of all runs by cursor: every row, or those of one tenant and some types. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Changes, ChangesRange, RowFilter } from '../ports/event-log.ts';
@@ -6,7 +6,7 @@ import type { Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
 import { type Query, query } from './query.ts';
 
-/** Rows fetched by one call into SQLite: many for the cost of a call, few enough that large rows do no harm. */
+/** Rows per SQLite call: enough to amortize the call, few enough that large rows do no harm. */
 const FETCH = 100;
 
 export class ChangesReader {
@@ -21,7 +21,7 @@ export class ChangesReader {
        JOIN (SELECT key, id AS run_id, context, imported_at FROM runs) AS whose ON whose.key = events.run
        WHERE cursor > ? ORDER BY cursor LIMIT ?`,
     );
-    // CROSS JOIN keeps the order: a range of the log, never all rows that a tenant ever wrote.
+    // CROSS JOIN fixes the join order: SQLite scans a range of the log, not all rows of a tenant.
     this.#filtered = query(
       db,
       `SELECT run_id, context, ${EVENT_COLUMNS} FROM events
@@ -32,7 +32,7 @@ export class ChangesReader {
     this.#end = query(db, 'SELECT coalesce(max(cursor), 0) FROM events');
   }
 
-  /** The cursor of the last row, whether or not this process wrote it. */
+  /** The cursor of the last row, including rows written by other processes. */
   end(): number {
     return this.#end.get()?.[0] ?? 0;
   }
@@ -59,11 +59,11 @@ export class ChangesReader {
     return { rows, position: String(position) };
   }
 
-  /** Positions are cursors; the part that is scanned is counted in cursors, which may have gaps. */
+  /** Positions are cursors. The scanned range is counted in cursors, which may have gaps. */
   #readFiltered(range: ChangesRange, { tenant, types }: RowFilter): Changes {
     const { limit, maxBytes = Number.POSITIVE_INFINITY } = range;
     const after = Number(range.after);
-    // Never beyond the last row: after a failed transaction its cursors are given out again.
+    // Never past the last row: the cursors of a failed transaction are assigned again.
     const through = Math.min(after + limit, this.end());
     const rows: Row[] = [];
     let bytes = 0;

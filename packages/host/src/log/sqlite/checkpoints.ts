@@ -1,4 +1,4 @@
-/** Checkpoints of runs and positions of readers in SQLite. The table of positions is named `marks`. */
+/** Run checkpoints and reader positions in SQLite. The table of positions is named `marks`. */
 import type { RunId } from '@cairn/protocol';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Connection } from './connection.ts';

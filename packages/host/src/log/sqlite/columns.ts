@@ -1,4 +1,4 @@
-/** The order of columns in every read, and how they become a record. */
+/** The column order of every read, and the conversion of columns to records. */
 import type { Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from '../ports/run-index.ts';
@@ -73,7 +73,7 @@ export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptR
 
 export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash';
 
-/** The same for frames, which show neither task face nor hashes: half of the bytes of a row. */
+/** Columns for frames, which show neither task face nor hashes: half the bytes of a row. */
 export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', ''";
 
 export type EventColumns = [

@@ -1,4 +1,4 @@
-/** What the ports of the store share: one connection, its writer, and the way to read only what is durable. */
+/** Shared by the ports of the store: one connection, its writer, and a read that sees only durable data. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { GroupCommit, Read } from './group-commit.ts';
 

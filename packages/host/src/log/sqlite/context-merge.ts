@@ -1,4 +1,4 @@
-/** Reads a context in cursor order by merging its runs, so that no insert pays for an index by context. */
+/** Reads a context in cursor order by merging its runs, so that inserts need no index by context. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { ContextRows } from '../ports/event-log.ts';
@@ -6,18 +6,18 @@ import type { Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
 import { type Query, query, required } from './query.ts';
 
-/** Cursors fetched from one run at a time; they lie in its index, so the rows themselves are read only once chosen. */
+/** Cursors fetched per run at a time. They come from the run's index; full rows are read only once chosen. */
 const CHUNK = 64;
 
 /** A run of the context and the cursors of its next rows. */
 interface Source {
   readonly run: number;
   readonly runId: RunId;
-  /** seq of the row after those in `cursors`. */
+  /** seq of the row after the last one in `cursors`. */
   next: number;
   cursors: readonly number[];
   place: number;
-  /** The cursor at `place`; null when the run is read to its end. */
+  /** The cursor at `place`; null at the end of the run. */
   cursor: number | null;
 }
 
@@ -66,7 +66,7 @@ export class ContextMerge {
     return sources;
   }
 
-  /** In one run cursors grow with seq, so the first row after a cursor is found by halving. */
+  /** Binary search for the first row after a cursor: within a run, cursors grow with seq. */
   #firstAfter(run: number, cursor: number, lastSeq: number): number {
     let low = 0;
     let high = lastSeq;
@@ -94,7 +94,7 @@ export class ContextMerge {
   }
 }
 
-/** The run whose next row comes first; null when all are read to their end. */
+/** The run with the earliest next row; null when all runs are exhausted. */
 function earliest(sources: readonly Source[]): Source | null {
   let first: Source | null = null;
   let least = Number.POSITIVE_INFINITY;

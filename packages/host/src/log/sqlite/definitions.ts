@@ -1,4 +1,4 @@
-/** Definitions and workflow names in SQLite. */
+/** Definitions and workflow versions in SQLite. */
 import { workflowVersionExists } from '../errors.ts';
 import type { Definitions, WorkflowRecord } from '../ports/definitions.ts';
 import type { Connection } from './connection.ts';
@@ -8,7 +8,7 @@ type WorkflowColumns = [tenant: string, workflowId: string, version: string, has
 
 const COLUMNS = 'tenant, id, version, hash, registered_at';
 
-/** Workflow names whose newest version is cached. */
+/** Workflow names with a cached newest version. */
 const CACHED_NAMES = 1_000;
 
 export function sqliteDefinitions({ db, writer, read }: Connection): Definitions {
@@ -28,7 +28,7 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
     `SELECT ${COLUMNS} FROM workflows WHERE place IN
        (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
   );
-  /** The newest version of a name, which every start of a run asks for. Only this process writes them. */
+  /** The newest version of each name, which every run start reads. Safe to cache: only this process writes them. */
   const cache = new Map<string, WorkflowRecord | null>();
   const newestOf = (tenant: string, id: string): WorkflowRecord | null => {
     const name = JSON.stringify([tenant, id]);

@@ -1,25 +1,25 @@
-/** SQLite's result codes as Cairn's errors: each names the file and what an operator can do. */
+/** Maps SQLite result codes to Cairn errors. Each names the file and a remedy for the operator. */
 import { type CairnError, isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
 
-/** Primary result codes, and the one extended code that means a full disk although it is filed under I/O. */
+/** Primary result codes, and the one extended I/O code that means a full disk. */
 const BUSY = 5;
 const CORRUPT = 11;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
 const IOERR_SHMSIZE = 4874;
 
-/** The extended result code of an error of `node:sqlite`; null for any other error. */
+/** The extended result code of a `node:sqlite` error; null for any other error. */
 function resultCode(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
   return typeof code === 'number' ? code : null;
 }
 
-/** True when another connection holds a lock that was asked for. */
+/** True when another connection holds the requested lock. */
 export const isBusy = (error: unknown): boolean => primary(error) === BUSY;
 
 const primary = (error: unknown): number => (resultCode(error) ?? 0) & 0xff;
 
-/** What an error of the database means to a caller; errors that are already ours pass through. */
+/** Converts a database error for the caller; Cairn errors pass through. */
 export function storeError(error: unknown, file: string): CairnError {
   if (isCairnError(error)) return error;
   const said = error instanceof Error ? error.message : String(error);
@@ -38,7 +38,7 @@ export function storeError(error: unknown, file: string): CairnError {
   });
 }
 
-/** After this only the file itself can tell what is in it: see `GroupCommit`. */
+/** After this error only the file itself can tell what it contains: see `GroupCommit`. */
 export const flushFailed = (error: unknown, file: string): RetryableError =>
   new RetryableError('store_failed', {
     message: `The disk did not confirm what was written to ${file}: ${error instanceof Error ? error.message : String(error)}.`,

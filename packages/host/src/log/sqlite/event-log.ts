@@ -1,4 +1,4 @@
-/** The event log in SQLite: appends go through the group commit; a run is read by its index, a context by merging its runs. */
+/** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Followers } from '../feed/followers.ts';
 import type { ContextRows, EventLog, RunRows } from '../ports/event-log.ts';
@@ -75,12 +75,12 @@ class RowReader {
   }
 }
 
-/** Rows fetched by one call into SQLite: many for the cost of a call, few enough that large rows do no harm. */
+/** Rows per SQLite call: enough to amortize the call, few enough that large rows do no harm. */
 const FETCH = 100;
 
 type Fetch = (after: number, limit: number) => readonly Row[];
 
-/** Takes rows until their bodies pass the bound; the row that passes it is the last. */
+/** Collects rows until their bodies pass the bound; the row that passes it is the last. */
 function bounded({ after, limit, maxBytes = Number.POSITIVE_INFINITY }: RunRows, fetch: Fetch): readonly Row[] {
   const rows: Row[] = [];
   let bytes = 0;

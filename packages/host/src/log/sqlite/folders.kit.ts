@@ -8,7 +8,7 @@ import { migrate } from './migrations.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import type { SqliteStore } from './store.ts';
 
-/** Gives fresh folders, and takes them away after the suite. */
+/** Creates fresh folders and removes them after the suite. */
 export function folders(): { fresh(): string; copyOf(folder: string): string } {
   const root = mkdtempSync(join(tmpdir(), 'cairn-sqlite-'));
   let count = 0;
@@ -19,7 +19,7 @@ export function folders(): { fresh(): string; copyOf(folder: string): string } {
   };
   return {
     fresh,
-    /** What a power cut would leave: the files as they are, with nobody to close them. */
+    /** The files as a power cut would leave them: copied while open. */
     copyOf(folder) {
       const copy = fresh();
       cpSync(folder, copy, { recursive: true });
@@ -28,7 +28,7 @@ export function folders(): { fresh(): string; copyOf(folder: string): string } {
   };
 }
 
-/** A new database in a new folder, for a suite that puts the store together by itself. */
+/** A new database in a new folder, for a suite that assembles the store itself. */
 export function database(folder: string): { readonly db: DatabaseSync; readonly file: string } {
   mkdirSync(folder);
   const file = join(folder, 'cairn.db');

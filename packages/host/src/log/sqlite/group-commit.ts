@@ -1,45 +1,45 @@
-/** One transaction for all that was asked in one turn of the event loop: many runs share the cost of one flush. */
+/** Commits all work of one event loop turn in one transaction, so that many runs share the cost of one flush. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../errors.ts';
 import { flushFailed, storeError } from './errors.ts';
 
 /**
- * A transaction takes no more than this, and the rest waits for the next turn: at 11 microseconds a row it keeps the
- * event loop for about 3 ms and a sync, and other requests come between two transactions.
+ * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event
+ * loop for about 3 ms and a sync. Other requests run between two transactions.
  */
 const MAX_ROWS = 256;
 const MAX_BYTES = 1_048_576;
 
-/** A flush by a thread of the pool costs 0.1 ms more, and leaves the event loop free: worth it for so many rows, or a slow disk. */
+/** A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows, or a slow disk. */
 const POOL_ROWS = 128;
 const SLOW_MS = 1;
 
-/** Something to be written. */
+/** A unit of work to write. */
 export interface Work<Result> {
-  /** What it weighs, to bound a transaction. */
+  /** Its size, which bounds a transaction. */
   readonly rows: number;
   readonly bytes: number;
-  /** Checks what must hold. To throw here refuses this work alone. */
+  /** Checks preconditions. Throwing here rejects only this work. */
   prepare?(): void;
-  /** Writes it. */
+  /** Performs the write. */
   apply(): Result;
-  /** Called once it is durable, in commit order, before anyone who awaits it goes on. */
+  /** Called once the work is durable, in commit order, before its promise resolves. */
   committed?(result: Result): void;
 }
 
 export interface CommitHooks {
-  /** Part of every transaction, after its work. */
+  /** Runs in every transaction, after its work. */
   beforeCommit(): void;
-  /** Nothing of the transaction counts, and what was cached of it may be wrong. */
+  /** The transaction was rolled back, and values cached from it may be wrong. */
   rolledBack(): void;
-  /** A transaction is durable and everyone was told. */
+  /** The transaction is durable and all its work is acknowledged. */
   afterCommit(rows: number, bytes: number): void;
-  /** Nothing is read or written from now on. */
+  /** Reads and writes fail from now on. */
   broken(error: CairnError): void;
 }
 
-/** Makes durable what was committed; called back with null, or with what went wrong. */
+/** Makes committed data durable. Calls back with null, or with the error. */
 export type Flush = (done: (error: unknown) => void) => void;
 
 export interface CommitOptions {
@@ -49,10 +49,10 @@ export interface CommitOptions {
   readonly elapsedMs: ElapsedMs;
 }
 
-/** A clock that only goes forward, from any beginning: what a slow disk is known by. */
+/** A monotonic clock with any origin, used to detect a slow disk. */
 export type ElapsedMs = () => number;
 
-/** Runs a query once what it sees is durable, or refuses it when the store is closed. */
+/** Runs a query once the data it sees is durable, or rejects it when the store is closed. */
 export type Read = <Result>(query: () => Result) => Result | Promise<Result>;
 
 interface Job {
@@ -61,16 +61,16 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** How a job of a transaction came out, told once the transaction did. */
+/** The result of a job, reported once its transaction ends. */
 type JobResult = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
 
-/** A transaction that is written, and durable once the disk has flushed it. */
+/** A committed transaction that is not yet flushed to disk. */
 interface Unflushed {
   readonly jobs: readonly Job[];
   readonly results: readonly JobResult[];
 }
 
-/** A query that waits until what it would see is durable. */
+/** A query that waits for its data to become durable. */
 type PendingRead = () => void;
 
 export class GroupCommit {
@@ -84,10 +84,10 @@ export class GroupCommit {
   #queue: Job[] = [];
   #unflushed: Unflushed | null = null;
   #pendingReads: PendingRead[] = [];
-  /** Set once nobody can tell what the disk holds. */
+  /** Set once the content of the disk is unknown. */
   #broken: CairnError | null = null;
   #level: 'FULL' | 'NORMAL' = 'FULL';
-  /** What the last flush took. */
+  /** Duration of the last flush. */
   #flushMs = 0;
   #scheduled = false;
   #held = false;
@@ -110,7 +110,7 @@ export class GroupCommit {
     return this.#commits;
   }
 
-  /** Whether a flush has failed, so that only another process can go on with the file. */
+  /** Whether a flush failed. Then only another process can continue with the file. */
   get isBroken(): boolean {
     return this.#broken !== null;
   }
@@ -124,7 +124,7 @@ export class GroupCommit {
     });
   }
 
-  /** Asks the database for what is durable: at once, or when the flush that is under way has ended. */
+  /** Reads durable data: at once, or after the pending flush. */
   read<Result>(query: () => Result): Result | Promise<Result> {
     if (this.#broken !== null) throw this.#broken;
     if (this.#unflushed === null) return query();
@@ -139,7 +139,7 @@ export class GroupCommit {
     });
   }
 
-  /** Keeps what is asked from now on waiting, without keeping the event loop. */
+  /** Queues new work without blocking the event loop. */
   hold(): void {
     this.#held = true;
   }
@@ -149,7 +149,7 @@ export class GroupCommit {
     if (this.#queue.length > 0) this.#schedule();
   }
 
-  /** Accepts nothing more and waits until all that was accepted is durable or refused. */
+  /** Rejects new work and waits until all accepted work is durable or rejected. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0 && this.#unflushed === null) return Promise.resolve();
@@ -189,7 +189,7 @@ export class GroupCommit {
     return { jobs, rows };
   }
 
-  /** One transaction of what waits. One that overtakes another must not be told of before it. */
+  /** Commits queued work in one transaction. One that overtakes another must not be acknowledged before it. */
   #transact(order: 'after' | 'overtakes'): void {
     const { jobs, rows } = this.#take();
     const isInPool = order === 'overtakes' || rows >= POOL_ROWS || this.#flushMs >= SLOW_MS;
@@ -229,7 +229,7 @@ export class GroupCommit {
     });
   }
 
-  /** The next transaction is on its way to the disk before those of this one are told, who have much to do then. */
+  /** Starts the next transaction's flush before acknowledging this one, because its callers then have much to do. */
   #flushed(unflushed: Unflushed): void {
     for (const read of this.#pendingReads.splice(0)) read();
     if (this.#queue.length > 0 && !this.#held) this.#transact('overtakes');
@@ -248,7 +248,7 @@ export class GroupCommit {
     this.#hooks.afterCommit(rows, bytes);
   }
 
-  /** A refusal among them may rest on a neighbour that was not written, so none of them is told. */
+  /** Rejects every job: a single refusal may depend on another job that was not written. */
   #fail(jobs: readonly Job[], error: CairnError): void {
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     this.#hooks.rolledBack();
@@ -256,8 +256,8 @@ export class GroupCommit {
   }
 
   /**
-   * Written and perhaps not on the disk, which may have dropped it: a later flush that succeeds would say nothing of it.
-   * What is read now could be gone tomorrow, so nothing is.
+   * The data is written but perhaps not on disk, which may have dropped it. A later successful flush would not prove
+   * otherwise. A row read now could be lost later, so all reads and writes fail.
    */
   #failFlush({ jobs }: Unflushed, error: CairnError): void {
     this.#broken = error;

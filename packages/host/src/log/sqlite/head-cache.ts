@@ -1,4 +1,4 @@
-/** Heads of the runs this process writes: a bounded cache that the folder lock makes authoritative. */
+/** Heads of the runs this process writes. The folder lock makes this bounded cache authoritative. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
@@ -13,7 +13,7 @@ import {
 } from './columns.ts';
 import { type Query, query, required } from './query.ts';
 
-/** How many runs are kept; one that is not here costs three reads. */
+/** Number of cached runs; a miss costs three reads. */
 const CAPACITY = 10_000;
 
 export interface CachedHead {
@@ -22,7 +22,7 @@ export interface CachedHead {
 }
 
 export class HeadCache {
-  /** Used since the last change of generations, and before it: a read of a young one changes nothing. */
+  /** Two generations: entries used since the last rotation, and before it. Reading a young entry moves nothing. */
   #young = new Map<RunId, CachedHead>();
   #old = new Map<RunId, CachedHead>();
   readonly #run: Query<[fence: number, owner: string | null, wakeAt: number | null, ...RunColumns]>;
@@ -30,7 +30,7 @@ export class HeadCache {
   readonly #open: Query<InterruptColumns>;
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
-  /** Entries whose record or lease the table does not have yet, with what it has. */
+  /** Entries with an unsaved record or lease, with the state the table has. */
   readonly #unsaved = new Map<CachedHead, FullHead>();
 
   constructor(db: DatabaseSync) {
@@ -60,19 +60,19 @@ export class HeadCache {
   keep(runId: RunId, entry: CachedHead): void {
     this.#young.set(runId, entry);
     if (this.#young.size < CAPACITY / 2) return;
-    // What a transaction has touched is young or becomes old here: it is never lost before it is saved.
+    // An entry touched by a transaction is young or becomes old here, so it is never evicted before it is saved.
     this.#old = this.#young;
     this.#young = new Map();
   }
 
-  /** Takes over a run's new state; `save` writes what the table shows of it. */
+  /** Sets a run's new state; `save` writes it to the table. */
   set(entry: CachedHead, head: FullHead): void {
     const stored = this.#unsaved.get(entry) ?? entry.head;
     entry.head = head;
     if (head.record !== stored.record || !sameLease(head, stored)) this.#unsaved.set(entry, stored);
   }
 
-  /** Writes each changed run once, however many appends of the transaction changed it. */
+  /** Writes each changed run once, even if several appends of the transaction changed it. */
   save(): void {
     for (const [{ key, head }, stored] of this.#unsaved) {
       const { record: run, fence, owner, wakeAt } = head;
@@ -88,13 +88,13 @@ export class HeadCache {
     this.#unsaved.clear();
   }
 
-  /** The next use reads the run from the table. */
+  /** The next use reloads the run from the table. */
   forget(runId: RunId): void {
     this.#young.delete(runId);
     this.#old.delete(runId);
   }
 
-  /** Forgets everything, after a transaction that may or may not have happened. */
+  /** Clears the cache after a transaction with an unknown outcome. */
   clear(): void {
     this.#unsaved.clear();
     this.#young.clear();

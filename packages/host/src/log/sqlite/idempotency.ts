@@ -1,4 +1,4 @@
-/** Idempotency records in SQLite. To claim a key and to save its record are transactions of their own. */
+/** Idempotency records in SQLite. Claiming a key and saving its record are separate transactions. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
   type IdempotencyKey,
@@ -14,7 +14,7 @@ import { query } from './query.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';
 
-/** Writes a record over the one that exists. */
+/** Writes a record, replacing any existing one. */
 export function idempotencyWriter(db: DatabaseSync): (record: IdempotencyRecord) => void {
   const put = db.prepare(
     `INSERT OR REPLACE INTO idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at)

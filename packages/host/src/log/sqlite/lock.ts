@@ -1,4 +1,4 @@
-/** One process per data folder: a lock that the operating system drops when its holder dies, however it dies. */
+/** One process per data folder: the operating system releases the lock when its holder dies, for any reason. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RetryableError } from '@cairn/protocol';
@@ -8,7 +8,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Locks a folder for this process, or says that another has it. */
+/** Locks a folder for this process, or fails when another process holds it. */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'cairn.lock');
   let db: DatabaseSync | undefined;

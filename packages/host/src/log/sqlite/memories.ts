@@ -1,4 +1,4 @@
-/** Agent memories in SQLite: read by position, searched by word through FTS5. */
+/** Agent memories in SQLite: read by position, searched by word with FTS5. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AsOf, Memories, MemoryRecord, MemoryRecordQuery } from '../ports/memories.ts';
 import { type Phrase, phrasesIn } from '../search-words.ts';
@@ -8,12 +8,12 @@ import { scopedWords, scopeReader } from './memory-tables.ts';
 import { query } from './query.ts';
 
 /**
- * A phrase that more entries hold than this says little, and to count and weigh it costs milliseconds. It takes part in a
- * search only while all phrases of the search together stay below this, or when there is no rarer phrase.
+ * A phrase found in more entries than this carries little information, and ranking it costs milliseconds. A search
+ * includes it only while all its phrases together stay below this, or when there is no rarer phrase.
  */
 const MANY = 5_000;
 
-/** Entries that one search weighs: the newest of those that hold a phrase. */
+/** Entries ranked by one search: the newest that contain a phrase. */
 const WEIGHED = 1_000;
 
 const COLUMNS = 'e.id, e.content, e.tags, e.at, e.expires_at';
@@ -21,8 +21,8 @@ const COLUMNS = 'e.id, e.content, e.tags, e.at, e.expires_at';
 type Columns = [id: string, content: string, tags: string, createdAt: number, expiresAt: number | null];
 
 /**
- * The ended child runs of the run that reads, among those that wrote into the memory since it began. Nothing in it
- * changes from entry to entry, so SQLite computes it once, and only when there is such an entry.
+ * The ended descendants of the reading run that wrote to the memory since it started. The subquery does not depend on
+ * the entry, so SQLite computes it once, and only when such an entry exists.
  */
 const ENDED_BELOW = `WITH RECURSIVE above (run, parent) AS (
     SELECT w.key, w.parent FROM runs w
@@ -81,7 +81,7 @@ type Visibility = Record<string, SQLInputValue> & { readonly scope: number };
 
 const EVERYTHING = { runId: '', run: 0, start: Number.MAX_SAFE_INTEGER, before: 0, asked: 0, turn: null };
 
-/** Null when the tenant has no such memory or no such run. */
+/** Returns null when the tenant has no such memory or run. */
 function visibility(db: DatabaseSync): (of: Omit<MemoryRecordQuery, 'limit'>) => Visibility | null {
   const scopes = scopeReader(db);
   const places = query<[run: number, start: number, asked: number | null]>(
