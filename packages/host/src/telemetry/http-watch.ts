@@ -1,4 +1,4 @@
-/** Watches the HTTP surface: every answer carries a trace, and is counted by route, status and error. */
+/** Observes the HTTP surface: adds a trace header to every response and counts it by route, status and error. */
 import type { ErrorCode } from '@cairn/protocol';
 import type { FastifyInstance } from 'fastify';
 import { type Route, routerPath } from '../server/http/routes.ts';
@@ -6,7 +6,7 @@ import { hostInstruments } from './instruments.ts';
 import type { Recorder } from './meter.ts';
 import { answerTraceparent, type RandomHex } from './trace-context.ts';
 
-/** Nobody's tenant: the caller was not known yet. */
+/** The tenant label of requests without a known caller. */
 const UNKNOWN = 'unknown';
 
 export class HttpWatch {
@@ -18,7 +18,7 @@ export class HttpWatch {
     this.#randomHex = randomHex;
   }
 
-  /** Comes before every other hook, so that refusals are seen too. */
+  /** Must run before every other hook, so that refused requests are seen too. */
   attach(app: FastifyInstance, routes: readonly Route[]): void {
     const timed = new Map(routes.filter((route) => !holds(route)).map(({ path }) => [routerPath(path), path] as const));
     app.addHook('onRequest', (request, reply, done) => {
@@ -41,5 +41,5 @@ export class HttpWatch {
   }
 }
 
-/** Streams and long polls: how long they are open says nothing about the host. */
+/** Streams and long polls: their duration says nothing about the host. */
 const holds = (route: Route): boolean => 'holds' in route && route.holds === true;

@@ -1,12 +1,12 @@
-/** Every figure the host measures, as data: name, unit, attributes and buckets. The `openwop.*` ones are as the protocol lists them. */
+/** Every metric of the host as data: name, unit, attributes and buckets. The protocol defines the `openwop.*` ones. */
 
 export interface Instrument {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** In UCUM, as OpenTelemetry writes units. */
+  /** UCUM unit, as in OpenTelemetry. */
   readonly unit: string;
   readonly description: string;
-  /** Names of its attributes; values are given in this order. Never a run's id: there is no end of them. */
+  /** Attribute names; values are given in this order. Never a run id, whose cardinality is unbounded. */
   readonly attributes: readonly string[];
   /** Upper bounds of a histogram's buckets. */
   readonly bounds?: readonly number[];
@@ -38,7 +38,7 @@ const workflow = 'openwop.workflow_id';
 const status = 'openwop.run_status';
 const nodeType = 'openwop.node_type';
 
-/** Counted from the events of runs. */
+/** Counted from run events. */
 export const runInstruments = {
   created: counter('openwop.run.created', '{run}', 'Runs that were started.', workflow, tenant),
   enqueued: counter('openwop.queue.enqueued', '{run}', 'Runs that entered the queue.', tenant),

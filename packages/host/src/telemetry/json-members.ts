@@ -1,4 +1,4 @@
-/** Reads a few members of an object's JSON text without parsing the rest, which may be a megabyte that nobody asked for. */
+/** Reads a few members from the JSON text of an object without parsing the rest, which may be a megabyte. */
 import type { Json } from '@cairn/protocol';
 
 const QUOTE = 34;
@@ -11,9 +11,9 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * The values of the wanted members, in the order they are wanted; undefined for one that is not there, and of a repeated
- * one the first. Stops once all are found, or at the member `until`. The text is as `JSON.stringify` writes it; members of
- * what is not an object, or is written otherwise, are not found.
+ * Returns the values of the wanted members, in the given order: undefined for a missing one, the first of a repeated
+ * one. Stops once all are found, or at the member `until`. Expects the text that `JSON.stringify` writes. Finds nothing
+ * in other formats or in values that are not objects.
  */
 export function readMembers(text: string, wanted: readonly string[], until?: string): readonly (Json | undefined)[] {
   const found = new Array<Json | undefined>(wanted.length).fill(undefined);
@@ -29,7 +29,7 @@ export function readMembers(text: string, wanted: readonly string[], until?: str
     if (end === -1) break;
     const place = wanted.indexOf(key);
     if (place !== -1 && found[place] === undefined) {
-      // Parsed, not cut out: a piece of the text would keep all of it in memory.
+      // Parsed, not sliced: a slice would keep the whole text in memory.
       found[place] = JSON.parse(text.slice(keyEnd + 1, end));
       left -= 1;
     }
@@ -39,7 +39,7 @@ export function readMembers(text: string, wanted: readonly string[], until?: str
   return found;
 }
 
-/** The place after the closing quote of the string that begins here; -1 when it does not close. */
+/** The index after the closing quote of the string that starts here; -1 when it does not close. */
 function stringEnd(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {
@@ -51,7 +51,7 @@ function stringEnd(text: string, start: number): number {
   return -1;
 }
 
-/** The place after the value that begins here; -1 when it does not end. */
+/** The index after the value that starts here; -1 when it does not end. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

@@ -1,22 +1,22 @@
-/** The log with a watch on it: how long appends take, which fail, and whether the store took the last one. */
+/** Wraps the log to measure append duration, failures, and whether the store accepted the last write. */
 import { isCairnError } from '@cairn/protocol';
 import type { Append, Appended, EventLog } from '../log/ports/event-log.ts';
 import { hostInstruments } from './instruments.ts';
 import type { Recorder } from './meter.ts';
 
-/** How the store did when it was last asked to write something. */
+/** The result of the store's most recent writes. */
 export interface StoreHealth {
-  /** Instant of the last write that became durable, and of the last that the store itself failed; 0 when there was none. */
+  /** Instants of the last durable write and of the last store failure; 0 when there was none. */
   readonly wroteAt: number;
   readonly failedAt: number;
-  /** The code of that failure. */
+  /** The error code of the last failure. */
   readonly failure: string;
 }
 
 export interface MeasuredLog {
   readonly log: EventLog;
   readonly health: StoreHealth;
-  /** Notes a write beside the log's, such as a probe. */
+  /** Records a write outside the log, such as a probe. */
   wrote(): void;
   failed(error: unknown): void;
 }
@@ -26,7 +26,7 @@ export interface LogClocks {
   readonly elapsedMs: () => number;
 }
 
-/** Refusals that say nothing about the store: it was asked for what must not be. */
+/** Other errors are refusals of invalid requests, and say nothing about the store. */
 const isOfStore = (error: unknown): boolean => !isCairnError(error) || error.code.startsWith('store_');
 
 export function measuredLog(log: EventLog, recorder: Recorder, { now, elapsedMs }: LogClocks): MeasuredLog {
@@ -39,7 +39,7 @@ export function measuredLog(log: EventLog, recorder: Recorder, { now, elapsedMs 
   const append = (asked: Append): Promise<Appended> => {
     const since = elapsedMs();
     const appended = log.append(asked);
-    // Beside the caller, who gets the log's own promise and waits for nothing more.
+    // Observed on the side: the caller gets the log's own promise and no extra wait.
     appended.then(
       () => {
         recorder.record(hostInstruments.appends, [], (elapsedMs() - since) / 1000);

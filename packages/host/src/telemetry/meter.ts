@@ -1,20 +1,20 @@
-/** The numbers behind the instruments: sums and histograms by attributes, bounded however many values those take. */
+/** Stores the measured values: sums and histograms by attributes, with bounded cardinality. */
 import type { Instrument } from './instruments.ts';
 
 export type AttributeValue = string | number | boolean;
 
-/** Where figures go. */
+/** Receives measurements. */
 export interface Recorder {
-  /** Counts. */
+  /** Adds to a counter. */
   add(instrument: Instrument, values: readonly AttributeValue[], amount?: number): void;
-  /** Puts a value into its bucket. */
+  /** Adds a value to its histogram bucket. */
   record(instrument: Instrument, values: readonly AttributeValue[], value: number): void;
 }
 
 export interface HistogramValue {
   readonly count: number;
   readonly sum: number;
-  /** One more than there are bounds: the last is for what exceeds all. */
+  /** One more than the bounds: the last bucket holds values above all of them. */
   readonly buckets: readonly number[];
 }
 
@@ -23,13 +23,13 @@ export interface Point {
   readonly value: number | HistogramValue;
 }
 
-/** An instrument and all it has measured. */
+/** An instrument with all its points. */
 export interface Family {
   readonly instrument: Instrument;
   readonly points: readonly Point[];
 }
 
-/** As many as OpenTelemetry keeps by default. What comes after shares one point that says so. */
+/** The OpenTelemetry default. Further attribute sets share one overflow point. */
 const MAX_POINTS = 2_000;
 
 interface Series {
@@ -39,14 +39,14 @@ interface Series {
   readonly buckets: number[];
 }
 
-/** Points of one instrument: found value by value, which spares making a key of them each time. */
+/** The points of one instrument, looked up value by value, which avoids building a key each time. */
 interface Points {
   readonly root: Branch;
   readonly all: Series[];
   overflow: Series | null;
 }
 
-/** What the values so far lead to: more branches, or the series of all values. */
+/** A node of the lookup tree: leads to more branches, or to the series of all values. */
 interface Branch {
   next: Map<AttributeValue, Branch> | null;
   series: Series | null;
@@ -71,7 +71,7 @@ export class Meter implements Recorder {
     series.sum += value;
   }
 
-  /** All that was measured so far. */
+  /** Returns all measurements so far. */
   read(): readonly Family[] {
     return [...this.#instruments].map(([instrument, { all, overflow }]) => ({
       instrument,

@@ -1,4 +1,4 @@
-/** Feeds the commits of the log to the metrics of runs, with a bounded memory of the runs that are under way. */
+/** Feeds log commits to the run metrics, keeping bounded state about active runs. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
@@ -10,12 +10,12 @@ import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
 import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metrics.ts';
 
-/** Runs remembered. One that was forgotten, or began before this process, is read up again when it goes on. */
+/** Runs kept in memory. An evicted run, or one older than this process, is reloaded when it continues. */
 const MAX_RUNS = 5_000;
-/** How far back a run is read up: enough to know what is open, whatever the length of the run. */
+/** Rows to reload of a run: enough to know what is open, regardless of the run's length. */
 const READ_BACK = 256;
 const READ_BACK_BYTES = 4_194_304;
-/** Rows that wait while their runs are read up; above it they are counted without. */
+/** Rows that wait while their runs reload. Above this limit they are counted without reloading. */
 const MAX_WAITING = 10_000;
 
 const silent: Recorder = { add: () => undefined, record: () => undefined };
@@ -29,7 +29,7 @@ export class MetricFeed {
   readonly #waiting = new Map<RunId, Row[]>();
   readonly #stop: () => void;
   #waitingRows = 0;
-  /** Nodes and calls are counted too. */
+  /** Whether nodes and calls are counted too. */
   #isClose = false;
 
   constructor({ log, runIndex }: Pick<Store, 'log' | 'runIndex'>, recorder: Recorder, report: Report) {
@@ -40,11 +40,11 @@ export class MetricFeed {
     this.#stop = log.follow((commit) => this.#take(commit));
   }
 
-  /** From now on nodes and calls are counted too. A host that nobody watches is spared it: 18 instead of 2 microseconds for a run of ten steps. */
+  /** Starts counting nodes and calls too. Off until needed: it costs 18 instead of 2 microseconds per ten-step run. */
   lookClosely(): void {
     if (this.#isClose) return;
     this.#isClose = true;
-    // What is open in them was not noted; it is read up when they go on.
+    // Their open nodes and calls were not recorded, so the runs are reloaded when they continue.
     this.#runs.clear();
   }
 
@@ -55,7 +55,7 @@ export class MetricFeed {
   #take({ runId, rows }: Commit): void {
     const first = rows[0];
     if (first === undefined || !(this.#isClose || rows.some(isRare))) return;
-    // A commit does not renew its run: two more map operations a commit cost more than to read a run up again.
+    // A commit does not refresh its run in the LRU: two more map operations per commit cost more than a reload.
     let run = this.#runs.peek(runId);
     if (run === undefined) {
       if (first.seq > 0) {
@@ -102,7 +102,7 @@ export class MetricFeed {
       });
   }
 
-  /** What was open in a run before these rows, which are the next. */
+  /** Loads the open state of a run before these next rows. */
   async #readUp(runId: RunId, before: number, next: readonly Row[]): Promise<OpenRun> {
     const after = Math.max(before - READ_BACK, 0) - 1;
     const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
@@ -114,9 +114,9 @@ export class MetricFeed {
     return run;
   }
 
-  /** Those that wait since before what was read up. */
+  /** Adds interrupts requested before the reloaded rows. */
   async #addQuestions(run: OpenRun, runId: RunId, next: readonly Row[]): Promise<void> {
-    // The inbox is of now: a question that these very rows answer is closed there, and was open before them.
+    // The inbox shows the current state: an interrupt resolved by these rows is closed there, but was open before them.
     const answered = new Set(next.filter(({ type }) => type === 'interrupt.resolved').map(interruptOf));
     for (const { interruptId, nodeId, kind, open, requestedAt } of await this.#runIndex.interrupts(runId)) {
       if (!open && !answered.has(interruptId)) continue;

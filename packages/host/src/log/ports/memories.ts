@@ -35,7 +35,7 @@ export interface MemoryRecordQuery {
 
 /**
  * A run's view of a memory at one of its rows. It holds the memory as of the run's start and the run's own earlier
- * writes. It also holds the writes of child runs that ended before the row. Positions decide, so the view never changes.
+ * writes. It also holds the writes of child runs that ended before the row. Positions decide, so the view is stable.
  */
 export interface AsOf {
   readonly runId: RunId;

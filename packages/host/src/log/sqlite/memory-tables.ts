@@ -1,4 +1,4 @@
-/** Writes memories inside the transaction of the rows that keep or drop them, and repairs them from those rows. */
+/** Writes memories in the same transaction as the rows that keep or drop them, and repairs them from those rows. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { MemoryChange } from '../memory-changes.ts';
 import { wordsIn } from '../search-words.ts';
@@ -48,13 +48,13 @@ export const scopeReader = (db: DatabaseSync): Query<[key: number]> =>
   query(db, 'SELECT key FROM memory_scopes WHERE tenant = ? AND ref = ?');
 
 /**
- * Words as the index holds them: each begins with its memory's key, so that a memory has words of its own. Entries of
- * other memories neither slow a search nor weigh in it, and no word that somebody writes is another memory's.
+ * Words as stored in the full-text index. Each starts with its memory's key, so every memory has its own vocabulary.
+ * Entries of other memories neither slow a search nor affect its ranking, and no text can match another memory.
  */
 export const scopedWords = (scope: number, words: readonly string[]): string =>
   words.map((word) => `${scope}x${word}`).join(' ');
 
-/** Makes the tables agree with the rows of a run; returns whether they differed. */
+/** Makes the tables match the rows of a run. Returns whether they differed. */
 export function memoryRepair(db: DatabaseSync) {
   const tables = new MemoryTables(db);
   const forget = [
@@ -76,7 +76,7 @@ export function memoryRepair(db: DatabaseSync) {
   return (tenant: string, run: number, changes: readonly MemoryChange[]): boolean => {
     const before = stored(run);
     if (changes.length === 0 && before === '[[],[]]') return false;
-    // Words and tags are written anew with the entries, whether or not they were right.
+    // Words and tags are always rewritten with the entries.
     for (const statement of forget) statement.run(run);
     for (const change of changes) tables.apply(tenant, run, change);
     return stored(run) !== before;

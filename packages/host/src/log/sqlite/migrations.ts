@@ -1,4 +1,4 @@
-/** The shape of the database, as numbered steps that only go forward; a database of a later program is refused. */
+/** The database schema as numbered, forward-only migrations. A database from a newer program is rejected. */
 import type { DatabaseSync } from 'node:sqlite';
 import { TerminalError } from '@cairn/protocol';
 
@@ -8,13 +8,14 @@ interface Migration {
 }
 
 /**
- * Step n+1 is at place n; a step that was released is never changed.
+ * Migration n+1 is at index n. A released migration never changes.
  *
- * What a run touches when it starts and ends costs a page each: runs that are running are in no index by status, which
- * most of them would enter only to leave it.
+ * Every index that a run enters at its start and leaves at its end costs a page each. So the index by status excludes
+ * running runs, most of which would enter it only to leave it.
  *
- * Events have one index beside the table. A second, by context, doubled the cost of an insert (22 against 11 microseconds
- * of CPU a row in batches of 64 over 1,000 contexts, and 1.8 times the WAL), so a context is read by merging its runs. One run each, on a shared machine; the WAL is a count, the CPU is not exact.
+ * Events have one index beside the table. A second index, by context, doubled the cost of an insert: 22 against 11
+ * microseconds of CPU a row, and 1.8 times the WAL (batches of 64 over 1,000 contexts). So a context is read by merging
+ * its runs. Measured once each, on a shared machine: the WAL is a count, the CPU time is approximate.
  */
 const migrations: readonly Migration[] = [
   {
@@ -172,7 +173,7 @@ const migrations: readonly Migration[] = [
     `,
   },
   {
-    // An entry is never changed: to drop it is a row of its own. Places are those of the events that did it.
+    // Entries are immutable: a drop is a separate row. Positions are the cursors of the events that wrote them.
     name: 'what agents remember',
     sql: `
       CREATE TABLE memory_scopes (
@@ -235,7 +236,7 @@ const migrations: readonly Migration[] = [
   },
 ];
 
-/** The version of a database; one that a later program wrote is refused. */
+/** The schema version of a database. Rejects a database from a newer program. */
 export function checkVersion(db: DatabaseSync, file: string): number {
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0);
   if (version > migrations.length) {
@@ -248,7 +249,7 @@ export function checkVersion(db: DatabaseSync, file: string): number {
   return version;
 }
 
-/** Brings a database to the shape this program knows; each step and its line in the ledger are one transaction. */
+/** Migrates a database to the current schema. Each migration and its ledger row commit in one transaction. */
 export function migrate(db: DatabaseSync, file: string): void {
   const version = checkVersion(db, file);
   for (const [place, { name, sql }] of migrations.entries()) {

@@ -1,4 +1,4 @@
-/** Opens the store of a data folder: locked for this process, checked after a crash, brought to the current shape. */
+/** Opens the store of a data folder: locks it for this process, checks it after a crash, and migrates it. */
 import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,18 +12,18 @@ import { assembleStore, type SqliteStore, type SqliteStorePorts } from './store.
 export type { SqliteStore } from './store.ts';
 
 export interface SqliteStoreOptions {
-  /** Where the database lives; made when it is not there. */
+  /** Folder of the database; created if missing. */
   readonly folder: string;
   /**
-   * Told what went wrong beside any request: a listener of `follow` that throws, a checkpoint that failed.
-   * Default: the error surfaces as an uncaught one.
+   * Called on errors outside any request: a `follow` listener that throws, or a failed checkpoint.
+   * By default the error surfaces as an uncaught exception.
    */
   readonly onFault?: ListenerFault;
-  /** A clock that only goes forward, to know a slow disk by. Default: no disk is taken for one. */
+  /** A monotonic clock, used to detect a slow disk. By default no disk counts as slow. */
   readonly elapsedMs?: ElapsedMs;
 }
 
-/** A check reads the whole file, so after a crash only a file up to this size is checked before the host serves. */
+/** The check reads the whole file. After a crash, only files up to this size are checked before the host serves. */
 const CHECKED_BYTES = 67_108_864;
 
 export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStoreOptions): Promise<SqliteStore> {
@@ -31,7 +31,7 @@ export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStor
   const marker = join(folder, 'cairn.running');
   let undo = (): void => {};
   try {
-    // What runs did is nobody else's on this machine to read; a folder that is there is as its owner wants it.
+    // Other users of this machine must not read run data. An existing folder keeps its permissions.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = lockFolder(folder);
     undo = () => lock.release();
@@ -41,13 +41,13 @@ export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStor
       db.close();
       lock.release();
     };
-    db.exec('PRAGMA user_version'); // the first read of the file: anything but a database fails here
+    db.exec('PRAGMA user_version'); // the first read of the file: fails for anything but a database
     if (crashed) check(db, file);
     if (crashed) makeLast(db);
     migrate(db, file);
     writeFileSync(marker, '');
     const closed: SqliteStorePorts['closed'] = (as) => {
-      // The next to open the folder has to look at it as after a crash.
+      // A kept marker makes the next process treat the folder as crashed.
       if (as === 'whole') rmSync(marker, { force: true });
       lock.release();
     };
@@ -58,7 +58,7 @@ export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStor
   }
 }
 
-/** FULL flushes the WAL at every commit, unless `GroupCommit` does; checkpoints are the checkpointer's, so the automatic ones are off. */
+/** FULL flushes the WAL at every commit, unless `GroupCommit` does. The checkpointer replaces automatic checkpoints. */
 export function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: false });
   try {
@@ -75,9 +75,9 @@ export function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * What a killed process had written and not flushed is read from now on, so it has to be on the disk. The copy is for
- * pages that the system dropped when a flush failed: it takes them from where they are read. Somebody who looks into the
- * folder may keep it from going all the way.
+ * Makes durable what a killed process wrote but did not flush, because this process will read it. The checkpoint covers
+ * pages that the system dropped when a flush failed: it copies them from where they are read. A concurrent reader of the
+ * folder may keep the checkpoint from completing.
  */
 function makeLast(db: DatabaseSync): void {
   const wal = openSync(`${db.location()}-wal`, 'r+');

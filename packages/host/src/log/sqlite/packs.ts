@@ -1,4 +1,4 @@
-/** Packs in SQLite: every version that was ever installed, so that a version never comes to mean something else. */
+/** Packs in SQLite. Keeps every version ever installed, so that a version never changes its meaning. */
 import { packVersionExists } from '../errors.ts';
 import type { PackRecord, Packs } from '../ports/packs.ts';
 import type { Connection } from './connection.ts';
@@ -8,7 +8,7 @@ type Columns = [tenant: string, name: string, version: string, hash: string, ins
 
 export function sqlitePacks({ db, writer, read }: Connection): Packs {
   const known = query<[hash: string]>(db, 'SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
-  // A version that is put again is the one installed last: it gets a new place.
+  // A version that is put again counts as the last installed: it gets a new place.
   const put = db.prepare('INSERT OR REPLACE INTO packs VALUES (NULL, ?, ?, ?, ?, ?, ?, 0)');
   const all = query<Columns>(
     db,

@@ -13,8 +13,8 @@ export interface Query<Columns> {
 /**
  * Prepares a SELECT whose rows are arrays of these columns. Arrays read 1.3 times as fast as objects.
  *
- * The cast is the one place where the store trusts a statement to give the columns that the caller names beside it:
- * nothing checks a row as it is read, and the tables are STRICT.
+ * The cast is the only place where the store trusts a statement to return the columns its caller declares. Rows are not
+ * checked on read, and the tables are STRICT.
  */
 export function query<Columns extends readonly SQLOutputValue[]>(db: DatabaseSync, sql: string): Query<Columns> {
   const statement = db.prepare(sql);

@@ -1,16 +1,16 @@
-/** Counts the runs that have not ended without reading those that have, which are most. */
+/** Counts active runs without reading ended ones, which are the majority. */
 import type { DatabaseSync } from 'node:sqlite';
 import { isTerminalStatus, runStatuses } from '@cairn/protocol';
 import type { QueueDepth } from '../ports/queue.ts';
 import { query } from './query.ts';
 
-/** As SQL writes them. Runs that run are in no index by status. */
+/** As SQL literals. Running runs are not in the index by status. */
 const restingStatuses = runStatuses
   .filter((status) => status !== 'running' && !isTerminalStatus(status))
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** Each part by an index alone: resting runs by their status, running ones by who holds them or by the time they wait for. */
+/** Each count uses one index: resting runs by status, running ones by lease holder or by wake time. */
 export function queueDepth(db: DatabaseSync): (now: number) => QueueDepth {
   const count = (sql: string) => query<[runs: number]>(db, `SELECT count(*) FROM runs WHERE ${sql}`);
   const resting = count(`tenant = ? AND status IN (${restingStatuses}) AND status <> 'running'`);

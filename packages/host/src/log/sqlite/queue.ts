@@ -1,4 +1,4 @@
-/** The queue in SQLite: leases are columns of the runs, found by two small indexes that hold only due and held runs. */
+/** The queue in SQLite. Leases are columns of the runs; two small indexes hold only due and leased runs. */
 import type { RunId } from '@cairn/protocol';
 import { claimed, released } from '../admit.ts';
 import type { Claim, Queue } from '../ports/queue.ts';
@@ -26,7 +26,7 @@ export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): 
   );
   const depth = queueDepth(db);
 
-  /** One step through the index for each owner, however many runs each holds. */
+  /** One index step per owner, regardless of how many runs it holds. */
   function* owners(): Generator<string> {
     let owner = nextOwner.get('')?.[0] ?? null;
     while (owner !== null) {
@@ -57,7 +57,7 @@ export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): 
         rows: limit,
         bytes: 0,
         apply: () => {
-          heads.save(); // the queries below must see the leases that this transaction changed
+          heads.save(); // the queries below must see the leases changed by this transaction
           const claims = claimable(now, limit).map((runId) => lease(runId, owner));
           sessions.extend(owner, until);
           return claims;

@@ -1,4 +1,4 @@
-/** Looks into a data folder without touching it, also while a host runs on it: for commands that need no host. */
+/** Reads a data folder without changing it, even while a host uses it; for commands that need no host. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,7 +10,7 @@ import { storeError } from './errors.ts';
 import { checkVersion } from './migrations.ts';
 import { query } from './query.ts';
 
-/** What a run is, beside its rows. */
+/** A stored run, without its rows. */
 export interface KeptRun {
   readonly key: number;
   readonly runId: RunId;
@@ -20,7 +20,7 @@ export interface KeptRun {
   readonly parentRunId: RunId | null;
   readonly definitionHash: string;
   readonly status: string;
-  /** Of its last row. */
+  /** seq and hash of its last row. */
   readonly seq: number;
   readonly hash: string;
 }
@@ -32,14 +32,14 @@ export interface ReadOnlyLog {
   definition(hash: string): string | null;
   /** The first damage SQLite finds in the file; null when there is none. */
   damage(): string | null;
-  /** Whose workflows and runs there are, in order of name. */
+  /** Tenants with workflows or runs, sorted by name. */
   tenants(): readonly string[];
-  /** How many runs and events there are. */
+  /** Number of runs and events. */
   size(): { readonly runs: number; readonly events: number };
   close(): void;
 }
 
-/** All reads see the folder as it was at the first of them. */
+/** All reads see one snapshot, taken at the first read. */
 export function openReadOnly(folder: string): ReadOnlyLog {
   const file = join(folder, 'cairn.db');
   if (!existsSync(file)) {

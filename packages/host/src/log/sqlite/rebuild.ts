@@ -1,4 +1,4 @@
-/** Computes run list, inbox and memories again from the rows, run by run, between the appends of other runs. */
+/** Rebuilds run list, inbox and memories from the rows, run by run, interleaved with other appends. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { type FullIndex, reindex, sameIndex } from '../fold-run-index.ts';
@@ -31,7 +31,7 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, heads: Head
       rows: 1,
       bytes: 0,
       apply: () => {
-        heads.save(); // so that the table, not the cache, is what is checked
+        heads.save(); // check the table, not the cache
         const stored = index.stored(key);
         const { record } = stored;
         const memoryRows: Row[] = [];
@@ -49,7 +49,7 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, heads: Head
   return { runs: keys.length, repaired };
 }
 
-/** The rows as they are, while those about memories are put aside: a run's rows are read once. */
+/** Passes the rows through and collects memory rows, so that a run's rows are read only once. */
 function* noting(rows: Iterable<Row>, memoryRows: Row[]): Iterable<Row> {
   for (const row of rows) {
     if (isMemoryRow(row)) memoryRows.push(row);
@@ -57,7 +57,7 @@ function* noting(rows: Iterable<Row>, memoryRows: Row[]): Iterable<Row> {
   }
 }
 
-/** What the tables say of a run, and the way to make them say something else. */
+/** Reads and replaces the index of a run in the tables. */
 function indexTables(db: DatabaseSync) {
   const run = query<RunColumns>(db, `SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`);
   const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`);

@@ -1,4 +1,4 @@
-/** The run list: every filter by an index, also the runs that run, which are in none by status. */
+/** The run list. Every filter uses an index, even `running`, which the index by status excludes. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { parseListCursor } from '../errors.ts';
 import type { RunPage, RunQuery } from '../ports/run-index.ts';
@@ -7,13 +7,13 @@ import { type Query, query } from './query.ts';
 
 type Filter = readonly [text: string, ...values: SQLInputValue[]];
 
-/** Says what the index by status is limited to, so that it can be used. */
+/** Repeats the condition of the partial index by status, so that SQLite can use it. */
 const INDEXED = "AND runs.status <> 'running'";
 
-/** Runs looked at first when those that run are wanted: most often they are among the newest. */
+/** Runs scanned first for the `running` filter: running runs are mostly among the newest. */
 const NEWEST = 2_000;
 
-/** A run that runs is held, or waits for a time; or nothing leads to it, as to one that was imported in the midst of it. */
+/** A running run is leased or has a wake time. A run imported while running has neither. */
 const GOING_ON = `runs.key IN (
   SELECT key FROM runs WHERE owner IS NOT NULL
   UNION ALL SELECT key FROM runs WHERE owner IS NULL AND wake_at IS NOT NULL
@@ -21,7 +21,7 @@ const GOING_ON = `runs.key IN (
 
 export class RunList {
   readonly #db: DatabaseSync;
-  /** By their text: one for each set of filters. */
+  /** Keyed by SQL text: one statement for each set of filters. */
   readonly #statements = new Map<string, Query<RunColumns>>();
 
   constructor(db: DatabaseSync) {
@@ -33,7 +33,7 @@ export class RunList {
     if (query.status !== 'running') return this.#find(query, before);
     const newest = 'runs.key IN (SELECT key FROM runs WHERE tenant = ? AND key < ? ORDER BY key DESC LIMIT ?)';
     const near = this.#find(query, before, [newest, query.tenant, before, NEWEST]);
-    // Further back they are few among many that have ended: found by what they wait for, not by looking at each.
+    // Older running runs are rare among ended ones, so they are found by lease or wake time instead of a scan.
     return near.nextCursor !== null ? near : this.#find(query, before, [GOING_ON, query.tenant]);
   }
 

@@ -1,4 +1,4 @@
-/** How long each owner of leases lives. Not stored: the folder lock proves that no session outlives its process. */
+/** When the session of each lease owner ends. Not stored: the folder lock ensures no session outlives its process. */
 export class Sessions {
   readonly #until = new Map<string, number>();
 
@@ -6,7 +6,7 @@ export class Sessions {
     return this.until(owner) > now;
   }
 
-  /** The instant at which an owner's leases become free; 0 for an owner of an earlier process. */
+  /** The instant at which an owner's leases expire; 0 for an owner from an earlier process. */
   until(owner: string): number {
     return this.#until.get(owner) ?? 0;
   }
@@ -15,7 +15,7 @@ export class Sessions {
     this.#until.set(owner, until);
   }
 
-  /** As `set`, but never earlier than it was. */
+  /** Like `set`, but never shortens the session. */
   extend(owner: string, until: number): void {
     this.set(owner, Math.max(until, this.until(owner)));
   }

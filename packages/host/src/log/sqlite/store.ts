@@ -1,4 +1,4 @@
-/** The SQLite store put together: one connection that reads and writes, one thread that checkpoints. */
+/** Assembles the SQLite store: one connection that reads and writes, one thread that checkpoints. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeClosed } from '../errors.ts';
@@ -23,9 +23,9 @@ import { Checkpointer } from './wal-checkpoint.ts';
 import { walFlush } from './wal-flush.ts';
 
 export interface SqliteStore extends Store {
-  /** Transactions and rows committed since it was opened; for measurements. */
+  /** Transactions and rows committed since the store was opened; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
-  /** The size of the write-ahead log as it is now. */
+  /** The current size of the write-ahead log. */
   walBytes(): number;
 }
 
@@ -33,15 +33,15 @@ export interface SqliteStorePorts {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly onFault?: ListenerFault | undefined;
-  /** Called once the database is closed: whole, or after a flush that failed. */
+  /** Called once the database is closed: `whole`, or `broken` after a failed flush. */
   readonly closed: (as: 'whole' | 'broken') => void;
-  /** Default: a flush of the WAL by a thread of Node's pool. */
+  /** Default: flushes the WAL in Node's thread pool. */
   readonly flush?: Flush | undefined;
-  /** Default: no disk is taken for a slow one. */
+  /** Default: no disk counts as slow. */
   readonly elapsedMs?: ElapsedMs | undefined;
 }
 
-/** A store over an open, migrated database that nobody else writes. */
+/** A store over an open, migrated database without other writers. */
 export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }: SqliteStorePorts): SqliteStore {
   const heads = new HeadCache(db);
   const sessions = new Sessions();
@@ -53,7 +53,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,
   };
-  // Beside the file itself, wherever the name in the folder leads.
+  // Next to the real file, even if the name in the folder is a link.
   const walFile = `${db.location()}-wal`;
   const wal = walFlush(walFile);
   const { flush = wal.flush, elapsedMs = () => 0 } = ports;

@@ -1,4 +1,4 @@
-/** Subscriptions in SQLite: few rows, read at start and written when a receiver subscribes or a delivery moved on. */
+/** Subscriptions in SQLite: few rows, read at start, written when a receiver subscribes or a delivery advances. */
 import { subscriptionExists } from '../errors.ts';
 import type { Subscriptions } from '../ports/subscriptions.ts';
 import type { Connection } from './connection.ts';

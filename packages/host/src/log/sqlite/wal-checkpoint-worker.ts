@@ -1,8 +1,8 @@
-/** The thread that copies the WAL into the database, so that the event loop never waits for it. */
+/** The thread that copies the WAL into the database, so that the event loop never waits for the copy. */
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What the thread is asked: to copy the whole WAL, or to end. */
+/** Requests to the thread: copy the whole WAL, or exit. */
 export type CheckpointRequest = 'copy' | 'close';
 
 export type CheckpointReply = { readonly done: true } | { readonly error: { readonly message: string } };
@@ -11,8 +11,8 @@ const port = parentPort;
 if (port !== null) {
   const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
   db.exec('PRAGMA synchronous = FULL');
-  // Nobody writes or reads meanwhile, so that PASSIVE copies all of it, and the writer itself begins the WAL anew. RESTART
-  // would do that for it, which to the writer looks like a change by somebody else.
+  // Nobody reads or writes meanwhile, so PASSIVE copies everything, and the writer itself restarts the WAL. RESTART would
+  // restart it here, which the writer would see as a change by another connection.
   const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
   port.on('message', (request: CheckpointRequest) => {

@@ -1,4 +1,4 @@
-/** Keeps the WAL small: past a limit a thread copies it away, and appends (not the event loop) wait for the last part. */
+/** Keeps the WAL small. Past a limit a thread copies it; appends, not the event loop, wait for the last part. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { RetryableError } from '@cairn/protocol';
@@ -6,9 +6,9 @@ import type { ListenerFault } from '../feed/followers.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { CheckpointReply, CheckpointRequest } from './wal-checkpoint-worker.ts';
 
-/** 64 MiB of pages of 4 KiB. */
+/** 64 MiB in pages of 4 KiB. */
 const LIMIT_FRAMES = 16_384;
-/** The WAL is measured once this much was written since the last time. */
+/** The WAL is measured after this much was written since the last measurement. */
 const PROBE_ROWS = 512;
 const PROBE_BYTES = 1_048_576;
 
@@ -28,7 +28,7 @@ export class Checkpointer {
 
   constructor(db: DatabaseSync, ports: CheckpointerPorts) {
     this.#ports = ports;
-    // NOOP copies nothing: it only tells how many frames the WAL holds.
+    // NOOP copies nothing: it only reports the number of frames in the WAL.
     this.#measure = db.prepare('PRAGMA wal_checkpoint(NOOP)');
   }
 
@@ -45,19 +45,19 @@ export class Checkpointer {
     });
   }
 
-  /** Ends the thread, after what it is doing. */
+  /** Stops the thread after its current copy. */
   async close(): Promise<void> {
     await this.#running;
     const worker = this.#worker;
     if (worker === null) return;
     this.#worker = null;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    worker.ref(); // an idle thread keeps no process alive, but one that is waited for must
+    worker.ref(); // an idle thread must not keep the process alive, but an awaited one must
     worker.postMessage('close' satisfies CheckpointRequest);
     await ended;
   }
 
-  /** Most of the WAL is copied beside the appends; only for what they added meanwhile do they wait, so that it can begin anew. */
+  /** Copies most of the WAL while appends continue. They wait only for the rest, so that the WAL can restart. */
   async #run(): Promise<void> {
     const { writer, onFault } = this.#ports;
     try {
@@ -101,7 +101,7 @@ export class Checkpointer {
   }
 }
 
-/** The thread runs the source file in development and the built one when published. */
+/** Runs the source file in development and the built file when published. */
 function startWorker(file: string): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new Worker(new URL(`./wal-checkpoint-worker.${extension}`, import.meta.url), { workerData: file });
