@@ -1,4 +1,4 @@
-/** Node types that only the published fixtures use. */
+/** Node types used only by the published fixtures. */
 import { row } from '@cairn/protocol';
 import { z } from 'zod';
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
@@ -12,7 +12,7 @@ export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
   insufficientModel(ports.defaultModel),
 ];
 
-/** Resolves and composes the prompts its configuration refers to, and answers with their hashes: no model is asked. */
+/** Resolves and composes the configured prompts and outputs their hashes, without calling a model. */
 const mockAi = (options: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
   config: z.looseObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
@@ -27,7 +27,7 @@ const mockAi = (options: PromptOptions): NodeType => ({
 /** A capability outside the reserved list, which no model has. */
 const NEVER_PROVIDED = 'nonexistent-capability-9b3f';
 
-/** Refused before anything is called: the model lacks what the node needs. */
+/** Fails before any call: the model lacks a capability that the node requires. */
 const insufficientModel = (defaultModel: NodeTypePorts['defaultModel']): NodeType => ({
   typeId: 'conformance.modelCapability.insufficient',
   config: anyConfig,

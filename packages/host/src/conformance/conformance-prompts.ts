@@ -1,4 +1,4 @@
-/** The templates that the published prompt fixtures refer to. */
+/** The prompt templates used by the published fixtures. */
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 
 const template = (name: string, kind: PromptTemplate['kind'], text: string): PromptTemplate => ({

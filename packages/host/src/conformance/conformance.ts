@@ -1,4 +1,4 @@
-/** Everything that exists for black-box suites only, as one extension of the host. `create-host` loads it in conformance mode. */
+/** Everything that only black-box suites need, as one host extension. `create-host` loads it in conformance mode. */
 import type { HostExtension } from '../server/host-extension.ts';
 import { conformanceNodes } from './conformance-nodes.ts';
 import { conformancePrompts } from './conformance-prompts.ts';

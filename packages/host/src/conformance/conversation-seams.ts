@@ -1,4 +1,4 @@
-/** Conversations of several, as black-box suites ask for them: a run of one gate behind each; served only in conformance mode. */
+/** Multi-party conversations for black-box suites. Each is a run with one gate; served only in conformance mode. */
 import { conversationTurn, parseShape, participant, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
@@ -16,7 +16,7 @@ const openBody = z.strictObject({
 const exchangeBody = z.strictObject({ conversationId: name, turn: conversationTurn.partial().loose() });
 const accepted = z.object({ accepted: z.boolean() });
 
-/** Conversations that are remembered by the name their client gave them. */
+/** Number of conversations remembered by their client's name for them. */
 const KEPT = 1_000;
 
 export function conversationSeamRoutes(engine: Engine): readonly Route[] {
@@ -85,7 +85,7 @@ async function exchange(call: Call, engine: Engine, runs: LruMap<string, RunId>)
       hint: 'Open it first.',
     });
   }
-  // A suite counts its own turns; here the opening is the first of them.
+  // A suite counts its own turns; here the opening counts as the first turn.
   const { turnIndex: _, ...said } = turn;
   const value = { operation: 'exchange', turn: said };
   await engine.answer({ tenant, runId, nodeId: GATE, value, principal });

@@ -1,4 +1,4 @@
-/** The nodes of the published memory fixtures: an identity node that also does what its `memoryAction` says. Conformance mode only. */
+/** The nodes of the published memory fixtures: identity nodes that also run their `memoryAction`. Conformance only. */
 import { type FoldEvent, invariant, type Json, row, TerminalError } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
 import { stepRequested } from '../engine/core/step-rows.ts';
@@ -17,9 +17,9 @@ import type { PerformerPorts } from '../server/host-extension.ts';
 import { callInputOf, isProbe, type ProbeCall, type ProbePlan, parseCallInput, planOf } from './probe-plans.ts';
 
 interface Inner {
-  /** Calls that were asked for. */
+  /** Number of requested calls. */
   asked: number;
-  /** What came of those that are over; null for an entry that was refused, as some are meant to be. */
+  /** Results of finished calls; null for a rejected entry, which some fixtures expect. */
   results: Json[];
   failure: RunError | null;
 }
@@ -35,7 +35,7 @@ const driver: NodeDriver<Inner> = {
   again: (_context, call) => [stepRequested({ ...call, attempt: call.attempt + 1 })],
 };
 
-/** Stands in for `core.identity`; where nothing is to be probed it is nothing else. */
+/** Replaces `core.identity`, and behaves like it for nodes that are no probes. */
 export const memoryProbe: NodeType = defineNodeType({
   ...identity,
   driver,
@@ -71,7 +71,7 @@ function next(context: Context): NodeAction | null {
 const planFor = ({ node, runId, state }: Context): ProbePlan =>
   planOf({ node, runId, startedAt: state.active[node.id]?.startedAt ?? 0 });
 
-/** One call at a time: the one that was asked for last. */
+/** The last requested call; probes make one call at a time. */
 function currentCall(context: Context): ProbeCall {
   const call = planFor(context).calls[context.inner.asked - 1];
   invariant(call !== undefined, 'probe-call-planned', { nodeId: context.node.id });
@@ -84,7 +84,7 @@ function returned({ node }: Context, { callId, attempt }: OpenCall, result: Call
   return [row('cairn.step.returned', { nodeId, callId, attempt, ...came }, { nodeId })];
 }
 
-/** Makes the calls of probes. */
+/** Performs the calls of probes. */
 export const createProbePerformer = (ports: PerformerPorts): Performer => ({
   typeId: MEMORY_PROBE_PERFORMER,
   async run(input, context) {

@@ -1,14 +1,14 @@
-/** What the published memory fixtures ask a host to do, as calls one after the other, and which variable shows what came of it. */
+/** The calls that each published memory fixture makes, in order, and the variable that shows the result. */
 import { invariant, isoTime, type JsonObject, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 
-/** One call of a probe; each is a turn of its own, so that it sees what the ones before it wrote. */
+/** One call of a probe. Each is a separate turn, so that it sees earlier writes. */
 const probeCall = z.discriminatedUnion('act', [
   z.object({
     act: z.literal('put'),
     memoryRef: z.string(),
     content: z.string(),
-    /** The secret whose value is a part of the content. */
+    /** The secret whose value is appended to the content. */
     secretId: z.string().exactOptional(),
     tags: z.array(z.string()),
     expiresAt: z.string().exactOptional(),
@@ -20,7 +20,7 @@ export type ProbeCall = z.infer<typeof probeCall>;
 
 export interface ProbePlan {
   readonly calls: readonly ProbeCall[];
-  /** The variable that shows what the last call gave: all of it, or the newest entry. */
+  /** The variable that shows the result of the last call: all entries, or the newest one. */
   readonly variable: string;
   readonly shows: 'all' | 'newest';
 }
@@ -28,7 +28,7 @@ export interface ProbePlan {
 export interface ProbeStart {
   readonly node: WorkflowNode;
   readonly runId: string;
-  /** When the probe began. */
+  /** When the probe started. */
   readonly startedAt: number;
 }
 
@@ -47,7 +47,7 @@ const plans: Readonly<Record<string, Plan>> = {
   }),
   'ttl-probe': ({ startedAt }, memoryRef, tag) => ({
     calls: [
-      // Refused: that is the point.
+      // Must be rejected: the entry has expired.
       { act: 'put', memoryRef, content: 'Over.', tags: [tag], expiresAt: isoTime(startedAt - HOUR_MS) },
       { act: 'put', memoryRef, content: 'To come.', tags: [tag], expiresAt: isoTime(startedAt + HOUR_MS) },
       { act: 'list', memoryRef, tag },
@@ -70,11 +70,11 @@ const plans: Readonly<Record<string, Plan>> = {
   }),
 };
 
-/** Whether a node is one of the fixtures' probes: in any other workflow such a configuration means nothing. */
+/** Whether a node is a fixture's probe. In any other workflow this configuration has no effect. */
 export const isProbe = ({ config }: WorkflowNode, { id }: WorkflowDefinition): boolean =>
   id.startsWith('conformance-') && typeof config.memoryAction === 'string' && Object.hasOwn(plans, config.memoryAction);
 
-/** Entries carry the run's own tag, so that a fixture run twice does not see the first time. */
+/** Tags entries with the run id, so that a repeated fixture does not see earlier runs. */
 export function planOf(start: ProbeStart): ProbePlan {
   const { node, runId } = start;
   const plan = plans[String(node.config.memoryAction)];
@@ -82,7 +82,7 @@ export function planOf(start: ProbeStart): ProbePlan {
   return plan(start, node.agent?.memoryRef ?? `conformance/${node.id}`, `run:${runId}`);
 }
 
-/** What a call is performed with; `agentId` is whom the node names. */
+/** The input of a call; `agentId` is the agent that the node names. */
 export const callInputOf = (call: ProbeCall, agentId = 'host:memory-probe'): JsonObject => ({ ...call, agentId });
 
 export const parseCallInput = ({

@@ -1,4 +1,4 @@
-/** What black-box suites ask a host under test, beside the protocol: served only in conformance mode, by the code that serves users. */
+/** Test routes for black-box suites, beyond the protocol. Served only in conformance mode, by the production code. */
 import { debugBundle, isJsonObject, type JsonObject, parseShape, runEventDoc, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
@@ -91,14 +91,14 @@ async function events(call: Call, { findRun, log }: RoutePorts): Promise<string>
   return `{"events":[${found.join()}]}`;
 }
 
-/** Of an envelope's field, or of the payload's when the envelope has none. */
+/** Compares the envelope's field, or the payload's when the envelope has none. */
 function holds(text: string, name: string, value: string): boolean {
   const doc: JsonObject = JSON.parse(text);
   const payload = isJsonObject(doc.payload) ? doc.payload : {};
   return (doc[name] ?? payload[name]) === value;
 }
 
-/** A fact, as the answer of a person would be: the run goes on from it, whoever holds it. */
+/** Appends a fact, like a person's answer: it needs no lease, and the run continues from it. */
 async function setVariables(call: Call, { engine, findRun, log, now }: RoutePorts): Promise<string> {
   requirePrincipal(call);
   const { variables } = parseShape(variablesBody, call.request.body, 'The body');
@@ -133,7 +133,7 @@ async function bundleOf({ caller }: Call, runId: string, ports: RoutePorts): Pro
   return ports.debugBundle(await ports.findRun(runId, caller), caller);
 }
 
-/** Seams show more than the protocol does: whoever uses one has to be somebody. */
+/** Test routes expose more than the protocol, so the caller must have a principal. */
 export function requirePrincipal({ caller }: Call): void {
   if (caller.principal !== undefined) return;
   throw new TerminalError('forbidden', {

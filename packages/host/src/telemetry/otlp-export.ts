@@ -1,4 +1,4 @@
-/** The export by OTLP: spans as they end, figures every so often, and no harm to runs when nobody takes them. */
+/** Exports by OTLP: spans as they end, metrics at an interval. An unreachable collector never affects runs. */
 import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { Family, Recorder } from './meter.ts';
@@ -19,9 +19,9 @@ export interface ExportPorts {
 }
 
 export interface Exporting {
-  /** How old the oldest event is that waits for its export, in ms. */
+  /** Age of the oldest event that waits for export, in ms. */
   readonly behindMs: number;
-  /** Sends what there is, if that goes quickly. */
+  /** Sends the pending data, within a short time limit. */
   close(): Promise<void>;
 }
 
@@ -67,16 +67,16 @@ export async function startExport(otel: ExportOptions, ports: ExportPorts): Prom
       await Promise.all([spans.close(), last]);
       isClosed = true;
       ofProcess.stop();
-      // Its requests have a timeout of their own, and nobody waits for them any more.
+      // Its requests have their own timeout, and nothing waits for them any more.
       void collector.close();
     },
   };
 }
 
-/** How long the last metrics may take when the host stops. */
+/** Time limit for the last metrics when the host stops. */
 const LAST_METRICS_MS = 2_000;
 
-/** Waits for work, but no longer than so. */
+/** Waits for work, up to a time limit. */
 function within(ms: number, work: Promise<void>, timers: Timers): Promise<void> {
   return new Promise((resolve) => {
     const cancel = timers.after(ms, resolve);

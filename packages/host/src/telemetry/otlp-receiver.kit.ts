@@ -1,4 +1,4 @@
-/** A collector for tests: takes OTLP in both encodings and shows them in one form; not shipped. */
+/** A collector for tests: accepts OTLP in both encodings and shows it in one form; not shipped. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** `status` is the answer to each request, by its number from 0. */
+/** `status` returns the response code of each request, by its number from 0. */
 export async function otlpReceiver(status: (request: number) => number = () => 200): Promise<Receiver> {
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
   const spans: ReceivedSpan[] = [];
@@ -72,7 +72,7 @@ export async function otlpReceiver(status: (request: number) => number = () => 2
   return { url, spans, metrics, resources, requests, close };
 }
 
-/** What a peer sent: looked at, not believed. */
+/** Unvalidated data from a peer. */
 interface Wire {
   readonly [name: string]: Wire | undefined;
 }
@@ -130,7 +130,7 @@ function attributesOf(pairs: Wire | undefined): Attributes {
   );
 }
 
-/** The fields of a protobuf message by number: varints and fixed ones as bigint, the rest as bytes. */
+/** The fields of a protobuf message by number: varints and fixed fields as bigint, the rest as bytes. */
 function fieldsOf(bytes: Buffer): Map<number, (bigint | Buffer)[]> {
   const fields = new Map<number, (bigint | Buffer)[]>();
   let at = 0;
@@ -260,7 +260,7 @@ const metricsRequest = (bytes: Buffer): Wire =>
     ['resourceMetrics', 'scopeMetrics', 'metrics'],
   );
 
-/** Packed or not. */
+/** Accepts packed and unpacked fields. */
 const fixed64s = (values: readonly (bigint | Buffer)[]): readonly bigint[] =>
   values.flatMap((value) =>
     typeof value === 'bigint'

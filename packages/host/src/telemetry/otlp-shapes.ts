@@ -1,4 +1,4 @@
-/** Spans and figures in the shapes that OpenTelemetry's exporters take. */
+/** Converts spans and metrics to the types that OpenTelemetry's exporters accept. */
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { Family, Point } from './meter.ts';
@@ -9,7 +9,7 @@ type ResourceMetrics = Parameters<OTLPMetricExporter['export']>[0];
 type MetricData = ResourceMetrics['scopeMetrics'][number]['metrics'][number];
 type HrTime = ReadableSpan['startTime'];
 
-/** Who sends: the resource and the scope of everything. One object for all, by which the exporter groups. */
+/** The resource and scope of all exported data. The exporter groups by object identity, so there is only one. */
 export interface OtlpOrigin {
   readonly resource: ReadableSpan['resource'];
   readonly scope: ReadableSpan['instrumentationScope'];
@@ -67,7 +67,7 @@ const GAUGE = 2;
 const SUM = 3;
 const DOUBLE = 1;
 
-/** Cumulative since the process began, as Prometheus has it too. */
+/** Cumulative since the process started, as in Prometheus. */
 export function metricData(
   { resource, scope }: OtlpOrigin,
   families: readonly Family[],

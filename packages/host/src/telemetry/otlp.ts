@@ -1,4 +1,4 @@
-/** The way to a collector: OpenTelemetry's own exporters, loaded only when they are configured, fed with plain data. */
+/** Connects to a collector with OpenTelemetry's own exporters, loaded only when configured. */
 import { TerminalError } from '@cairn/protocol';
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -7,7 +7,7 @@ import type { Family } from './meter.ts';
 import { metricData, type OtlpOrigin, readableSpan } from './otlp-shapes.ts';
 import type { RunSpan } from './span-model.ts';
 
-/** Where telemetry is exported to, and how much of it. */
+/** The export target, and how much to export. */
 export interface ExportOptions {
   /** The address of the collector, without `/v1/traces`. */
   readonly endpoint: string;
@@ -19,17 +19,17 @@ export interface ExportOptions {
 }
 
 export interface Collector {
-  /** `refused`: the collector will never take these. Rejects when it cannot be reached or has trouble of its own. */
+  /** `refused`: the collector will never accept these spans. Rejects when it is unreachable or fails. */
   sendSpans(spans: readonly RunSpan[]): Promise<'taken' | 'refused'>;
-  /** Sums and histograms since `since`. */
+  /** Sends sums and histograms accumulated since `since`. */
   sendMetrics(families: readonly Family[], since: number, now: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One request to the collector, with the exporter's own retries in it. */
+/** Timeout of one request to the collector, including the exporter's own retries. */
 const TIMEOUT_MS = 5_000;
 
-/** Answers after which the same request would fail again: it is malformed or too large. */
+/** Statuses that no retry can fix: the request is malformed or too large. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export async function openCollector(otel: ExportOptions, origin: OtlpOrigin): Promise<Collector> {
@@ -74,7 +74,7 @@ interface ExporterConfig {
   readonly concurrencyLimit: number;
 }
 
-/** Both packages of a kind give the same exporter: one for JSON, one for protobuf. */
+/** The packages for JSON and for protobuf export the same classes. */
 interface TraceModule {
   readonly OTLPTraceExporter: new (config: ExporterConfig) => Pick<OTLPTraceExporter, 'export' | 'shutdown'>;
 }
@@ -99,7 +99,7 @@ function loadExporters(protocol: ExportOptions['protocol']): Promise<Exporters> 
   );
 }
 
-/** What `load` imports, or a refusal that says what to do when it is not installed. */
+/** Returns the exporters that `load` imports, or fails with a hint when they are not installed. */
 export async function loaded(load: () => Promise<readonly [TraceModule, MetricModule]>): Promise<Exporters> {
   try {
     const [{ OTLPTraceExporter }, { OTLPMetricExporter }] = await load();

@@ -1,7 +1,7 @@
-/** Reports an outage of the collector once when it begins and once when it is over, however often a send fails in between. */
+/** Reports a collector outage once when it begins and once when it ends, however many sends fail in between. */
 import type { Report } from '../engine/ports.ts';
 
-/** What is exported and to where, as the notices name it. */
+/** The signal and the endpoint that the reports name. */
 export interface ExportRoute {
   readonly signal: 'spans' | 'metrics';
   readonly endpoint: string;
@@ -24,7 +24,7 @@ export class Outage {
   begin(error: unknown): void {
     if (this.#on) return;
     this.#on = true;
-    // The text alone: a collector's error may carry its request, and that holds the credentials of the export.
+    // Only the text: a collector's error may include its request, which holds the export credentials.
     const reason = error instanceof Error ? error.message || error.name : String(error);
     this.#report({ level: 'warn', event: 'telemetry.export_failed', facts: { ...this.#route, reason } });
   }

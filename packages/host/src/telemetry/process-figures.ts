@@ -1,4 +1,4 @@
-/** The process as a collector wants to see it; Prometheus gets the same and more from its own library. */
+/** Process metrics for a collector. Prometheus gets the same and more from its own library. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Instrument } from './instruments.ts';
 import type { Family } from './meter.ts';
@@ -17,7 +17,7 @@ const memory = gauge('process.memory.usage', 'By', 'Memory the process holds.');
 const cpu: Instrument = { ...gauge('process.cpu.time', 's', 'Time the process used a processor.'), kind: 'counter' };
 
 export interface ProcessFigures {
-  /** Delays are since the last reading. */
+  /** Delays cover the time since the last reading. */
   read(): readonly Family[];
   stop(): void;
 }

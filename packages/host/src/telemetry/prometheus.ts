@@ -1,4 +1,4 @@
-/** The figures as Prometheus reads them: our own families beside those that every Node process has. */
+/** Metrics in the Prometheus format: the host's own families and the default ones of a Node process. */
 import type { Metric, Registry } from 'prom-client';
 import type { Instrument } from './instruments.ts';
 import type { Family, Point } from './meter.ts';
@@ -8,7 +8,7 @@ export interface Exposition {
   readonly text: string;
 }
 
-/** Gives the text of one scrape. The process's own figures are collected from the first scrape on: who never asks, pays nothing. */
+/** Returns the text of one scrape. Process metrics are collected from the first scrape on, so unused ones cost nothing. */
 export function prometheusText(collect: () => Promise<readonly Family[]>): () => Promise<Exposition> {
   let process: Promise<Registry> | null = null;
   return async () => {
@@ -16,7 +16,7 @@ export function prometheusText(collect: () => Promise<readonly Family[]>): () =>
     const [{ Registry }, families, ofProcess] = await Promise.all([import('prom-client'), collect(), process]);
     const registry = new Registry();
     for (const family of families) {
-      // The registry asks a metric for nothing but its name and its values.
+      // The registry reads only the name and the values of a metric.
       registry.registerMetric(metricOf(family) as Metric);
     }
     const texts = await Promise.all([registry.metrics(), ofProcess.metrics()]);
@@ -44,7 +44,7 @@ function metricOf({ instrument, points }: Family): { get(): Promise<unknown> } {
   return metric;
 }
 
-/** As OpenTelemetry's rules for Prometheus have it: dots become underscores, and the unit is part of the name. */
+/** Follows OpenTelemetry's rules for Prometheus: dots become underscores, and the name includes the unit. */
 function prometheusName({ name, unit, kind }: Instrument): string {
   const words: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', USD: '' };
   const plain = name.replaceAll(/[^a-zA-Z0-9_]/g, '_');

@@ -1,9 +1,9 @@
-/** Whether this host should get requests: the store takes writes, the engine is open, nobody is stopping it. */
+/** Whether this host should receive requests: the store accepts writes, the engine is open, no shutdown is pending. */
 import type { Timers } from '../engine/ports.ts';
 import type { Checkpoints } from '../log/ports/checkpoints.ts';
 import type { MeasuredLog } from './measured-log.ts';
 
-/** Null for a part that is ready, else why it is not. */
+/** Null for a ready part, else the reason why it is not ready. */
 export interface ReadyParts {
   readonly store: string | null;
   readonly engine: string | null;
@@ -25,7 +25,7 @@ export interface ReadinessPorts {
 
 /** A store that wrote within this time needs no probe. */
 const RECENT_MS = 10_000;
-/** A probe's outcome stands for this long, so that anybody may ask as often as they like. */
+/** A probe's result is cached for this long, so that frequent checks stay cheap. */
 const PROBE_EVERY_MS = 1_000;
 const PROBE_WITHIN_MS = 2_000;
 

@@ -1,4 +1,4 @@
-/** What operators and their tools ask a host for: is it alive, is it ready, what does it measure. */
+/** Routes for operators and their tools: liveness, readiness and metrics. */
 import { RetryableError, toEnvelope } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Route } from '../server/http/routes.ts';
@@ -44,7 +44,7 @@ export function operatorRoutes({ readiness, scrape }: OperatorPorts): readonly R
         const missing = parts.filter(([, why]) => why !== null);
         const said = Object.fromEntries(parts.map(([part, why]) => [part, why ?? 'ok']));
         if (missing.length === 0) return JSON.stringify({ status: 'ready', parts: said });
-        // Answered here and not thrown: a probe that asks every second must not fill the log.
+        // Returned instead of thrown: a probe every second must not fill the log.
         reply.code(503).header('retry-after', '1');
         return JSON.stringify(
           toEnvelope(

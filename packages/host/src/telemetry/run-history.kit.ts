@@ -1,11 +1,11 @@
-/** Short ways to write a run's events, and random ones, for the tests of spans and metrics; not shipped. */
+/** Builds a run's events, fixed and random, for the tests of spans and metrics; not shipped. */
 import { type FoldEvent, isJsonObject, type Json, type JsonObject, type RunId, typedEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 
 export const someRun = 'run_some' as RunId;
 export const START_AT = 1_700_000_000_000;
 
-/** One event: its type, its payload, and how many ms it comes after the one before. */
+/** One event: its type, its payload, and the ms since the previous event. */
 export type Said = readonly [type: string, payload?: Json, gapMs?: number];
 
 export function eventsOf(said: readonly Said[]): FoldEvent[] {
@@ -28,12 +28,12 @@ export const nodeStarted = (nodeId: string, attempt = 0, gapMs = 0): Said => [
   gapMs,
 ];
 
-/** What a run works on: no span and no figure may show it. */
+/** Stands for run data, which no span or metric may show. */
 export const CANARY = 'c4n4ry';
 
 const error = { code: 'node_timeout', message: `slow ${CANARY}` };
 
-/** One event of any kind about any of a few nodes, calls and interrupts, whether or not it makes sense there. */
+/** One event of any kind about a few nodes, calls and interrupts, in any order, legal or not. */
 const anySaid: fc.Arbitrary<Said> = fc
   .record({
     kind: fc.nat(15),
@@ -65,7 +65,7 @@ const anySaid: fc.Arbitrary<Said> = fc
     return [type, payload ?? {}, gap];
   });
 
-/** Whole histories, from `run.started` to an end; what lies between need not be legal. */
+/** Whole histories, from `run.started` to an end. The events between need not be legal. */
 export const anyHistory: fc.Arbitrary<readonly FoldEvent[]> = fc
   .tuple(fc.array(anySaid, { maxLength: 60 }), fc.constantFrom('run.completed', 'run.failed', 'run.cancelled'))
   .map(([said, end]) => eventsOf([started(), ...said, [end, { error, outputs: { text: CANARY } }, 5]]));

@@ -1,11 +1,11 @@
-/** The metrics of runs as a fold of their rows: what is counted follows from the log alone. */
+/** Run metrics as a fold of the rows: every count follows from the log alone. */
 import { isJsonObject, type Json } from '@cairn/protocol';
 import type { Row } from '../log/ports/rows.ts';
 import { runInstruments as instruments } from './instruments.ts';
 import { readMembers } from './json-members.ts';
 import type { Recorder } from './meter.ts';
 
-/** What of a row metrics are made of. */
+/** The fields of a row that metrics use. */
 export type MetricRow = Pick<Row, 'at' | 'type' | 'nodeId' | 'payload'>;
 
 interface Since {
@@ -14,18 +14,18 @@ interface Since {
   readonly at: number;
 }
 
-/** What must be remembered of a run until it ends: since when what is open is open, and what it is called. */
+/** The state kept about a run until it ends: its open nodes, calls and interrupts with their start times. */
 export interface OpenRun {
   readonly workflowId: string;
   readonly tenant: string;
   readonly startedAt: number;
   hasBegun: boolean;
   decisions: number;
-  /** By node: its type, and when its attempt began. */
+  /** By node id: the node type, and the start of the current attempt. */
   readonly nodes: Map<string, Since>;
-  /** By call: whom it asked. */
+  /** By call id: the provider. */
   calls: Map<string, Since> | null;
-  /** By interrupt: its kind. */
+  /** By interrupt id: its kind. */
   interrupts: Map<string, Since> | null;
 }
 
@@ -37,14 +37,14 @@ export const openRun = (run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt'
   interrupts: null,
 });
 
-/** What a run's first row tells about it. */
+/** The state given by a run's first row. */
 export function startedRun({ at, payload }: MetricRow): OpenRun {
   const [workflowId, owner] = readMembers(payload, START);
   const tenant = isJsonObject(owner) ? textOf(owner.tenant) : '';
   return openRun({ workflowId: textOf(workflowId), tenant, startedAt: at, hasBegun: false });
 }
 
-/** What is read of a payload. */
+/** The payload members that the handlers read. */
 const START = ['workflowId', 'owner'];
 const NODE = ['typeId', 'attempt'];
 const CALL_END = ['callId', 'error'];
@@ -56,7 +56,7 @@ const DECISION = ['decision'];
 
 type Handler = (run: OpenRun, row: MetricRow, recorder: Recorder) => void;
 
-/** Takes the next row of a run. Rows of types that nothing is counted of cost one look into a table. */
+/** Counts the next row of a run. Rows of other types cost one map lookup. */
 export function countRow(run: OpenRun, row: MetricRow, recorder: Recorder): void {
   handlers.get(row.type)?.(run, row, recorder);
 }
@@ -89,7 +89,7 @@ const nodeStarted: Handler = (run, { at, nodeId, payload }, recorder) => {
   run.nodes.set(nodeId ?? '', { kind, nodeId: nodeId ?? '', at });
 };
 
-/** The type of a node that ends without having started is not in the log. */
+/** The log does not hold the type of a node that ends without having started. */
 const nodeEnded: Handler = (run, { at, nodeId, type }, recorder) => {
   const status = type.slice('node.'.length);
   const node = run.nodes.get(nodeId ?? '');
@@ -101,7 +101,7 @@ const nodeEnded: Handler = (run, { at, nodeId, type }, recorder) => {
   run.nodes.delete(nodeId ?? '');
 };
 
-/** Takes out what is still open of a node. */
+/** Removes and returns the open entries of a node. */
 function taken(open: Map<string, Since> | null, nodeId: string | null): readonly Since[] {
   if (open === null || open.size === 0) return [];
   const found: Since[] = [];
@@ -118,7 +118,7 @@ const nodeRetried: Handler = (run, { at, nodeId }, recorder) => {
   if (node !== undefined) recorder.record(instruments.nodeDuration, [node.kind, 'failed'], seconds(at - node.at));
 };
 
-/** A call that is asked for again was interrupted. */
+/** A second request with the same call id means that the first call was interrupted. */
 const callStarted =
   (fields: readonly [callId: string, provider: string]): Handler =>
   (run, { at, nodeId, payload }, recorder) => {
@@ -130,7 +130,7 @@ const callStarted =
     run.calls.set(callId, { kind: textOf(provider) || 'unknown', nodeId: nodeId ?? '', at });
   };
 
-/** An outcome may be large and an error is not: whichever comes first says which it is. */
+/** Reading stops at `outcome`, which may be large: a payload holds either an error or an outcome. */
 const callEnded: Handler = (run, { at, payload }, recorder) => {
   const [callId, error] = readMembers(payload, CALL_END, 'outcome');
   const call = run.calls?.get(textOf(callId));
@@ -208,7 +208,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['runOrchestrator.decided', decided],
 ]);
 
-/** What a run does a few times in its life; nodes and calls come by the thousand. */
+/** Events that occur a few times per run; node and call events occur by the thousand. */
 const rare: ReadonlySet<string> = new Set([
   'run.started',
   'run.completed',

@@ -1,13 +1,13 @@
-/** What spans say about a run: the names the protocol lists, and only primitives, never what the run works on. */
+/** Span attributes of a run: names listed by the protocol, with primitive values, and never the run's data. */
 import type { EventOf, PayloadOf } from '@cairn/protocol';
 import type { Attributes, OpenSpan } from './span-model.ts';
 
-/** Longest text that a caller wrote and a span repeats. */
+/** Longest caller-supplied text that a span repeats. */
 const MAX_TEXT = 256;
-/** Most tags, and most entries of the metadata. */
+/** Most tags, and most metadata entries. */
 const MAX_ENTRIES = 32;
 
-/** What `run.started` tells: `common` goes on every span of the run, `own` on the run's. */
+/** Attributes from `run.started`: `common` goes on every span of the run, `own` on the run's span. */
 export function runAttributes(
   runId: string,
   started: PayloadOf<'run.started'>,
@@ -30,13 +30,13 @@ export function runAttributes(
 
 const shortened = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text);
 
-/** An event that asks for a call. */
+/** An event that requests a call. */
 export type CallStart =
   | EventOf<'cairn.step.requested'>
   | EventOf<'cairn.model.requested'>
   | EventOf<'agent.toolCalled'>;
 
-/** Whom it asks: a step by its type, a model by its provider or else its name, a tool by its name. */
+/** The provider of a call: a step's type, a model's provider or else its name, or a tool's name. */
 export function callProvider(event: CallStart): string {
   switch (event.type) {
     case 'cairn.step.requested':
@@ -68,7 +68,7 @@ export function callAttributes(event: CallStart): Attributes {
   }
 }
 
-/** Adds a provider's bill to what a span has used so far. */
+/** Adds a provider's usage to the totals of a span. */
 export function usageAttributes({ attributes }: OpenSpan, usage: PayloadOf<'provider.usage'>): void {
   const add = (name: string, value: number): void => {
     attributes[name] = Number(attributes[name] ?? 0) + value;
@@ -79,7 +79,7 @@ export function usageAttributes({ attributes }: OpenSpan, usage: PayloadOf<'prov
   add('openwop.cost.tokens.output', outputTokens);
   add('openwop.cost.tokens.total', total);
   attributes['openwop.cost.provider'] = provider;
-  // Estimates in another currency cannot be added up.
+  // Estimates in another currency cannot be summed.
   if (costEstimateUsd === undefined || (currency !== undefined && currency !== 'USD')) return;
   add('openwop.cost.usd', costEstimateUsd);
   attributes['openwop.cost.currency'] = 'USD';

@@ -1,4 +1,4 @@
-/** Exports spans from the log by a durable position: what ended while nobody listened goes out later, and nothing piles up in memory. */
+/** Exports spans from the log by a durable position. Spans missed in an outage go out later; memory stays bounded. */
 import { foldEventOf, type RunId } from '@cairn/protocol';
 import type { Timers } from '../engine/ports.ts';
 import type { Row } from '../log/ports/rows.ts';
@@ -12,13 +12,13 @@ import type { RunSpan } from './span-model.ts';
 import { isPiece, SpanFold } from './spans.ts';
 import { isSampled } from './trace-context.ts';
 
-/** Takes spans; `refused` says that it will never take these. Rejects when it could not be asked. */
+/** Accepts spans. `refused` means that it will never accept these. Rejects when it is unreachable. */
 export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;
 
 export interface SpanExportPorts {
   readonly store: Pick<Store, 'log' | 'checkpoints'>;
   readonly sink: SpanSink;
-  /** The share of traces that begin here and are exported. */
+  /** The share of locally started traces that are exported. */
   readonly share: number;
   readonly outage: Outage;
   readonly recorder: Recorder;
@@ -26,21 +26,21 @@ export interface SpanExportPorts {
   readonly now: () => number;
 }
 
-/** The name of the mark. */
+/** The name under which the position is saved. */
 const READER = 'otel.spans';
-/** Commits within this time go out together. */
+/** Commits within this time are exported together. */
 const GATHER_MS = 1_000;
 const PAGE_ROWS = 500;
 const PAGE_BYTES = 4_194_304;
-/** Spans of one request to the collector. */
+/** Spans per request to the collector. */
 const BATCH = 512;
-/** Runs whose open spans are kept; others are folded anew from their first row when they go on. */
+/** Runs whose open spans are cached; others are folded again from their first row when they continue. */
 const MAX_RUNS = 1_000;
-/** Spans that ended longer ago are given up: after a long outage the newest matter, and collectors refuse the rest. */
+/** Spans that ended earlier are dropped: after a long outage the newest matter, and collectors reject old ones. */
 const MAX_AGE_MS = 86_400_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
-/** How long the last export may take when the host stops. */
+/** Time limit for the last export when the host stops. */
 const CLOSE_WITHIN_MS = 2_000;
 
 export class SpanExport {
@@ -67,12 +67,12 @@ export class SpanExport {
     this.#done = this.#run();
   }
 
-  /** How old the oldest event is that waits for its export, in ms. */
+  /** Age of the oldest event that waits for export, in ms. */
   get behindMs(): number {
     return this.#oldestAt === null ? 0 : Math.max(this.#ports.now() - this.#oldestAt, 0);
   }
 
-  /** Exports what there is if the collector takes it soon; the rest goes out after the next start. */
+  /** Exports pending spans if the collector accepts them in time; the rest is exported after the next start. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -106,7 +106,7 @@ export class SpanExport {
       } catch (error) {
         if (this.#abandoned) return;
         outage.begin(error);
-        // What was read is read again: the saved position is that of the last success.
+        // The rows are read again: the saved position is that of the last success.
         this.#folds.clear();
         await this.#sleep(retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
@@ -114,7 +114,7 @@ export class SpanExport {
     }
   }
 
-  /** Where the last export ended; for the first one ever, the end of the log. */
+  /** The position after the last export; for the first export ever, the end of the log. */
   async #begin(): Promise<string> {
     const { log, checkpoints } = this.#ports.store;
     const known = await checkpoints.position(READER);
@@ -155,7 +155,7 @@ export class SpanExport {
   }
 
   async #take(row: Row): Promise<readonly RunSpan[]> {
-    // No span shows them, so they need not be parsed.
+    // No span shows them, so they are not parsed.
     if (isPiece(row.type)) return [];
     const fold = await this.#foldOf(row);
     if (fold === null) return [];
@@ -164,7 +164,7 @@ export class SpanExport {
     return spans;
   }
 
-  /** The fold of a run up to a row; when it is not at hand, made again from the run's first row. */
+  /** The fold of a run up to a row; on a cache miss it is rebuilt from the run's first row. */
   async #foldOf(row: Row): Promise<SpanFold | null> {
     const { runId, seq } = row;
     const known = this.#folds.get(runId);
@@ -188,7 +188,7 @@ export class SpanExport {
     return fold;
   }
 
-  /** Waits until something was committed. */
+  /** Waits for the next commit. */
   #commit(): Promise<void> {
     if (this.#news || this.#closing) return Promise.resolve();
     return new Promise((resolve) => {

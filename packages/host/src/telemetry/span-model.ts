@@ -1,9 +1,9 @@
-/** A span while it is open, as it is exported, and as a debug bundle shows it. */
+/** A span while it is open, when exported, and in a debug bundle. */
 import { isoTime } from '@cairn/protocol';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A note inside a span: an event was appended to the log. */
+/** A span event: an event was appended to the log. */
 export interface SpanNote {
   readonly at: number;
   readonly attributes: Attributes;
@@ -11,11 +11,11 @@ export interface SpanNote {
 
 export interface SpanStatus {
   readonly code: 'unset' | 'ok' | 'error';
-  /** A code of the error index, never a message: messages may hold what the run works on. */
+  /** An error code, never a message: messages may contain the run's data. */
   readonly message?: string;
 }
 
-/** A span of a run. `endedAt` is null as long as it is open. */
+/** A span of a run. `endedAt` is null while it is open. */
 export interface RunSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -33,7 +33,7 @@ export interface RunSpan {
 /** The name of every note. */
 export const NOTE_NAME = 'openwop.event.append';
 
-/** As many as OpenTelemetry keeps by default; a node that streams for hours must not fill memory. */
+/** The OpenTelemetry default. It bounds the memory of a node that streams for hours. */
 const MAX_NOTES = 128;
 
 export type SpanStart = Pick<RunSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'name' | 'kind' | 'startedAt'>;
@@ -55,14 +55,14 @@ export class OpenSpan {
     else this.#dropped += 1;
   }
 
-  /** The span as it is, ended or not. */
+  /** A snapshot of the span, ended or not. */
   view(endedAt: number | null, status: SpanStatus = { code: 'unset' }): RunSpan {
     const attributes = { ...this.attributes };
     return { ...this.start, endedAt, attributes, notes: [...this.#notes], droppedNotes: this.#dropped, status };
   }
 }
 
-/** A span as the wire writes it. */
+/** A span in its wire format. */
 export interface SpanDoc {
   readonly name: string;
   readonly traceId: string;

@@ -1,21 +1,21 @@
-/** The spans of a run as a pure view of its log: the same events always give the same spans, with the same ids. */
+/** The spans of a run as a pure view of its log: the same events always yield the same spans and ids. */
 import type { EventOf, FoldEvent, PayloadOf, RunId } from '@cairn/protocol';
 import { type CallStart, callAttributes, callProvider, runAttributes, usageAttributes } from './span-attributes.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanDoc, type SpanStatus, spanDoc } from './span-model.ts';
 import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
 
-/** All spans of a run, in the order they began; those that are open have no end. */
+/** All spans of a run, in start order; open spans have no end. */
 export function runSpans(runId: RunId, events: Iterable<FoldEvent>): readonly SpanDoc[] {
   const fold = new SpanFold(runId);
   const ended: RunSpan[] = [];
   for (const event of events) ended.push(...fold.take(event));
   const spans = [...ended, ...fold.open()].map((span, place) => ({ span, place }));
-  // Parents end after their children, and are to come before them.
+  // Parents end after their children but must come before them.
   spans.sort((a, b) => a.span.startedAt - b.span.startedAt || b.place - a.place);
   return spans.map(({ span }) => spanDoc(span));
 }
 
-/** What is open below a node's span, which ends with it at the latest. */
+/** A node's span and the open spans below it, which end with it at the latest. */
 interface OpenNode {
   readonly span: OpenSpan;
   /** Null between two attempts. */
@@ -29,18 +29,18 @@ const UNSET: SpanStatus = { code: 'unset' };
 const TIMEOUT: SpanStatus = { code: 'error', message: 'timeout' };
 const INTERRUPTED: SpanStatus = { code: 'error', message: 'step_interrupted' };
 
-/** Pieces of text are too many to be noted one by one: the rows that close them are. */
+/** Text chunks are too many to note one by one; the rows that close them are noted. */
 export const isPiece = (type: string): boolean => type === 'output.chunk' || type === 'agent.reasoning.delta';
 
-/** Takes a run's events in order, and gives each span once, when it ends, children before their parents. */
+/** Folds a run's events in order and returns each span once, when it ends, children before parents. */
 export class SpanFold {
   readonly #runId: RunId;
   #traceId = '';
   #run: OpenSpan | null = null;
-  /** What every span of the run says. */
+  /** Attributes of every span of the run. */
   #common: Attributes = {};
   readonly #nodes = new Map<string, OpenNode>();
-  /** How often each node has asked. */
+  /** Number of interrupts requested by each node. */
   readonly #asked = new Map<string, number>();
   #ended: RunSpan[] = [];
   #isOver = false;
@@ -69,7 +69,7 @@ export class SpanFold {
     return this.#isOver;
   }
 
-  /** The spans that have not ended, as they are now; children before their parents. */
+  /** Snapshots of the open spans; children before parents. */
   open(): readonly RunSpan[] {
     const spans: OpenSpan[] = [];
     for (const node of this.#nodes.values()) {
@@ -89,7 +89,7 @@ export class SpanFold {
     this.#run = this.#begin(event, { name: 'openwop.run', kind: 'server', parentSpanId: parent?.spanId ?? null }, own);
   }
 
-  /** A start of a node that is under way is another attempt; any other begins a new execution. */
+  /** A start of an open node is another attempt; any other start begins a new execution. */
   #startNode(event: EventOf<'node.started'>, nodeId: string | undefined): void {
     const { typeId, attempt: number = 0 } = event.payload;
     if (nodeId === undefined) return;
@@ -106,7 +106,7 @@ export class SpanFold {
     else this.#nodes.set(nodeId, { span, attempt, calls: new Map(), interrupts: new Map() });
   }
 
-  /** Appending to the log leaves a note rather than a span of its own: the log does not say how long an append took. */
+  /** An append adds a note instead of a span, because the log does not record how long an append took. */
   #note({ type, seq, at }: FoldEvent, nodeId: string | undefined): void {
     const node = nodeId === undefined ? undefined : this.#nodes.get(nodeId);
     const attributes = { 'openwop.event_type': type, 'openwop.event_seq': seq };
@@ -193,7 +193,7 @@ export class SpanFold {
     node.interrupts.set(interruptId, span);
   }
 
-  /** A call that is asked for again was interrupted: what became of the first is not known. */
+  /** A second request with the same call id means an interruption: the result of the first call is unknown. */
   #startCall(event: CallStart, node: OpenNode): void {
     const { callId } = event.payload;
     this.#endOne(node.calls, callId, event.at, INTERRUPTED);
@@ -226,7 +226,7 @@ export class SpanFold {
     this.#end(node.span, at, status);
   }
 
-  /** Its calls end with it. */
+  /** Ends the attempt and its calls. */
   #endAttempt(node: OpenNode, at: number, status: SpanStatus): void {
     for (const span of node.calls.values()) this.#end(span, at, UNSET);
     node.calls.clear();
@@ -257,7 +257,7 @@ export class SpanFold {
   }
 }
 
-/** The node an event is about: as the log says, or as its payload does. */
+/** The node of an event, from the row or else from its payload. */
 function nodeOf({ nodeId, payload }: FoldEvent): string | undefined {
   if (nodeId !== undefined) return nodeId;
   return 'nodeId' in payload && typeof payload.nodeId === 'string' ? payload.nodeId : undefined;

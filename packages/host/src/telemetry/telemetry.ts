@@ -1,4 +1,4 @@
-/** All a host measures, put together: the watched store, the figures, readiness, and the export when it is configured. */
+/** Assembles the host's telemetry: the measured store, metrics, readiness, and the export when configured. */
 import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { Route } from '../server/http/routes.ts';
@@ -14,7 +14,7 @@ import { createReadiness, type Readiness } from './readiness.ts';
 import { operatorRoutes } from './routes.ts';
 import type { RandomHex } from './trace-context.ts';
 
-/** What a store may know of its own work. */
+/** Figures that a store may report about itself. */
 export interface StoreFigures {
   stats(): { readonly commits: number; readonly rows: number };
   walBytes(): number;
@@ -25,26 +25,26 @@ export interface TelemetryPorts {
   readonly report: Report;
   readonly timers: Timers;
   readonly now: () => number;
-  /** Milliseconds since some instant; never goes back. */
+  /** A monotonic clock in ms, with any origin. */
   readonly elapsedMs: () => number;
   readonly randomHex: RandomHex;
   readonly host: { readonly hostId: string; readonly version: string };
 }
 
-/** What is open on the HTTP surface. */
+/** Open connections of the HTTP surface. */
 export type OpenConnections = () => { readonly streams: number; readonly polls: number };
 
 export interface Telemetry {
-  /** The same store, watched; who writes past it is not seen. */
+  /** The same store, measured. Writes that bypass it are not seen. */
   readonly store: Store;
   readonly watch: HttpWatch;
   readonly readiness: Readiness;
-  /** The routes for operators; `open` tells of the surface they are part of. */
+  /** The operator routes; `open` reports the connections of their HTTP surface. */
   routes(open: OpenConnections): readonly Route[];
   close(): Promise<void>;
 }
 
-/** Rejects with `config_invalid` when an export is asked for that this installation cannot do. */
+/** Rejects with `config_invalid` when the configured export is not installed. */
 export async function startTelemetry(otel: ExportOptions | undefined, ports: TelemetryPorts): Promise<Telemetry> {
   const { report, timers, now, elapsedMs } = ports;
   const meter = new Meter();
@@ -81,7 +81,7 @@ interface Figures {
   readonly behindMs: () => number;
 }
 
-/** What is asked for only when somebody looks. */
+/** Figures computed on demand, when metrics are collected. */
 async function hostFigures(
   { store, now }: TelemetryPorts,
   { connections, behindMs }: Figures,
@@ -89,7 +89,7 @@ async function hostFigures(
   const { active, due } = await store.queue.depth(now());
   const { streams, polls } = connections();
   const stats = store.stats?.();
-  // The protocol's word for the sum over all tenants.
+  // The protocol's label for the sum over all tenants.
   const all = { 'openwop.tenant_id': 'all' };
   return [
     figure(hostInstruments.active, active, all),

@@ -1,10 +1,10 @@
-/** W3C trace context: read leniently when it comes from outside, derived from the run's id inside, so that nothing but what came in needs to be recorded. */
+/** W3C trace context. Parses inbound headers leniently and derives other ids from the run id, so none are stored. */
 import { hash } from 'node:crypto';
 
-/** So many random hex digits. */
+/** Returns this many random hex digits. */
 export type RandomHex = (digits: number) => string;
 
-/** Who calls, as a `traceparent` header says it. */
+/** The caller's position in a trace, from a `traceparent` header. */
 export interface TraceParent {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -13,7 +13,7 @@ export interface TraceParent {
   readonly sampled: boolean;
 }
 
-/** The headers of a request that are recorded with the run it creates. */
+/** The request headers recorded with the run that the request creates. */
 export interface InboundTrace {
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
@@ -22,7 +22,7 @@ export interface InboundTrace {
 const shape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Null for whatever is not well-formed: a bad header starts a new trace and never fails a request. */
+/** Returns null for a malformed header, which starts a new trace and never fails a request. */
 export function parseTraceparent(text: unknown): TraceParent | null {
   if (typeof text !== 'string' || text.length > 256) return null;
   const [, version, traceId, spanId, flags, more] = shape.exec(text) ?? [];
@@ -44,7 +44,7 @@ function isTracestate(text: unknown): text is string {
   return members.length <= 32 && members.every((part) => member.test(part));
 }
 
-/** What of a request's headers is recorded with the run it creates; undefined when it is in no trace. */
+/** The trace headers to record with a new run; undefined when the request belongs to no trace. */
 export function inboundTrace(headers: Readonly<Record<string, unknown>>): InboundTrace | undefined {
   const parent = parseTraceparent(headers.traceparent);
   if (parent === null) return undefined;
@@ -52,7 +52,7 @@ export function inboundTrace(headers: Readonly<Record<string, unknown>>): Inboun
   return { traceparent: formatTraceparent(parent), ...(isTracestate(tracestate) ? { tracestate } : {}) };
 }
 
-/** The `traceparent` of an answer: in the caller's trace, or in a new one. */
+/** The `traceparent` of a response: in the caller's trace, or in a new one. */
 export function answerTraceparent(headers: Readonly<Record<string, unknown>>, randomHex: RandomHex): string {
   const parent = parseTraceparent(headers.traceparent);
   const traceId = parent?.traceId ?? randomHex(32);
@@ -61,17 +61,17 @@ export function answerTraceparent(headers: Readonly<Record<string, unknown>>, ra
 
 const digest = (text: string, digits: number): string => hash('sha256', text, 'hex').slice(0, digits);
 
-/** The trace of a run that came in without one. */
+/** The trace id of a run whose request had no trace. */
 export const derivedTraceId = (runId: string): string => digest(`trace:${runId}`, 32);
 
-/** The span that an event opens. An event opens at most one of each role. */
+/** The id of the span that an event opens. An event opens at most one span of each role. */
 export const spanIdOf = (runId: string, seq: number, role: 'main' | 'attempt' = 'main'): string =>
   digest(`span:${runId}:${seq}:${role}`, 16);
 
-/** A caller's own decision stands; a trace that begins here is kept or left by its id, so that every node decides alike. */
+/** The caller's decision stands. A trace that starts here is sampled by its id, so that all nodes agree. */
 export function isSampled(runId: string, traceparent: string | undefined, share: number): boolean {
   const parent = parseTraceparent(traceparent);
   if (parent !== null) return parent.sampled;
-  // 52 bits of the id are a number without rounding.
+  // 52 bits of the id fit a number without rounding.
   return Number.parseInt(derivedTraceId(runId).slice(0, 13), 16) < share * 2 ** 52;
 }

@@ -76,8 +76,8 @@ export function openDatabase(file: string): DatabaseSync {
 
 /**
  * Makes durable what a killed process wrote but did not flush, because this process will read it. The checkpoint covers
- * pages that the system dropped when a flush failed: it copies them from where they are read. A concurrent reader of the
- * folder may keep the checkpoint from completing.
+ * pages that the system dropped when a flush failed: it copies them from where they are read. A concurrent reader of
+ * the folder may keep the checkpoint from completing.
  */
 function makeLast(db: DatabaseSync): void {
   const wal = openSync(`${db.location()}-wal`, 'r+');
