@@ -8,7 +8,7 @@ export interface Exposition {
   readonly text: string;
 }
 
-/** Returns the text of one scrape. Process metrics are collected from the first scrape on, so unused ones cost nothing. */
+/** Returns the text of one scrape. Process metrics start with the first scrape, so without one they cost nothing. */
 export function prometheusText(collect: () => Promise<readonly Family[]>): () => Promise<Exposition> {
   let process: Promise<Registry> | null = null;
   return async () => {

@@ -130,7 +130,7 @@ const callStarted =
     run.calls.set(callId, { kind: textOf(provider) || 'unknown', nodeId: nodeId ?? '', at });
   };
 
-/** Reading stops at `outcome`, which may be large: a payload holds either an error or an outcome. */
+/** Reading stops at `outcome`, which may be large. The first of `outcome` and `error` decides. */
 const callEnded: Handler = (run, { at, payload }, recorder) => {
   const [callId, error] = readMembers(payload, CALL_END, 'outcome');
   const call = run.calls?.get(textOf(callId));

@@ -1,4 +1,4 @@
-/** W3C trace context. Parses inbound headers leniently and derives other ids from the run id, so none are stored. */
+/** W3C trace context. Parses inbound headers leniently. Span ids derive from the run id, so they need no storage. */
 import { hash } from 'node:crypto';
 
 /** Returns this many random hex digits. */

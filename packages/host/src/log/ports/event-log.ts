@@ -25,7 +25,7 @@ export interface EventLog {
   contextTenant(contextId: ContextId): Promise<string | null>;
   /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
   follow(listener: (commit: Commit) => void): () => void;
-  /** Up to `limit` rows after a position. No row ever appears later before a returned position. */
+  /** Up to `limit` rows after a position. Once a position is returned, no new row appears before it. */
   changes(range: ChangesRange): Promise<Changes>;
   /** The current end position of the log. */
   end(): Promise<string>;

@@ -33,7 +33,7 @@ export class Appender implements GuardQueries {
   readonly #statements: Statements;
   readonly #memories: MemoryTables;
   readonly #db: DatabaseSync;
-  /** The last assigned cursor. A failed transaction leaves a gap, which is allowed. */
+  /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
   #cursor: number;
   #written = 0;
 

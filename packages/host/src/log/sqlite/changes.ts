@@ -63,7 +63,7 @@ export class ChangesReader {
   #readFiltered(range: ChangesRange, { tenant, types }: RowFilter): Changes {
     const { limit, maxBytes = Number.POSITIVE_INFINITY } = range;
     const after = Number(range.after);
-    // Never past the last row: the cursors of a failed transaction are assigned again.
+    // Never past the last row: the cursors of a failed transaction may be assigned again.
     const through = Math.min(after + limit, this.end());
     const rows: Row[] = [];
     let bytes = 0;

@@ -229,7 +229,7 @@ export class GroupCommit {
     });
   }
 
-  /** Starts the next transaction's flush before acknowledging this one, because its callers then have much to do. */
+  /** Starts the next transaction's flush before acknowledging this one, because its callers then do much work. */
   #flushed(unflushed: Unflushed): void {
     for (const read of this.#pendingReads.splice(0)) read();
     if (this.#queue.length > 0 && !this.#held) this.#transact('overtakes');

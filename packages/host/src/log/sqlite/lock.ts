@@ -1,4 +1,4 @@
-/** One process per data folder: the operating system releases the lock when its holder dies, for any reason. */
+/** One process per data folder. The operating system releases the lock when its holder exits, even by a crash. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RetryableError } from '@cairn/protocol';

@@ -10,8 +10,8 @@ interface Migration {
 /**
  * Migration n+1 is at index n. A released migration never changes.
  *
- * Every index that a run enters at its start and leaves at its end costs a page each. So the index by status excludes
- * running runs, most of which would enter it only to leave it.
+ * Each index that a run touches when it starts and ends costs a page. So the index by status excludes running runs,
+ * most of which would enter it only to leave it.
  *
  * Events have one index beside the table. A second index, by context, doubled the cost of an insert: 22 against 11
  * microseconds of CPU a row, and 1.8 times the WAL (batches of 64 over 1,000 contexts). So a context is read by merging

@@ -11,8 +11,8 @@ const port = parentPort;
 if (port !== null) {
   const db = new DatabaseSync(workerData as string, { timeout: 5_000, enableForeignKeyConstraints: false });
   db.exec('PRAGMA synchronous = FULL');
-  // Nobody reads or writes meanwhile, so PASSIVE copies everything, and the writer itself restarts the WAL. RESTART
-  // would restart it here, which the writer would see as a change by another connection.
+  // Appends are on hold during the last copy, so PASSIVE copies everything, and the writer itself restarts the WAL.
+  // RESTART would restart it here, which the writer would see as a change by another connection.
   const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
   port.on('message', (request: CheckpointRequest) => {
