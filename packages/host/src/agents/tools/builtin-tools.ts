@@ -1,4 +1,4 @@
-/** The tools that come with every host: useful to most agents, and harmless by what they can reach. */
+/** Built-in tools: useful to most agents, and with a limited reach. */
 import { isoTime, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
@@ -7,12 +7,12 @@ import { type HttpPort, httpTool } from './http-tool.ts';
 import { type MemoryPort, memoryTools } from './memory-tools.ts';
 import type { Tool } from './tool.ts';
 
-/** How they reach the ports. */
+/** The ports that built-in tools use. */
 export interface BuiltinToolPorts {
   readonly now: () => number;
   readonly files: FilePort;
   readonly memory: MemoryPort;
-  /** Null when the operator has written down nothing that may be fetched: then there is no such tool. */
+  /** Null when the operator configured no permitted addresses: the host then offers no HTTP tool. */
   readonly http: HttpPort | null;
 }
 
@@ -69,7 +69,7 @@ const askTool: Tool = hostTool({
     .refine(({ choices, schema }) => choices === undefined || schema === undefined, {
       message: 'give choices or a schema, not both',
     }),
-  // Nothing happens before the question is recorded, and then it is asked once.
+  // The call has no side effect before the question is recorded, and the question is asked once.
   safety: 'read',
   untrusted: false,
   egress: 'none',

@@ -1,4 +1,4 @@
-/** A tool written as a function, with schemas for what goes in and comes out: the public way to give agents something to do. */
+/** Defines a tool as a function with input and output schemas. This is the public API for custom tools. */
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { StepSafety } from '../../engine/ports.ts';
@@ -11,37 +11,43 @@ export interface ToolOptions<Input> {
   /** `<scope>:<tool>`, up to 64 characters; the scope is yours, such as `acme.crm`. */
   readonly id: string;
   readonly title?: string;
-  /** What it does and when to use it: the model decides by this. */
+  /** What the tool does and when to use it. The model decides by this text. */
   readonly description: string;
-  /** Arguments are parsed by it before the function runs; the model is shown its JSON Schema. */
+  /** The host parses arguments with this schema before the function runs. The model sees its JSON Schema. */
   readonly input: z.ZodType<Input>;
-  /** What a result must fit: a zod schema, or a JSON Schema. */
+  /** Schema of the result: a zod schema or a JSON Schema. */
   readonly output?: z.ZodType | JsonObject;
-  /** What may happen to a call whose result was never recorded, also by its arguments. Default `write`: a person decides. */
+  /**
+   * Recovery rule for a call whose result was never recorded; a function may decide by the arguments. Default `write`:
+   * a person decides.
+   */
   readonly safety?: StepSafety | ((input: Input) => StepSafety);
-  /** For one entry into the function. Default 60,000. */
+  /** Limit for one entry into the function. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Scopes, each `tool:<name>`, that whoever starts the run must hold. */
+  /** Scopes, each `tool:<name>`, that the principal that starts the run must hold. */
   readonly needs?: readonly string[];
-  /** Names of secrets of the configuration that `context.secret` gives. */
+  /** Names of configured secrets that the tool may read with `context.secret`. */
   readonly secrets?: readonly string[];
-  /** False when its results hold only what you wrote yourself. Default true: a model is told not to take orders from them. */
+  /**
+   * False when its results hold only text that you wrote. Default true: the model is told not to follow instructions in
+   * them.
+   */
   readonly untrusted?: boolean;
-  /** Its result must be JSON, up to 240 KB. Throw a TerminalError or RetryableError to give the agent a code and a message. */
+  /** Returns JSON of up to 240 KB. Throw a TerminalError or RetryableError to give the agent a code and a message. */
   run(input: Input, context: ToolContext): Promise<unknown> | unknown;
 }
 
-/** What only the host's own tools say of themselves. */
+/** Adds the options that only built-in tools have. */
 export interface HostToolOptions<Input> extends Omit<ToolOptions<Input>, 'run'> {
   readonly egress: Tool['egress'];
   run(input: Input, context: HostToolContext): Promise<unknown> | unknown;
 }
 
-/** Scopes of ids that mean something already. */
+/** Scopes of tool ids that are reserved. */
 const reservedScopes: readonly string[] = ['openwop', 'mcp', 'a2a', 'connector', 'core', 'cairn'];
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Longest span a timer can wait. */
+/** The longest delay a timer supports. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 const safeties: readonly string[] = ['pure', 'read', 'idempotent', 'write'] satisfies StepSafety[];
 const toolScope = /^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -54,7 +60,7 @@ export function defineTool<Input>(options: ToolOptions<Input>): Tool {
   return hostTool({ ...options, egress: 'host-owned', run: (input, context) => options.run(input, context) });
 }
 
-/** The same for tools of the host itself. */
+/** Like `defineTool`, for built-in tools. */
 export function hostTool<Input>(options: HostToolOptions<Input>): Tool {
   checkOptions(options);
   const { id, description, input, safety = 'write', timeoutMs = DEFAULT_TIMEOUT_MS } = options;
@@ -106,12 +112,12 @@ function checked<Input>(schema: z.ZodType<Input>, given: Json): CheckedInput {
   return { ok: false, problems: issuesOf(parsed.error) };
 }
 
-/** A schema that has to wait, or whose own code throws, takes nothing. */
+/** An asynchronous schema, or one whose own code throws, rejects every value. */
 function parse<Input>(schema: z.ZodType<Input>, given: Json): z.ZodSafeParseResult<Input> | { refused: string } {
   try {
     return schema.safeParse(given);
   } catch {
-    // What it threw is not told: nobody has taken secrets out of it.
+    // The thrown message is not repeated: it has not been redacted.
     return { refused: 'the schema of the tool cannot check it: it threw, or would have to wait' };
   }
 }
@@ -121,7 +127,7 @@ const issuesOf = (error: z.ZodError): readonly string[] =>
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => `${path.map(String).join('.') || 'the value'}: ${message}`.slice(0, 300));
 
-/** Where the function does not say, or says nothing that there is, a person decides. */
+/** Falls back to `write`, so that a person decides, when the function throws or returns an unknown safety. */
 function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSafety): StepSafety {
   if (!parsed.ok) return 'write';
   try {

@@ -1,4 +1,4 @@
-/** Files of a run: a folder of its own in which its agents keep what is too large to say, and nothing beyond it. */
+/** File tools. Each run has a folder for data too large for a message; its agents cannot reach beyond it. */
 import type { RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
@@ -6,9 +6,9 @@ import type { Tool } from './tool.ts';
 
 export interface FilePart {
   readonly text: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly bytes: number;
-  /** Where the rest begins; null when there is none. */
+  /** Offset of the next part; null at the end of the file. */
   readonly nextOffset: number | null;
 }
 
@@ -17,24 +17,24 @@ export interface FileEntry {
   readonly bytes: number;
 }
 
-/** Paths are as `filePath` takes them; a link on the way is refused. */
+/** Paths have the form that `filePath` accepts. Implementations reject symbolic links anywhere in a path. */
 export interface FilePort {
-  /** Text of a file from an offset in bytes on, at most so many bytes of it. */
+  /** Reads at most `maxBytes` of text from a byte offset. */
   read(runId: RunId, path: string, offset: number, maxBytes: number): Promise<FilePart>;
-  /** The whole file, durable when it resolves; the same again changes nothing. */
+  /** Replaces the whole file, which is durable when this resolves. Writing the same text again changes nothing. */
   write(runId: RunId, path: string, text: string): Promise<FileEntry>;
-  /** The files in a folder and all below, by path; all of the run's for ''. */
+  /** Lists files in a folder and its subfolders, by path. '' lists all files of the run. */
   list(runId: RunId, folder: string): Promise<readonly FileEntry[]>;
 }
 
-/** What one call gives: a part of a prompt, so not more than a model can read at once. */
+/** Limit for one read. The text becomes part of a prompt, so it must fit what a model can read at once. */
 const MAX_READ_BYTES = 100_000;
 const MAX_WRITE_CHARACTERS = 200_000;
 
 const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\\p{C}]{1,128}`;
 const wellFormed = new RegExp(`^${segment}(?:/${segment}){0,15}$`, 'u');
 
-/** A path below the folder of the run, in its one spelling. */
+/** A path below the run's folder, in canonical form. */
 const filePath = z
   .string()
   .max(512)

@@ -1,12 +1,12 @@
-/** What a model may not send as arguments, whatever the schema of the tool says. */
+/** Rejects dangerous arguments from a model, whatever the schema of the tool allows. */
 import type { Json } from '@cairn/protocol';
 
-/** Schemas, redaction and the log walk arguments by recursion. */
+/** Schemas, redaction and the log walk arguments recursively. */
 const MAX_DEPTH = 100;
 
 /**
- * Why arguments are refused unseen; null when they are not. Keys that reach into prototypes would harm a tool that merges
- * its arguments carelessly; `constructor` counts only where it leads to a `prototype`.
+ * Returns why the arguments are rejected before validation, or null. Keys that reach into prototypes would harm a tool
+ * that merges its arguments carelessly. `constructor` counts only where it leads to a `prototype`.
  */
 export function hostileArguments(value: Json): string | null {
   let level: readonly Json[] = [value];

@@ -1,4 +1,7 @@
-/** Fetching over HTTP for agents: what may be called is the operator's to say, what is sent is little, what comes back is bounded. */
+/**
+ * HTTP fetch for agents. The operator permits addresses, the model can set few headers, and responses have a size
+ * limit.
+ */
 import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
 import type { Tool } from './tool.ts';
@@ -17,17 +20,20 @@ export interface HttpFetch {
 
 export interface HttpFetched {
   readonly status: number;
-  /** Where the answer came from, after redirects. */
+  /** URL of the final response, after redirects. */
   readonly url: string;
   readonly contentType: string | null;
-  /** Of the one redirect that is not followed. */
+  /** Target of a redirect that is not followed. */
   readonly location: string | null;
   readonly body: Uint8Array;
-  /** The body went on beyond what was read. */
+  /** True when the body is longer than the part that was read. */
   readonly isCut: boolean;
 }
 
-/** Throws `http_url_rejected` for an address, at first or behind a redirect, that may not be called; `http_timeout`, `http_network_error`. */
+/**
+ * Throws `http_url_rejected` when the address or a redirect target is not permitted. Also throws `http_timeout` and
+ * `http_network_error`.
+ */
 export interface HttpPort {
   fetch(request: HttpFetch): Promise<HttpFetched>;
 }
@@ -36,8 +42,8 @@ const MAX_BODY_BYTES = 100_000;
 const FETCH_TIMEOUT_MS = 20_000;
 
 /**
- * Headers a model may set. Credentials are not among them, and nothing by which a read could become a write, or one host
- * be taken for another.
+ * Headers a model may set. The list excludes credentials, headers that could turn a read into a write, and headers that
+ * select another host.
  */
 const allowedHeaders = ['accept', 'accept-language', 'content-type', 'if-match', 'if-none-match'] as const;
 
@@ -67,7 +73,7 @@ export const httpTool = (http: HttpPort): Tool =>
       const fetched = await http.fetch({
         url,
         method,
-        // A call that is made again after a crash is known by it on the other side.
+        // Lets the server recognize a call that is repeated after a crash.
         headers: isRead(method) ? headers : { ...headers, 'idempotency-key': idempotencyKey },
         ...(body === undefined ? {} : { body }),
         maxBytes: MAX_BODY_BYTES,

@@ -1,21 +1,21 @@
-/** What a tool gives, as JSON: copied part by part, so that a result without end is given up where it grows too large. */
+/** Copies a tool's result to plain JSON part by part, so that an endless result stops at the size limit. */
 import { type Json, thrownText } from '@cairn/protocol';
 
 export type JsonResult = { readonly json: Json } | { readonly problem: string };
 
-/** What nests deeper would be somebody's trouble later. */
+/** Bounds nesting: later readers of the value may recurse. */
 const MAX_DEPTH = 100;
 
 /**
- * A plain copy of a value, or why it is none: JSON knows no BigInt, no NaN, no function, no object of a class, and nothing
- * that holds itself. Members that are undefined are left out, and what has a `toJSON` is asked for it.
+ * Returns a plain copy of a value, or the reason it is not JSON: a BigInt, NaN, a function, a class instance or a
+ * cycle. Undefined members are left out. Objects with a `toJSON` method are converted by it.
  */
 export function jsonResult(value: unknown, maxBytes: number): JsonResult {
   try {
     return { json: new Copier(maxBytes).copy(value === undefined ? null : value, []) };
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message };
-    // A getter or a toJSON of the tool's own threw.
+    // A getter or `toJSON` of the tool threw.
     return { problem: `cannot be read: ${thrownText(error)}` };
   }
 }
@@ -53,7 +53,7 @@ class Copier {
     }
   }
 
-  /** Half of a character becomes the sign for what cannot be shown: no text that is sent or stored can hold it. */
+  /** Replaces lone surrogates with U+FFFD: UTF-8 text cannot hold them. */
   #text(text: string): string {
     const left = this.#maxBytes - this.#bytes;
     const whole = text.length > left ? text : text.toWellFormed();
@@ -64,7 +64,7 @@ class Copier {
   #composed(value: object, path: Path): Json {
     if (path.length >= MAX_DEPTH) throw new Problem(`${place(path)} is nested more than ${MAX_DEPTH} levels deep`);
     if (this.#open.has(value)) throw new Problem(`${place(path)} holds itself`);
-    // Asked for its JSON, a buffer would become a list of all its bytes.
+    // `toJSON` of a buffer would give a list of all its bytes.
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
       throw new Problem(`${place(path)} is binary data, which is not JSON`);
     }
@@ -107,7 +107,7 @@ class Copier {
       this.#count(isFirst ? 1 : 2);
       isFirst = false;
       const item = this.copy(member, [...path, key]);
-      // Set plainly, this one key would change what the copy is instead of what it holds.
+      // A plain assignment to `__proto__` would set the prototype of the copy instead of a member.
       if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true, writable: true });
       else copy[name] = item;
     }
@@ -121,7 +121,7 @@ class Copier {
   }
 }
 
-/** Bytes of a well-formed text in JSON; more than `enough` are not counted on. */
+/** Size in bytes of a well-formed text as JSON. Counting stops above `enough`. */
 function textBytes(text: string, enough: number): number {
   let bytes = 2;
   if (text.length > enough) return text.length + 2;

@@ -1,4 +1,4 @@
-/** What an agent knows from before: kept, found again and dropped by tools, in whatever memories its manifest gives it. */
+/** Memory tools: remember, recall and forget, in the memories that the agent's manifest declares. */
 import { z } from 'zod';
 import { hostTool } from './define-tool.ts';
 import type { HostToolContext, Tool } from './tool.ts';
@@ -12,27 +12,27 @@ const oneOf = 'Of those you have: scratchpad (for this run), conversation, or lo
 export interface RememberRequest {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
-  /** From the moment it is written; left out: for as long as its memory lasts. */
+  /** Counted from the write. Default: as long as the memory lasts. */
   readonly ttlMs?: number | undefined;
-  /** Left out: the one of the agent's that lasts longest. */
+  /** Default: the agent's longest-lived memory. */
   readonly in?: MemoryName | undefined;
 }
 
 export interface MemoryQuery {
-  /** Left out: the newest. */
+  /** Default: the newest entries. */
   readonly text?: string | undefined;
   readonly tag?: string | undefined;
   readonly limit?: number | undefined;
-  /** Left out: all of the agent's. */
+  /** Default: all memories of the agent. */
   readonly in?: MemoryName | undefined;
 }
 
-/** The call says whose memory it is and what of it can be seen, and its rows record what is written. */
+/** The call identifies the owner of the memory and what it can see. Writes are recorded as rows of the call. */
 export interface MemoryPort {
-  /** The same call writes the same entry, however often it is made. */
+  /** Idempotent: the same call writes the same entry, however often it is repeated. */
   remember(call: HostToolContext, entry: RememberRequest): Promise<{ readonly id: string }>;
   recall(call: HostToolContext, query: MemoryQuery): Promise<readonly object[]>;
-  /** Whether there was such an entry, in the memory that is named or in any of the agent's. */
+  /** Returns whether the entry existed, in the named memory or in any memory of the agent. */
   forget(call: HostToolContext, entry: { readonly id: string; readonly in?: MemoryName | undefined }): Promise<boolean>;
 }
 

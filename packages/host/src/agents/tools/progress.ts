@@ -1,4 +1,4 @@
-/** How far a call is, written down a few times a second however often it is told: the first and the last always. */
+/** Throttles the progress of a call to a few rows a second. The first and the last report are always written. */
 
 export interface ProgressPorts {
   readonly now: () => number;
@@ -21,18 +21,18 @@ export class Progress {
     this.#ports = ports;
   }
 
-  /** What is no number changes nothing but the message. */
+  /** A share that is not a number changes only the message. */
   tell(share: number, message: string | undefined): void {
     if (typeof share === 'number' && share > this.#share) this.#share = Math.min(share, 1);
     this.#message = typeof message === 'string' ? message : undefined;
     this.#isHeld = true;
     const rest = this.#writtenAt + EVERY_MS - this.#ports.now();
     if (rest <= 0) this.#write();
-    // A clock that was set back must not hold anything up for longer than the span.
+    // A clock that is set back must not delay a report for longer than the interval.
     else this.#callOff ??= this.#ports.after(Math.min(rest, EVERY_MS), () => this.#write());
   }
 
-  /** The call is over: what was told last is written, and nothing after it. */
+  /** Ends the call: writes the last pending report, and nothing after it. */
   end(): void {
     if (this.#isHeld) this.#write();
     this.#callOff?.();

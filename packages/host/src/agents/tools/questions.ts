@@ -1,4 +1,6 @@
-/** Questions of a tool as they are recorded: checked when they are asked, so that nobody is asked what cannot be answered. */
+/**
+ * Builds the questions of a tool for the record. They are validated when asked, so that every question can be answered.
+ */
 import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import type { AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
@@ -6,7 +8,7 @@ import type { AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
 /** Questions are shown on screens and sent to phones. */
 const MAX_PROMPT = 4000;
 const MAX_WORD = 512;
-/** Longest span a timer can wait for an answer. */
+/** The longest timeout a timer supports. */
 const MAX_WAIT_MS = 2_147_483_647;
 
 export function asked({ prompt, name = prompt, schema, timeoutMs }: AskQuestion): ToolQuestion {

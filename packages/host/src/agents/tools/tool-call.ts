@@ -1,4 +1,6 @@
-/** The performer of tool calls: finds the tool, checks its arguments, and turns whatever its function does into what can be recorded. */
+/**
+ * The performer of tool calls. It finds the tool, validates its arguments, runs it, and returns a recordable outcome.
+ */
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Performer } from '../../engine/ports.ts';
 import type { ToolCallInput, ToolOutcome } from './tool.ts';
@@ -8,7 +10,10 @@ import type { ToolRegistry } from './tool-registry.ts';
 
 export interface ToolPerformerPorts extends ToolEntryPorts {
   readonly registry: ToolRegistry;
-  /** Takes one of the calls that a principal may make of a tool; how many milliseconds to wait when there is none left. */
+  /**
+   * Takes one call from the rate limit of a principal and tool. Returns the milliseconds to wait, 0 when the call may
+   * proceed.
+   */
   readonly takeCall: (tenant: string, principal: string | null, toolId: string) => number;
 }
 
@@ -30,7 +35,7 @@ function perform(
     const problems = checked.problems.join('; ');
     return failed('tool_invalid_arguments', `The arguments of ${toolId} do not fit: ${problems}.`);
   }
-  // A call that was let in is not asked again when it is made once more or goes on after an answer.
+  // Only the first attempt counts against the limit: retries and resumed calls were admitted before.
   const isFirst = call.attempt === 1 && records.length === 0;
   const waitMs = isFirst ? ports.takeCall(call.tenant, principal, toolId) : 0;
   if (waitMs > 0) {

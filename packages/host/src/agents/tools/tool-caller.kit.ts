@@ -1,4 +1,4 @@
-/** A caller at which tests call tools: a clock that is set by hand, rows that are kept, and records as the agent loop would keep them. */
+/** Calls tools in tests, with a manual clock, the emitted rows, and records as the agent loop keeps them. */
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
@@ -6,16 +6,16 @@ import { createToolPerformer } from './tool-call.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
 export interface ToolCaller {
-  /** Calls a tool once; records are those of the caller, and grow by the steps of the call. */
+  /** Calls a tool once with the caller's records. Each step of the call adds a record. */
   call(tool: Tool, input?: Json, options?: CallOptions): Promise<ToolOutcome>;
   /** Records an answer at the place where the last call was suspended. */
   answer(suspended: ToolOutcome, outcome: Json): void;
   readonly rows: Emission[];
   readonly records: ToolRecord[];
   readonly cancel: AbortController;
-  /** Moves the clock; whoever waits is woken. */
+  /** Moves the clock and fires due timers. */
   pass(ms: number): void;
-  /** Timers that are set. */
+  /** The number of pending timers. */
   readonly waiting: number;
 }
 
@@ -24,7 +24,7 @@ interface CallOptions {
   /** False: the host has no such tool. */
   readonly isOffered?: boolean;
   readonly principal?: string | null;
-  /** Rows are never durable from here on. */
+  /** From now on rows never become durable. */
   readonly isLost?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One entry into the function of a tool, and the context it gets. A ctx call that is recorded gives what is recorded; one
- * that has to wait for a person ends the entry, and the function is left at that await for good.
+ * One entry into the function of a tool, and the context the function gets. A recorded ctx call returns its record. A
+ * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
 import { type Json, type RunId, TerminalError } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
@@ -21,9 +21,9 @@ import { failed, thrownAgain, toolError } from './tool-error.ts';
 
 export interface ToolEntryPorts {
   readonly now: () => number;
-  /** Calls back once, after a span; gives the way to call it off. */
+  /** Calls `wake` once after `ms`. Returns a function that cancels it. */
   readonly after: (ms: number, wake: () => void) => () => void;
-  /** What a tool brings is redacted where it enters, so that the function goes on with what its record holds. */
+  /** Redacts results on entry, so that the function continues with the same value as its record. */
   readonly redactor: Redactor | null;
   readonly secret: (tenant: string, name: string) => string | undefined;
 }
@@ -35,17 +35,17 @@ export interface Entry {
   readonly call: CallContext;
 }
 
-/** Largest result, as JSON: its event holds it under two names, and holds 512 KiB. */
+/** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
 const MAX_RESULT_BYTES = 240_000;
-/** A step's result is a row of its own, and all of a call's go into memory when it is entered again. */
+/** Largest result of a step. Each is a row, and all rows of a call are loaded when it is entered again. */
 const MAX_STEP_BYTES = 120_000;
-/** ctx calls of one call: each is a row, and all of them are kept while it is open. */
+/** Most ctx calls of one call. Each is a row and stays in memory while the call is open. */
 const MAX_RECORDS = 1000;
 const MAX_STEP_NAME = 200;
 
 type Settled = { readonly outcome: Json } | { readonly error: ToolError };
 
-/** Cut once secrets are out of it: one that is cut in two is not found. */
+/** Applied after redaction: a secret that is cut in two would not be found. */
 const MAX_PROGRESS_MESSAGE = 500;
 
 export class ToolEntry implements HostToolContext {
@@ -61,14 +61,14 @@ export class ToolEntry implements HostToolContext {
   readonly #tool: Tool;
   readonly #call: CallContext;
   readonly #records: ReadonlyMap<number, ToolRecord>;
-  /** How many ctx calls lead to where an earlier entry came. */
+  /** The number of ctx calls up to the point that an earlier entry reached. */
   readonly #known: number;
   readonly #progress: Progress;
   #stop: AbortController | null = null;
-  /** Steps under way: they are recorded before a question ends the entry, for they would be done twice. */
+  /** Pending steps. They are recorded before a question ends the entry; otherwise they would run twice. */
   readonly #steps = new Set<Promise<unknown>>();
   #nextOrdinal = 0;
-  /** `asking`: a question will end the entry once the steps under way are recorded. */
+  /** `asking`: a question ends the entry once all pending steps are recorded. */
   #phase: 'running' | 'asking' | 'over' = 'running';
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
@@ -89,7 +89,7 @@ export class ToolEntry implements HostToolContext {
     this.#progress = new Progress({ ...ports, write: (share, message) => this.#writeProgress(share, message) });
   }
 
-  /** Made when asked for: most tools do not. */
+  /** Created on first use: most tools do not need it. */
   get signal(): AbortSignal {
     this.#stop ??= new AbortController();
     if (this.#phase === 'over') this.#stop.abort();
@@ -100,7 +100,9 @@ export class ToolEntry implements HostToolContext {
     return this.#call.idempotencyKey;
   }
 
-  /** Enters the function. Settles when it ends, has to wait, takes too long or is no longer waited for; then nothing holds it. */
+  /**
+   * Enters the function. Resolves when it ends, waits for a person, times out or is cancelled, and then releases it.
+   */
   enter(input: unknown): Promise<ToolOutcome> {
     const { signal } = this.#call;
     const { id, timeoutMs } = this.#tool;
@@ -114,7 +116,7 @@ export class ToolEntry implements HostToolContext {
         callOff();
         signal.removeEventListener('abort', giveUp);
         this.#progress.end();
-        // Also when it returned: what it left running works for nobody.
+        // Also after a return: work that the function left running has no consumer.
         this.#stop?.abort(new Error('The call is over.'));
         resolve(outcome);
       };
@@ -130,7 +132,7 @@ export class ToolEntry implements HostToolContext {
       if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
     };
     try {
-      // Whatever is wrong with its result is the call's trouble as well, and never the host's.
+      // A fault in the result also fails the call, never the host.
       this.#tool
         .run(input, this)
         .then((value) => this.#returned(value))
@@ -156,7 +158,7 @@ export class ToolEntry implements HostToolContext {
     return failed('tool_failed', `The result of ${id} breaks its own schema: ${this.#clean(problems.join('; '))}.`);
   }
 
-  /** Where the function only comes to where it was before, its progress is known already. */
+  /** Ignores progress while the function replays recorded ctx calls. */
   readonly progress = (share: number, message?: string): void => {
     if (this.#phase === 'running' && this.#nextOrdinal >= this.#known) this.#progress.tell(share, message);
   };
@@ -198,13 +200,13 @@ export class ToolEntry implements HostToolContext {
     this.#steps.add(done);
     const settled = await done;
     this.#steps.delete(done);
-    // Once a question was asked the function stays where it is: on the next entry it gets this result from the record.
+    // After a question the function does not continue. The next entry gets this result from the record.
     if (settled === null || this.#phase !== 'running') return never();
     if ('error' in settled) throw thrownAgain(settled.error);
     return settled.outcome as Result;
   }
 
-  /** Null when it will never be recorded, for the attempt is over. */
+  /** Null when the attempt is over, so that the step is never recorded. */
   async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
     const settled = await this.#settle(name, work);
     if (this.#phase === 'over') return null;
@@ -230,7 +232,7 @@ export class ToolEntry implements HostToolContext {
     }
   }
 
-  /** Without secrets. A marker may be longer than what it stands for, so the size is measured again. */
+  /** Redacts the value. A marker may be longer than its secret, so the size is checked again. */
   #recordable(value: unknown, maxBytes: number): JsonResult {
     const { redactor } = this.#ports;
     const result = jsonResult(value, maxBytes);
@@ -255,7 +257,7 @@ export class ToolEntry implements HostToolContext {
     await this.#call.recorded();
   };
 
-  /** The place of a ctx call; null when the function should not be running any more. */
+  /** The ordinal of a ctx call; null when the function should no longer run. */
   #take(): number | null {
     if (this.#phase !== 'running') return null;
     if (this.#nextOrdinal < MAX_RECORDS) return this.#nextOrdinal++;
@@ -263,7 +265,7 @@ export class ToolEntry implements HostToolContext {
     return null;
   }
 
-  /** What is recorded at this place; undefined when nothing is. */
+  /** The recorded result at this ordinal; undefined when there is none. */
   #recorded(ordinal: number, kind: ToolRecord['kind'], name: string): Promise<Json> | undefined {
     const record = this.#records.get(ordinal);
     if (record === undefined) return undefined;
@@ -286,11 +288,11 @@ export class ToolEntry implements HostToolContext {
   }
 }
 
-/** A function that does not wait for one of these does not hear that it failed; the host must not end by that. */
+/** Marks the rejection as handled: a tool that does not await the promise must not crash the host. */
 function unwatched<Result>(promise: Promise<Result>): Promise<Result> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** For a function that is left where it is: nothing holds this promise but the function itself. */
+/** For a function that never continues. Only the function itself references this promise. */
 const never = (): Promise<never> => new Promise(() => undefined);

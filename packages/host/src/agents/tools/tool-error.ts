@@ -1,4 +1,4 @@
-/** Errors of tools, as they are recorded and as they are thrown again. */
+/** Converts errors of tools to records and back. */
 import {
   type ErrorCode,
   errorKinds,
@@ -13,7 +13,7 @@ import type { ToolError } from './tool.ts';
 
 const MAX_MESSAGE = 2000;
 
-/** What was thrown, without secrets. Redacted before it is cut, for a secret that is cut in two is not found. */
+/** Redacts before it cuts the message: a secret that is cut in two would not be found. */
 export function toolError(error: unknown, redactor: Redactor | null): ToolError {
   const clean = (text: string): string =>
     (redactor === null ? text : redactor.text(text)).slice(0, MAX_MESSAGE).toWellFormed();
@@ -22,7 +22,7 @@ export function toolError(error: unknown, redactor: Redactor | null): ToolError 
   return { code: 'tool_failed', message: `The tool threw ${message}.`, retryable: false };
 }
 
-/** The error of a record: the same on every entry, the first one too. */
+/** Rebuilds the error of a record. Every entry throws the same error, including the first. */
 export function thrownAgain({ code, message, retryable }: ToolError): Error {
   const known: ErrorCode = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'tool_failed';
   return retryable ? new RetryableError(known, { message }) : new TerminalError(known, { message });

@@ -1,27 +1,27 @@
-/** The tools a host offers, by their ids and by the names that models can say. */
+/** The tools a host offers, by id and by the name that models use. */
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { Tool } from './tool.ts';
 
-/** `<scope>:<tool>`, short enough to be a model's name for it. */
+/** `<scope>:<tool>`, short enough for a tool name of a model provider. */
 export const toolIdPattern = /^[a-z0-9][a-z0-9.-]*:[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const MAX_TOOL_ID = 64;
 
-/** Ids that are no tools: the agent loop answers these calls itself. */
+/** Ids that are not tools: the agent loop handles these calls itself. */
 export const loopTools = { handoff: 'openwop:handoff', decide: 'openwop:decide' } as const;
 
 const loopToolIds: readonly string[] = Object.values(loopTools);
 
-/** Most providers take letters, digits, `_` and `-`, and no more than 64 of them. */
+/** Most providers accept letters, digits, `_` and `-`, at most 64 characters. */
 export const modelName = (toolId: string): string => toolId.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_TOOL_ID);
 
 export class ToolRegistry {
-  /** By id. */
+  /** Sorted by id. */
   readonly all: readonly Tool[];
   readonly #byId: ReadonlyMap<string, Tool>;
   readonly #names: ReadonlyMap<string, string>;
   readonly #byName: ReadonlyMap<string, Tool>;
 
-  /** Throws `config_invalid` for two tools of one id, and for an id that is the loop's. */
+  /** Throws `config_invalid` for a duplicate id, and for an id that the agent loop reserves. */
   constructor(tools: readonly Tool[]) {
     this.all = [...tools].sort((a, b) => (a.id < b.id ? -1 : 1));
     const byId = new Map<string, Tool>();
@@ -39,18 +39,18 @@ export class ToolRegistry {
     return this.#byId.get(toolId);
   }
 
-  /** What a model calls it; the same for every agent. */
+  /** The name shown to models; the same for every agent. */
   nameOf(toolId: string): string {
     return this.#names.get(toolId) ?? modelName(toolId);
   }
 
-  /** By the name that models are shown, or by the id, which some say instead. */
+  /** Finds a tool by its model name, or by its id, which some models use instead. */
   called(name: string): Tool | undefined {
     return this.#byName.get(name) ?? this.#byId.get(name);
   }
 }
 
-/** Two ids may look alike once their dots are gone; in the order of ids, the later one gets a number. */
+/** Two ids may map to the same name. In the order of ids, the later one gets a numeric suffix. */
 function distinctNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set(loopToolIds.map(modelName));
   const names = new Map<string, string>();
