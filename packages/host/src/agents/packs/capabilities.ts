@@ -1,15 +1,15 @@
-/** Whether a host has what a pack asks for: dotted keys looked up in its discovery document. */
+/** Looks up the capabilities a pack needs, as dotted keys of the host's discovery document. */
 import type { Discovery } from '@cairn/protocol';
 
-/** What is said of a capability when it is only asked for. */
+/** The value of a requirement that names only the capability. */
 const SUPPORTED = 'supported';
 
-/** One capability implies another where the protocol says so. */
+/** Capabilities that the protocol defines as implied by another. */
 const alsoBy: ReadonlyMap<string, string> = new Map([['agents.manifestRuntime', 'agentRuntime']]);
 
 /**
- * `key` is dotted, with or without `host.` before it; `wanted` is `supported`, or a value that must be there. A family
- * that says of itself that it is not supported makes whatever is below it unsupported, too.
+ * `key` is dotted, with or without the prefix `host.`. `wanted` is `supported`, or a required value. A family with
+ * `supported: false` makes every capability below it unsupported.
  */
 export function hasCapability(document: Discovery, key: string, wanted: string = SUPPORTED): boolean {
   const plain = key.replace(/^host\./, '');

@@ -1,4 +1,4 @@
-/** All that is checked of a pack before it is installed, in one order: the first failure is the answer. */
+/** Runs all checks of a pack before installation, in a fixed order. The first failure is reported. */
 import { type Discovery, type PackManifest, PROTOCOL_VERSION } from '@cairn/protocol';
 import { readManifest } from './manifest.ts';
 import { resolveAgents, type StoredAgent } from './pack-agents.ts';
@@ -7,25 +7,25 @@ import { type PackWorkflow, packWorkflows } from './pack-workflows.ts';
 import { checkDependencies, checkModelClasses, checkPeers, checkRuntime, type PackName } from './requirements.ts';
 import { packHash, signerOf, type TrustPolicy } from './signature.ts';
 
-/** A pack that may be installed. */
+/** A pack that passed all checks. */
 export interface CheckedPack {
   readonly manifest: PackManifest;
-  /** What it is by content. */
+  /** Hash of the content. */
   readonly hash: string;
   readonly signedBy: string | null;
   readonly agents: readonly StoredAgent[];
   readonly workflows: readonly PackWorkflow[];
 }
 
-/** What a pack is held against. */
+/** The host's policy and state that a pack is checked against. */
 export interface PackCheckOptions {
   readonly policy: TrustPolicy;
   readonly discovery: Discovery;
-  /** Those that whoever installs it can see. */
+  /** Packs visible to the installing tenant. */
   readonly installed: readonly PackName[];
 }
 
-/** The files have been unpacked within their bounds; from here on they are believed step by step. */
+/** Expects files that were unpacked within the size limits. Each check relies on the ones before it. */
 export function checkPack(files: PackFiles, { policy, discovery, installed }: PackCheckOptions): CheckedPack {
   const signedBy = signerOf(files, policy);
   const manifest = readManifest(files);
@@ -36,7 +36,7 @@ export function checkPack(files: PackFiles, { policy, discovery, installed }: Pa
   return { manifest, hash: packHash(files), signedBy, ...contentsOf(manifest, files) };
 }
 
-/** What is wrong with a pack wherever it is installed: what needs a host to tell is left out. */
+/** Runs only the checks that do not depend on a host. */
 export function lintPack(files: PackFiles): Omit<CheckedPack, 'signedBy'> {
   const manifest = readManifest(files);
   checkRuntime(manifest, PROTOCOL_VERSION);

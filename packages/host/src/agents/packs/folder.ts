@@ -1,4 +1,4 @@
-/** Packs as folders: what a pack consists of on disk. Names that begin with a dot are not part of it. */
+/** Reads packs from folders on disk. Names that begin with a dot are ignored. */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoted, TerminalError } from '@cairn/protocol';
@@ -10,7 +10,7 @@ export async function readPackFolder(folder: string): Promise<PackFiles> {
   return collector.files;
 }
 
-/** The packs below a folder: the folder itself when it has a `pack.json`, else each folder in it that has one. */
+/** Finds packs: the folder itself when it has a `pack.json`, else each direct subfolder that has one. */
 export async function packFoldersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   if (entries.some(({ name }) => name === MANIFEST)) return [folder];
@@ -30,7 +30,7 @@ async function collect(folder: string, prefix: string, collector: FileCollector)
     const path = packPath(prefix === '' ? entry.name : `${prefix}/${entry.name}`, `The folder ${folder}`);
     if (entry.isDirectory()) await collect(folder, path, collector);
     else if (entry.isFile()) {
-      // Asked before it is read, and of the name itself: a link that came meanwhile is no file.
+      // Checks the size before the read. `lstat` does not follow a link that replaced the file in the meantime.
       const { size } = await lstat(join(folder, path));
       collector.expect(path, size);
       collector.add(path, await readFile(join(folder, path)));

@@ -1,4 +1,7 @@
-/** Reads `pack.json`: JSON, of the one kind a host installs, in the shape the protocol gives it. */
+/**
+ * Reads and validates `pack.json`: it must be JSON, of the pack kind that hosts install, and match the protocol's
+ * schema.
+ */
 import { isUtf8 } from 'node:buffer';
 import { type PackManifest, packManifest, quoted, TerminalError } from '@cairn/protocol';
 import { MANIFEST, type PackFiles } from './pack-files.ts';
@@ -32,7 +35,9 @@ function jsonOf(content: Buffer): unknown {
   }
 }
 
-/** Packs of prompts, chains or connections say their kind; their shape is another, so that this comes first. */
+/**
+ * Packs of prompts, chains or connections declare another kind and have another schema, so the kind is checked first.
+ */
 function checkKind(value: unknown): void {
   const kind = (value as { readonly kind?: unknown } | null)?.kind;
   if (kind === undefined || kind === 'node') return;
@@ -42,7 +47,7 @@ function checkKind(value: unknown): void {
   });
 }
 
-/** Most problems that one refusal lists. */
+/** Most problems listed in one error. */
 const MAX_PROBLEMS = 20;
 
 interface Issue {

@@ -1,4 +1,4 @@
-/** The agents of a pack with everything they refer to: prompts as text, schemas that compile. What a run can be pinned to. */
+/** Resolves the agents of a pack with their prompts and schemas, to definitions that runs can be pinned to. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
@@ -17,14 +17,14 @@ import { readScript } from '../models/scripted/script.ts';
 import { type PackFiles, packPath } from './pack-files.ts';
 import { packJson, reasonOf } from './pack-json.ts';
 
-/** An agent as the store keeps it: the canonical JSON of its definition, under its hash. */
+/** An agent as stored: the canonical JSON of its definition, keyed by its hash. */
 export interface StoredAgent {
   readonly agentId: string;
   readonly hash: string;
   readonly body: string;
 }
 
-/** Equal agents have equal hashes, whatever the order of their fields. */
+/** Equal agents have equal hashes, regardless of field order. */
 export function storedAgent(definition: AgentDefinition): StoredAgent {
   const body = canonicalize(definition) ?? '';
   return { agentId: definition.manifest.agentId, hash: createHash('sha256').update(body).digest('hex'), body };
@@ -53,7 +53,10 @@ export function resolveAgents(manifest: PackManifest, files: PackFiles): readonl
   });
 }
 
-/** Found by its name, since a manifest is closed: `rehearsals/<last word of the agentId>.json`, where the pack has it. */
+/**
+ * The manifest schema is closed, so the file is found by name: `rehearsals/<last word of the agentId>.json`. It is
+ * optional.
+ */
 function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentDefinition, 'rehearsal'> {
   const path = `rehearsals/${agent.agentId.slice(agent.agentId.lastIndexOf('.') + 1)}.json`;
   if (!files.has(path)) return {};

@@ -1,7 +1,7 @@
-/** The files of a pack in memory: which names they may have and how large they may be. Nothing of a pack is written to disk. */
+/** The files of a pack in memory, with limits on names and sizes. The host never writes them to disk. */
 import { quoted, TerminalError } from '@cairn/protocol';
 
-/** By path inside the pack, in the order of their names. */
+/** Keyed by path inside the pack, sorted by path. */
 export type PackFiles = ReadonlyMap<string, Buffer>;
 
 export const MANIFEST = 'pack.json';
@@ -12,16 +12,16 @@ export const packLimits = {
   tarballBytes: 50 * 1024 * 1024,
   manifestBytes: 256 * 1024,
   entryBytes: 5 * 1024 * 1024,
-  /** All files together, with what the archive adds. */
+  /** All files together, including the overhead of the archive. */
   unpackedBytes: 64 * 1024 * 1024,
   entries: 1000,
   pathLength: 255,
 } as const;
 
-/** The last one is a name to a file system and a trap to objects whose keys are paths. */
+/** `__proto__` is a valid file name, but unsafe as a key of an object. */
 const notNames: ReadonlySet<string> = new Set(['', '.', '..', '__proto__']);
 
-/** The path as it is kept, or a refusal: it must stay inside the pack wherever it is written to. */
+/** Returns the normalized path. Rejects a path that could lead outside the pack wherever it is written. */
 export function packPath(text: string, where: string): string {
   const path = text.replace(/^(\.\/)+/, '').replace(/\/$/, '');
   const segments = path.split('/');
@@ -41,7 +41,7 @@ export class FileCollector {
   readonly #files = new Map<string, Buffer>();
   #bytes = 0;
 
-  /** Refuses before the content is looked at. */
+  /** Checks the limits before the content is read. */
   expect(path: string, bytes: number): void {
     if (this.#files.size >= packLimits.entries) throw tooLarge(`more than ${packLimits.entries} files`);
     if (path === MANIFEST && bytes > packLimits.manifestBytes) {

@@ -1,10 +1,10 @@
-/** JSON out of a pack: read as every file of one is, and refused where it could not be walked or written down again. */
+/** Parses JSON files of a pack. Rejects JSON that cannot be walked recursively or encoded as UTF-8. */
 import type { Json } from '@cairn/protocol';
 
-/** Schemas, hashes and checks walk it by recursion. */
+/** Schemas, hashes and checks walk the value recursively. */
 const MAX_DEPTH = 100;
 
-/** Throws an Error whose message says what is wrong. */
+/** Throws an Error whose message states the problem. */
 export function packJson(text: string): Json {
   const value = parsed(text);
   let level: readonly unknown[] = [value];
@@ -32,5 +32,5 @@ function parsed(text: string): Json {
 
 const halfCharacter = (): Error => new Error('it has half of a surrogate pair, which no text in UTF-8 can hold');
 
-/** What an error says, for the message of another. */
+/** The message of an error, for use in another error. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

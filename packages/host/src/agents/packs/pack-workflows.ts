@@ -1,18 +1,21 @@
-/** The workflows of a pack: `workflows/*.json`, each a definition. Those of a host's own folders are registered with it. */
+/**
+ * The workflows of a pack: each `workflows/*.json` is a definition. The host registers the workflows of packs in its
+ * own folders.
+ */
 import { isUtf8 } from 'node:buffer';
 import { parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { PackFiles } from './pack-files.ts';
 import { packJson, reasonOf } from './pack-json.ts';
 
 export interface PackWorkflow {
-  /** Inside the pack. */
+  /** Path inside the pack. */
   readonly path: string;
   readonly definition: WorkflowDefinition;
 }
 
 const isWorkflow = (path: string): boolean => /^workflows\/[^/]+\.json$/.test(path);
 
-/** In the order of their names. Whether a host can run them is seen when they are registered. */
+/** Sorted by path. Registration checks whether a host can run them. */
 export function packWorkflows(files: PackFiles): readonly PackWorkflow[] {
   const found: PackWorkflow[] = [];
   for (const [path, content] of files) {

@@ -1,16 +1,16 @@
-/** Whether a pack can be installed here: its runtime, the packs and capabilities it needs, the models its agents need. */
+/** Checks whether the host meets a pack's requirements: runtime, dependencies, capabilities and model classes. */
 import { type Discovery, hostSurfaces, modelClassOf, type PackManifest, quoted, TerminalError } from '@cairn/protocol';
 import semver from 'semver';
 import { hasCapability } from './capabilities.ts';
 
-/** A pack as others depend on it. */
+/** The fields of a pack that dependency checks use. */
 export interface PackName {
   readonly name: string;
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
 }
 
-/** No code of a pack runs here: what needs a runtime is refused, and so is every grant that only code could use. */
+/** The host runs no code of packs. It rejects packs that need a runtime, and grants that only code could use. */
 export function checkRuntime({ engines, runtime, nodes = [] }: PackManifest, protocolVersion: string): void {
   if (!inRange(`${protocolVersion}.0`, engines.openwop, 'engines.openwop')) {
     throw new TerminalError('unsupported_runtime', {
@@ -36,7 +36,7 @@ export function checkRuntime({ engines, runtime, nodes = [] }: PackManifest, pro
   });
 }
 
-/** Every pack it depends on is there in a version it takes, and those that depend on it take its version. */
+/** Checks version ranges in both directions: the pack's dependencies, and installed packs that depend on it. */
 export function checkDependencies(pack: PackName, installed: readonly PackName[]): void {
   const { name, dependencies = {} } = pack;
   for (const [needed, range] of Object.entries(dependencies)) {
@@ -83,7 +83,7 @@ function inRange(version: string, range: string, where: string): boolean {
   });
 }
 
-/** Refuses a pack that needs what this host does not have; what it only wishes for is left to the inventory. */
+/** Rejects a pack when a required capability is missing. Missing optional capabilities appear in the inventory. */
 export function checkPeers(manifest: PackManifest, document: Discovery): void {
   const peers = Object.keys(manifest.peerDependencies ?? {});
   const undefinedKey = peers.find((key) => key.startsWith('host.') && !hostSurfaces.includes(surfaceOf(key)));
@@ -110,7 +110,7 @@ const isOptional = ({ peerDependenciesMeta }: PackManifest, key: string): boolea
   Object.hasOwn(peerDependenciesMeta, key) &&
   peerDependenciesMeta[key]?.optional === true;
 
-/** The capabilities a pack names as peers and this host does not have. */
+/** The peer capabilities of a pack that this host lacks. */
 export const unmetPeers = (
   { peerDependencies = {} }: Pick<PackManifest, 'peerDependencies'>,
   document: Discovery,

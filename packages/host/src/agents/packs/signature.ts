@@ -1,4 +1,4 @@
-/** Signatures of packs: Ed25519 over the list of all files, so that a signed pack can lose, gain or change nothing. */
+/** Pack signatures: Ed25519 over the list of all files. Any added, removed or changed file breaks the signature. */
 import {
   createHash,
   createPrivateKey,
@@ -12,7 +12,7 @@ import { type PackFileList, packFileList, packSignature, quoted, TerminalError }
 import type { z } from 'zod';
 import { FILE_LIST, type PackFiles, SIGNATURE } from './pack-files.ts';
 
-/** A key whose signatures count. */
+/** A key whose signatures the host accepts. */
 export interface TrustedKey {
   readonly keyId: string;
   /** The 32 bytes of an Ed25519 public key, base64url. */
@@ -21,23 +21,23 @@ export interface TrustedKey {
 
 export interface TrustPolicy {
   readonly trust: readonly TrustedKey[];
-  /** Take packs that no trusted key signed. */
+  /** Accept packs that no trusted key signed. */
   readonly allowUnsigned: boolean;
 }
 
-/** SHA-256 of every file but the two that sign them, as hex. */
+/** SHA-256 as hex of every file, except the file list and its signature. */
 function fileDigests(files: PackFiles): ReadonlyMap<string, string> {
   const digests = new Map<string, string>();
   for (const [path, content] of files) if (path !== FILE_LIST && path !== SIGNATURE) digests.set(path, sha256(content));
   return digests;
 }
 
-/** What a pack is by content, signed or not. */
+/** The content hash of a pack; it does not depend on the signature. */
 export const packHash = (files: PackFiles): string => sha256(JSON.stringify([...fileDigests(files)]));
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
-/** The two files that sign a pack. */
+/** Creates the two signature files of a pack. */
 export function signatureFiles(files: PackFiles, keyId: string, privateKeyPem: string): PackFiles {
   const list: PackFileList = { files: Object.fromEntries(fileDigests(files)) };
   const text = Buffer.from(`${JSON.stringify(list, null, 2)}\n`);
@@ -50,7 +50,7 @@ export function signatureFiles(files: PackFiles, keyId: string, privateKeyPem: s
 
 export interface NewKey {
   readonly privateKeyPem: string;
-  /** As `packs.trust` takes it. */
+  /** In the format of `packs.trust`. */
   readonly publicKey: string;
 }
 
@@ -60,7 +60,7 @@ export function newSigningKey(): NewKey {
   return { privateKeyPem, publicKey: publicKeyOf(privateKeyPem) };
 }
 
-/** The public half of a private key, as `packs.trust` takes it. */
+/** The public key of a private key, in the format of `packs.trust`. */
 export function publicKeyOf(privateKeyPem: string): string {
   const { x } = createPublicKey(privateKeyOf(privateKeyPem)).export({ format: 'jwk' });
   return x ?? '';
@@ -71,7 +71,7 @@ function privateKeyOf(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // Told below; the reason may quote the key.
+    // Reported below; the original message may quote the key.
   }
   if (key?.asymmetricKeyType === 'ed25519') return key;
   throw new TerminalError('validation_error', {
@@ -80,11 +80,14 @@ function privateKeyOf(pem: string): KeyObject {
   });
 }
 
-/** Who signed the pack: the id of a trusted key, or null where unsigned packs are taken. */
+/**
+ * Returns the id of the trusted key that signed the pack. Returns null if unsigned packs are accepted and no trusted
+ * key signed it.
+ */
 export function signerOf(files: PackFiles, { trust, allowUnsigned }: TrustPolicy): string | null {
   const list = files.get(FILE_LIST);
   const signature = files.get(SIGNATURE);
-  // A list counts wherever there is one: somebody meant it to.
+  // A file list is checked even without a signature.
   if (list !== undefined) checkList(files, list);
   if (list === undefined || signature === undefined) {
     if (allowUnsigned) return null;

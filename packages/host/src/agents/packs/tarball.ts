@@ -1,4 +1,7 @@
-/** Packs as archives: a gzipped tar is read within bounds before any of it is believed, and written so that equal files give equal bytes. */
+/**
+ * Reads and writes packs as gzipped tar archives. Reading enforces size limits before it parses; writing is
+ * deterministic.
+ */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
@@ -9,7 +12,7 @@ import { reasonOf } from './pack-json.ts';
 
 const inflate = promisify(gunzip);
 
-/** Gives the files of an archive; `integrity` is what its bytes must be, as `sha256-` and base64. */
+/** Returns the files of an archive. `integrity` is the expected digest of its bytes: `sha256-` and base64. */
 export async function openTarball(bytes: Buffer, integrity?: string): Promise<PackFiles> {
   if (bytes.length > packLimits.tarballBytes) throw tooLarge(`${bytes.length} bytes as an archive`);
   checkIntegrity(bytes, integrity);
@@ -27,7 +30,7 @@ function checkIntegrity(bytes: Buffer, expected: string | undefined): void {
   });
 }
 
-/** A bomb ends at the bound: no more than that is ever inflated. */
+/** Inflation stops at the limit, which defeats decompression bombs. */
 async function unzipped(bytes: Buffer): Promise<Buffer> {
   try {
     return await inflate(bytes, { maxOutputLength: packLimits.unpackedBytes });
@@ -42,7 +45,7 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Whatever the parser would inflate by itself, beyond all bounds. */
+/** Detects gzip and zstd data, which the tar parser would inflate without a limit. */
 const isCompressed = (bytes: Buffer): boolean =>
   bytes.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b])) ||
   bytes.subarray(0, 4).equals(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]));
@@ -50,7 +53,8 @@ const isCompressed = (bytes: Buffer): boolean =>
 function entriesOf(bytes: Buffer): PackFiles {
   if (isCompressed(bytes)) throw notTar('it is compressed twice');
   const collector = new FileCollector();
-  // The parser calls back while it is fed; what is thrown in there would be its error, not ours.
+  // The parser runs callbacks while it parses. An error thrown inside one would become the parser's error, so it is
+  // kept here.
   let refusal: unknown;
   const refused = (act: () => void) => {
     if (refusal !== undefined) return;
@@ -83,12 +87,12 @@ function take(entry: ReadEntry, collector: FileCollector): void {
   entry.on('end', () => collector.add(name, Buffer.concat(chunks)));
 }
 
-/** An archive made of a folder begins with the folder itself. */
+/** An archive of a folder begins with an entry for the folder itself. */
 const isRoot = (path: string): boolean => /^\.?\/?$/.test(path);
 
 const plainTypes: ReadonlySet<string> = new Set(['File', 'OldFile', 'Directory']);
 
-/** A link may lead anywhere, and devices have no place in a pack. */
+/** Rejects links, which may lead anywhere, and devices. */
 function checkType({ type, path }: ReadEntry): void {
   if (plainTypes.has(type)) return;
   throw new TerminalError('tarball_path_traversal', {
@@ -108,7 +112,7 @@ function raise(error: Error): never {
   throw error;
 }
 
-/** The archive of these files: no times, owners or modes of the machine it was made on. */
+/** Archives the files without timestamps, owners or modes of the local machine. */
 export function makeTarball(files: PackFiles): Buffer {
   const pack = new Pack({ portable: true });
   const chunks: Buffer[] = [];

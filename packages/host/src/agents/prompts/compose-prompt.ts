@@ -1,4 +1,4 @@
-/** Fills the slots of a template, and says in hashes what came of it. */
+/** Fills the slots of a template, and hashes the result for the record. */
 import { type Json, type JsonObject, type PayloadOf, TerminalError } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
@@ -12,13 +12,13 @@ import {
 
 export interface ComposedPrompt {
   readonly text: string;
-  /** Of the row `prompt.composed`: hashes, no words. */
+  /** Payload of the row `prompt.composed`: hashes only, no text. */
   readonly payload: PayloadOf<'prompt.composed'>;
 }
 
 const slot = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]{0,63})\s*\}\}/g;
 
-/** Which message each kind becomes a part of. */
+/** The message that each kind of prompt belongs to. */
 const shapes: Readonly<Record<PromptKind, 'system-only' | 'user-only'>> = {
   system: 'system-only',
   'schema-hint': 'system-only',
@@ -28,7 +28,7 @@ const shapes: Readonly<Record<PromptKind, 'system-only' | 'user-only'>> = {
 
 type Place = Pick<NodeContext, 'node' | 'inputs' | 'runId' | 'visit' | 'state'>;
 
-/** Throws `prompt_variable_unresolved` for a slot that must be filled and is not; that fails the node. */
+/** Throws `prompt_variable_unresolved` for a required slot without a value, which fails the node. */
 export function composePrompt(template: PromptTemplate, ref: PromptRef, place: Place, sha256: Sha256): ComposedPrompt {
   const values = new Map<string, string>();
   const fill = (name: string): string => {
@@ -39,7 +39,7 @@ export function composePrompt(template: PromptTemplate, ref: PromptRef, place: P
     return value;
   };
   const text = template.text.replace(slot, (_, name: string) => fill(name));
-  // Slots that must be filled count also when the text does not show them.
+  // Required slots are checked even when the text does not use them.
   for (const { name, required } of template.variables ?? []) if (required) fill(name);
   const hash = (words: string): string => `sha256:${sha256(words, 'hex')}`;
   const variableHashes = Object.fromEntries([...values].map(([name, value]) => [name, hash(value)]));

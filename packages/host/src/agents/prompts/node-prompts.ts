@@ -1,4 +1,4 @@
-/** The prompts an agent works with in a node: its own, or the templates that the node or its workflow refers to. */
+/** The prompts of an agent in a node: its own, or the templates that the node or its workflow references. */
 import { row } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
 import type { Sha256 } from '../../engine/ports.ts';
@@ -19,34 +19,34 @@ export interface PromptOptions {
   readonly sha256: Sha256;
 }
 
-/** The words that an agent, or a node without one, brings itself. */
+/** The inline prompt of an agent, or of a node without an agent. */
 export interface OwnPrompt {
   readonly layer: 'node' | 'agent-intrinsic';
-  /** Empty when there are none. */
+  /** Empty when there is no inline prompt. */
   readonly text: string;
-  /** Whose, as the record names them. */
+  /** The owner, as the record names it. */
   readonly whose: string;
   readonly agentId?: string;
 }
 
 export interface NodePrompts {
   readonly system: string;
-  /** What is put to the model first; null where no template says so. */
+  /** The first user message; null when no template defines one. */
   readonly user: string | null;
-  /** Examples that come before it. */
+  /** Examples that precede the user message. */
   readonly examples: readonly string[];
-  /** Which prompts there are and why, and in hashes what came of them; no words. */
+  /** Records which prompts were chosen and why, with hashes of the composed texts; no text. */
   readonly rows: readonly Draft[];
 }
 
-/** Throws for a template that is not there, or a slot that stays empty; that fails the node. */
+/** Throws for an unknown template or an unfilled required slot, which fails the node. */
 export function nodePrompts(context: NodeContext, own: OwnPrompt, options: PromptOptions): NodePrompts {
   const rows: Draft[] = [];
   const where = { nodeId: context.node.id };
   const texts = (kind: PromptKind): string[] =>
     referredPrompts(context, kind).flatMap((sources) => {
       const slot = slotOf(context.node.id, kind, own, sources);
-      // A kind that nobody speaks of is not resolved; the system prompt always is.
+      // A kind without any source is skipped; the system prompt is always resolved.
       if (kind !== 'system' && Object.keys(slot.sources).length === 0) return [];
       const { source, payload } = resolvePrompt(slot);
       rows.push(row('agent.promptResolved', payload, where));
@@ -61,7 +61,7 @@ export function nodePrompts(context: NodeContext, own: OwnPrompt, options: Promp
       rows.push(row('prompt.composed', said, where));
       return [text];
     });
-  // Rows come in the order of `promptKinds`.
+  // Rows follow the order of `promptKinds`.
   const system = texts('system');
   const [user = null] = texts('user');
   const examples = texts('few-shot');

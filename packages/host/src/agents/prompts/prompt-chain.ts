@@ -1,19 +1,19 @@
-/** Where a prompt comes from: the places that may give one, in order, and the record of which one did. */
+/** Resolves a prompt from an ordered chain of layers, and records which layer supplied it. */
 import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
 import { z } from 'zod';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { type PromptKind, type PromptRef, parsePromptRef, promptRef, refText } from './prompt-template.ts';
 
-/** The places, the strongest first. */
+/** The layers in order of precedence, highest first. */
 const layers = ['node', 'agent-intrinsic', 'workflow-defaults', 'host-defaults'] as const;
 export type PromptLayer = (typeof layers)[number];
 
-/** What a place has to offer: a template, or words of its own. */
+/** The prompt of a layer: a reference to a template, or inline text. */
 export type PromptSource =
   | { readonly ref: PromptRef }
   | {
       readonly text: string;
-      /** Whose words, as the record names them. */
+      /** The owner of the text, as the record names it. */
       readonly whose: string;
     };
 
@@ -25,15 +25,15 @@ export interface PromptSlot {
 }
 
 export interface ResolvedPrompt {
-  /** Null when no place had one. */
+  /** Null when no layer has a prompt. */
   readonly source: PromptSource | null;
-  /** Of the row `agent.promptResolved`. It names prompts and holds no text of any. */
+  /** Payload of the row `agent.promptResolved`: names of prompts, without any text. */
   readonly payload: PayloadOf<'agent.promptResolved'>;
 }
 
 const nameOf = (source: PromptSource): string => ('ref' in source ? refText(source.ref) : source.whose);
 
-/** The first place that has one wins; every place is in the record. */
+/** The first layer with a prompt wins. The record lists every layer. */
 export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): ResolvedPrompt {
   const place = layers.findIndex((layer) => sources[layer] !== undefined);
   const winner = layers[place];
@@ -49,7 +49,7 @@ export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): R
   return { source, payload: { nodeId, kind, ...(agentId !== undefined && { agentId }), chain, resolved } };
 }
 
-/** The names under which a node's configuration refers to templates; the last one is a list. */
+/** The config fields of a node that reference templates; `fewShotPromptRefs` is a list. */
 const nodeFields = {
   system: 'systemPromptRef',
   user: 'userPromptRef',
@@ -57,7 +57,7 @@ const nodeFields = {
   'few-shot': 'fewShotPromptRefs',
 } as const satisfies Record<PromptKind, string>;
 
-/** Those fields as the config of a node may have them. */
+/** Schemas of these fields for the config of a node. */
 export const promptRefFields = {
   systemPromptRef: z.union([promptRef, z.array(promptRef)]).optional(),
   userPromptRef: z.union([promptRef, z.array(promptRef)]).optional(),
@@ -65,7 +65,7 @@ export const promptRefFields = {
   fewShotPromptRefs: z.array(promptRef).optional(),
 } satisfies Record<(typeof nodeFields)[PromptKind], z.ZodType>;
 
-/** A node has its system prompt in words or by reference, not both. */
+/** A node has an inline system prompt or a reference, not both. */
 export const hasOneSystemPrompt = (config: { readonly systemPrompt?: unknown; readonly systemPromptRef?: unknown }) =>
   config.systemPrompt === undefined || config.systemPromptRef === undefined;
 
@@ -74,7 +74,7 @@ export const oneSystemPromptOnly = {
   message: 'config.systemPrompt and config.systemPromptRef exclude each other',
 };
 
-/** What node and workflow say about a kind of prompt: a slot for each, one of them for most kinds. */
+/** The references of a node and its workflow for a kind of prompt. Most kinds have one slot. */
 export function referredPrompts(
   { node, compiled }: Pick<NodeContext, 'node' | 'compiled'>,
   kind: PromptKind,

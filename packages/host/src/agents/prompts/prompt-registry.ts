@@ -1,13 +1,13 @@
-/** The prompt templates a host knows, by name and version. */
+/** The prompt templates of a host, by name and version. */
 import { TerminalError } from '@cairn/protocol';
 import semver from 'semver';
 import { type PromptRef, type PromptTemplate, parseTemplate, refText } from './prompt-template.ts';
 
 export class PromptRegistry {
-  /** Of each name the versions, the newest first. */
+  /** The versions of each template, newest first. */
   readonly #templates = new Map<string, readonly PromptTemplate[]>();
 
-  /** Throws `config_invalid` for a template that is none, or that is there twice. */
+  /** Throws `config_invalid` for an invalid or duplicate template. */
   constructor(templates: readonly unknown[]) {
     for (const template of templates.map(parseTemplate)) this.#add(template);
   }
@@ -25,7 +25,7 @@ export class PromptRegistry {
     this.#templates.set(templateId, sorted);
   }
 
-  /** Throws when there is none; that fails the node that asks. */
+  /** Throws when the template is unknown, which fails the node that asks. */
   find(ref: PromptRef): PromptTemplate {
     const versions = this.#templates.get(ref.templateId) ?? [];
     const found = versions.find(({ version }) => ref.version === undefined || version === ref.version);

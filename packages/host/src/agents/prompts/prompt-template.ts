@@ -1,4 +1,4 @@
-/** What a prompt template is, and how one is named. */
+/** Schemas of prompt templates and of references to them. */
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 
@@ -8,7 +8,10 @@ export type PromptKind = (typeof promptKinds)[number];
 const templateId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,127}$/);
 const version = z.string().regex(/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/);
 
-/** A slot of a template. Secrets and paths into values are not offered: what a prompt shows is in the log of its run. */
+/**
+ * A slot of a template. Secrets and paths into values are not supported, since the run's log holds the content of
+ * prompts.
+ */
 const promptVariable = z.strictObject({
   name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/),
   type: z.enum(['string', 'number', 'boolean', 'array', 'object']),
@@ -21,7 +24,7 @@ const promptVariable = z.strictObject({
 
 const MAX_TEMPLATE_UNITS = 65_536;
 
-/** Only what composing needs; what else a published template says is for people and editors. */
+/** Only the fields that composition needs, plus a name and a description for people and editors. */
 const promptTemplate = z.strictObject({
   templateId,
   version,
@@ -35,7 +38,7 @@ const promptTemplate = z.strictObject({
 export type PromptVariable = z.infer<typeof promptVariable>;
 export type PromptTemplate = z.infer<typeof promptTemplate>;
 
-/** Throws `config_invalid` with the place of the first problem. */
+/** Throws `config_invalid` with the path of the first problem. */
 export function parseTemplate(value: unknown): PromptTemplate {
   const parsed = promptTemplate.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -47,11 +50,11 @@ export function parseTemplate(value: unknown): PromptTemplate {
   });
 }
 
-/** A template by name; the newest of that name when it gives no version. */
+/** A reference to a template by name; without a version, to the newest. */
 export interface PromptRef {
   readonly templateId: string;
   readonly version?: string;
-  /** Values that come before whatever else would fill a slot. */
+  /** Values that take precedence over every other source of a slot. */
   readonly variableOverrides?: JsonObject;
 }
 
@@ -64,10 +67,10 @@ const longForm = z.strictObject({
 
 const notARef = 'must be a prompt reference, as prompt:name@1.0.0';
 
-/** A reference as a config has it, in either of its forms. */
+/** Schema of a reference in a config, in either form. */
 export const promptRef = z.union([z.string().regex(shortForm, notARef), longForm], notARef);
 
-/** A reference in either of its forms; null when it is none. */
+/** Parses a reference in either form; null when it is invalid. */
 export function parsePromptRef(value: Json | undefined): PromptRef | null {
   if (typeof value === 'string') {
     const [, id, pinned] = shortForm.exec(value) ?? [];
@@ -78,6 +81,6 @@ export function parsePromptRef(value: Json | undefined): PromptRef | null {
   return parsed.success ? (parsed.data as PromptRef) : null;
 }
 
-/** The short form, which rows carry. */
+/** The short form of a reference, which rows use. */
 export const refText = ({ templateId: id, version: pinned }: Pick<PromptRef, 'templateId' | 'version'>): string =>
   pinned === undefined ? `prompt:${id}` : `prompt:${id}@${pinned}`;

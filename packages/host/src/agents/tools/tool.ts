@@ -12,7 +12,7 @@ export interface Tool {
   /** JSON Schema of its arguments, an object. */
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject | undefined;
-  /** The strictest safety of any call; `safetyOf` gives that of one call. */
+  /** The least safe level of any call; `safetyOf` gives the level of one call. */
   readonly safety: StepSafety;
   /** Limit for one entry into the function. The wait for a person's answer does not count. */
   readonly timeoutMs: number;
