@@ -1,4 +1,4 @@
-/** Definitions of agents for tests, with what a test wants to be different. */
+/** Agent definitions for tests, with overrides. */
 import type { AgentManifest } from '@cairn/protocol';
 import type { AgentDefinition } from '../engine/ports.ts';
 

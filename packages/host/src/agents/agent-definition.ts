@@ -1,18 +1,21 @@
-/** Reads the definition of an agent as a store holds it. It is parsed here, once; inside the host it is typed. */
+/** Parses a stored agent definition. This is the only place that parses it; the rest of the host uses the type. */
 import { agentManifest, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { AgentDefinition } from '../engine/ports.ts';
 
-/** Not looked into: it was checked when the agent came, and its identity is what scripts and schemas are kept by. */
+/**
+ * Not validated again: it was checked at installation. The same object is returned, because caches of scripts and
+ * schemas use its identity.
+ */
 const object = z
   .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
   .optional();
 
-/** Open: a definition that a later version stored may say more. */
+/** Open: a later version may store more fields. */
 const definition = z.looseObject({
   packName: z.string(),
   packVersion: z.string(),
-  // Agents of the host's own code have ids that no manifest of a pack may have.
+  // Agents defined in the host's code have ids that are invalid in a pack manifest.
   manifest: z.looseObject({ ...agentManifest.shape, agentId: z.string() }),
   systemPrompt: z.string(),
   taskSchema: object,
@@ -20,7 +23,7 @@ const definition = z.looseObject({
   rehearsal: object,
 });
 
-/** Throws `internal_error` for a body that is no definition: nothing else is ever stored under such a hash. */
+/** Throws `internal_error` for an invalid body: only definitions are stored under such a hash. */
 export function readAgentDefinition(hash: string, body: string): AgentDefinition {
   const parsed = definition.safeParse(JSON.parse(body));
   if (parsed.success) return parsed.data;

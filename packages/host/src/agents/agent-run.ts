@@ -1,12 +1,12 @@
-/** A run of one agent is a run of a workflow with one node; this is that workflow. */
+/** Builds the one-node workflow that runs a single agent. */
 import type { JsonObject, PortValue, WorkflowDefinition } from '@cairn/protocol';
 
-/** Longest id of a workflow. */
+/** Maximum length of a workflow id. */
 const MAX_ID = 128;
 
 /**
- * What the run is given becomes what the node is given, by the same names. The agent is named as a node of any other
- * workflow would name it, so that nothing can behave differently.
+ * Passes each input of the run to the node under the same name. The node references the agent like a node of any
+ * workflow, so both behave the same.
  */
 export function agentRun(agentId: string, inputs: JsonObject): WorkflowDefinition {
   const ports = Object.keys(inputs)

@@ -1,4 +1,4 @@
-/** Where runs find their agents: by name when a run starts, and from then on by the content it was pinned to. */
+/** Resolves agents for runs: by name when a run starts, then by the content hash it was pinned to. */
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition, AgentPin, AgentSource } from '../engine/ports.ts';
 import type { Definitions } from '../log/ports/definitions.ts';
@@ -6,7 +6,7 @@ import { LruMap } from '../lru-map.ts';
 import { readAgentDefinition } from './agent-definition.ts';
 import type { AgentRegistry } from './registry.ts';
 
-/** Definitions kept in memory. */
+/** Most definitions cached in memory. */
 const KEPT = 200;
 
 export function createAgentSource(
@@ -35,7 +35,7 @@ export function createAgentSource(
   };
 }
 
-/** Of another tenant, or of nobody: there is no telling. */
+/** The error is the same for an agent of another tenant and for one that does not exist. */
 const unknownAgent = (agentId: string): TerminalError =>
   new TerminalError('not_found', {
     message: `There is no agent ${quoted(agentId, 260)}.`,

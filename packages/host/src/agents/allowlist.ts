@@ -1,44 +1,43 @@
 /**
- * The one place that decides which tools an agent is shown, and again, at the call, whether it may use one: what the
- * operator permits the tenant, what the host offers, what the agent's manifest lists, what the run's starter allows and
- * what the starter may do, all together.
+ * Decides which tools an agent sees and, at each call, whether it may use one. A tool must pass every list: the
+ * operator's policy, the host's registry, the agent's manifest, the run's options and the starter's scopes.
  */
 import { type JsonObject, quoted } from '@cairn/protocol';
 import type { Tool } from './tools/tool.ts';
 import type { ToolRegistry } from './tools/tool-registry.ts';
 
-/** Lines of a list, and what the list is called where somebody would look for it. */
+/** Lines of an allowlist, and its name as users find it in configuration. */
 export interface ToolLines {
   readonly name: string;
   readonly lines: readonly string[];
 }
 
-/** What the operator permits: one list for all, and lists that take its place for single tenants. */
+/** The operator's policy: a default list, and lists that replace it for single tenants. */
 export interface ToolPolicy {
-  /** Undefined: every tool that the host offers. */
+  /** Undefined: every tool of the host. */
   readonly allow: readonly string[] | undefined;
   readonly tenants: Readonly<Record<string, readonly string[]>>;
 }
 
-/** All that decides about the tools of one agent in one run. */
+/** The inputs of the decision for one agent in one run. */
 export interface ToolAccess {
-  /** What the host offers. */
+  /** The tools of the host. */
   readonly registry: ToolRegistry;
-  /** What the operator permits the tenant: see `permitted`. */
+  /** The operator's list for the tenant: see `permitted`. */
   readonly policy: ToolLines;
-  /** `toolAllowlist` of the manifest; left out means none. */
+  /** `toolAllowlist` of the manifest; undefined means no tools. */
   readonly allowlist: readonly string[] | undefined;
-  /** What the run's starter allows: see `ceilingOf`. */
+  /** The list from the run's options: see `ceilingOf`. */
   readonly ceiling: readonly string[] | undefined;
-  /** `tool:` scopes of the run's starter; undefined when they are not known. */
+  /** `tool:` scopes of the run's starter; undefined when unknown. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** Which lines let a tool pass, or which one stopped it, in words. */
+/** The lines that allowed a tool, or the line that denied it, as text. */
 export type ToolRule = string;
 
 export interface ShownTool {
-  /** What the model calls it. */
+  /** The name shown to the model. */
   readonly name: string;
   readonly tool: Tool;
   readonly rule: ToolRule;
@@ -48,20 +47,20 @@ export type Authorization =
   | { readonly allowed: true; readonly tool: Tool; readonly rule: ToolRule }
   | {
       readonly allowed: false;
-      /** `tool_not_found` for what nobody here has. */
+      /** `tool_not_found` when the host has no such tool. */
       readonly code: 'forbidden' | 'tool_not_found';
-      /** The tool's id; the name as the model wrote it when nobody has such a tool. */
+      /** The id of the tool, or the model's name for an unknown tool. */
       readonly toolId: string;
       readonly message: string;
-      /** The line, or the lack of one, that decided. */
+      /** The line that decided, or the missing one. */
       readonly rule: ToolRule;
       readonly requiredScopes: readonly string[];
     };
 
-/** The key of a run's options by which its starter says what tools it may use. */
+/** The key in a run's options that limits its tools. */
 const CEILING = 'cairn.tools';
 
-/** The tools an agent is shown, by id. */
+/** The tools an agent sees, sorted by id. */
 export function toolSurface(access: ToolAccess): readonly ShownTool[] {
   return access.registry.all.flatMap((tool) => {
     const judged = judge(access, tool);
@@ -69,7 +68,7 @@ export function toolSurface(access: ToolAccess): readonly ShownTool[] {
   });
 }
 
-/** Whether an agent may call what its model named; what was shown is not believed. */
+/** Checks whether an agent may call the named tool. It does not rely on the tools shown before. */
 export function authorize(access: ToolAccess, name: string): Authorization {
   const tool = access.registry.called(name);
   if (tool !== undefined) return judge(access, tool);
@@ -83,7 +82,7 @@ export function authorize(access: ToolAccess, name: string): Authorization {
   };
 }
 
-/** What a tenant may be permitted at most, whoever asks for it. */
+/** The operator's list for a tenant: the upper limit for every agent and run. */
 export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry, tenant: string): ToolLines {
   const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
   if (own !== undefined) return { name: `tools.tenants.${tenant}`, lines: own };
@@ -92,20 +91,20 @@ export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry
   return { name: 'tools.allow (default)', lines: [...scopes].map((scope) => `${scope}:*`) };
 }
 
-/** The tools that a caller may have called for it, whichever agent calls: what the catalogue lists. */
+/** The tools that a caller may use through any agent, as the catalogue lists them. */
 export const invocable = (access: Pick<ToolAccess, 'registry' | 'policy' | 'scopes'>): readonly Tool[] =>
   access.registry.all.filter(
     (tool) => firstLine(access.policy.lines, tool.id) !== -1 && missingScopes(access, tool).length === 0,
   );
 
-/** What a run's options say of its tools; undefined when they say nothing, and nothing at all when they say it wrongly. */
+/** The tool list in a run's options. Undefined when absent; empty, which allows no tools, when malformed. */
 export function ceilingOf(configurable: JsonObject | null | undefined): readonly string[] | undefined {
   const value = configurable?.[CEILING];
   if (value === undefined) return undefined;
   return Array.isArray(value) && value.every((line) => typeof line === 'string') ? value : [];
 }
 
-/** An id, `*`, or a beginning that ends at a `:` or `.`, followed by `*`. */
+/** An id, `*`, or a prefix that ends at `:` or `.`, followed by `*`. */
 export const toolLinePattern = /^(\*|[a-z0-9][a-z0-9.-]*:([A-Za-z0-9._-]*\.)?\*|[a-z0-9][a-z0-9.-]*:[A-Za-z0-9._-]+)$/;
 
 function judge(access: ToolAccess, tool: Tool): Authorization {
@@ -127,7 +126,7 @@ function judge(access: ToolAccess, tool: Tool): Authorization {
   return { allowed: true, tool, rule: passed.join('; ') };
 }
 
-/** A `*` of a manifest is a wish for everything, and counts only where the operator has said `*` as well. */
+/** A `*` in a manifest counts only if the operator's list has `*` as well. */
 function allowlistLine({ allowlist, policy }: ToolAccess, id: string): { line: string } | { missing: string } {
   if (allowlist === undefined) return { missing: 'toolAllowlist is missing, which means no tools' };
   const list = { name: 'toolAllowlist', lines: allowlist };
@@ -145,7 +144,7 @@ function denied(tool: Tool, rule: ToolRule): Authorization {
   return { allowed: false, code: 'forbidden', toolId: tool.id, message, rule, requiredScopes: tool.needs };
 }
 
-/** Scopes that are not known are not held. */
+/** Treats unknown scopes as not held. */
 const missingScopes = ({ scopes = [] }: Pick<ToolAccess, 'scopes'>, { needs }: Tool): readonly string[] =>
   scopes.includes('tool:*') ? [] : needs.filter((scope) => !scopes.includes(scope));
 

@@ -1,7 +1,7 @@
-/** How sure agents say they are against what people say of their decisions: a fold over the rows that tell either. */
+/** Compares the stated confidence of agents with human verdicts on their decisions, as a fold over rows. */
 import type { AgentCalibration, Json, JsonObject } from '@cairn/protocol';
 
-/** The rows it is made of; runs that end take what they had held with them. */
+/** The rows that the fold reads. A run that ends drops its pending decisions. */
 export const calibrationTypes = [
   'agent.decided',
   'interrupt.requested',
@@ -29,10 +29,12 @@ type Verdict = 'approved' | 'edited' | 'rejected' | 'expired';
 
 const BUCKETS = 10;
 
-/** Takes rows of one tenant, each run's in order. What it keeps grows with the agents and with what is held, not with the log. */
+/**
+ * Takes rows of one tenant, in order for each run. Memory grows with agents and pending decisions, not with the log.
+ */
 export class CalibrationFold {
   readonly #agents = new Map<string, (Tally | undefined)[]>();
-  /** Decisions that wait for a person, by run, then by interrupt. */
+  /** Decisions that wait for human review, by run and interrupt. */
   readonly #held = new Map<string, Map<string, Tally>>();
 
   take({ runId, type, payload }: CalibrationRow): void {
@@ -53,7 +55,7 @@ export class CalibrationFold {
     }
   }
 
-  /** By agentId; buckets without a decision are left out. */
+  /** Sorted by agentId; empty buckets are left out. */
   agents(): AgentCalibration[] {
     const ids = [...this.#agents.keys()].sort();
     return ids.map((agentId) => {
@@ -96,7 +98,7 @@ export class CalibrationFold {
   }
 }
 
-/** An answer that names no action is another decision. */
+/** An answer without an action replaces the decision, so it counts as edited. */
 function verdictOf({ reason, resumeValue }: JsonObject): Verdict {
   if (reason === 'timeout') return 'expired';
   const action = (resumeValue as { readonly action?: Json } | null | undefined)?.action;

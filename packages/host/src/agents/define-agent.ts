@@ -1,4 +1,4 @@
-/** An agent written in code: it ends in the same registry, as the same plain definition, as one that a pack brings. */
+/** Defines an agent in code. It is stored in the same registry and format as an agent of a pack. */
 import {
   type AgentManifest,
   agentManifest,
@@ -13,41 +13,41 @@ import { compileSchema } from '../engine/values/schemas.ts';
 import { readScript } from './models/scripted/script.ts';
 
 export interface AgentOptions {
-  /** `host:<name>`, known to this host alone; or `<tier>.<org>.<pack>.<agent>`, as agents of packs are called. */
+  /** `host:<name>`, local to this host; or `<tier>.<org>.<pack>.<agent>`, like agents of packs. */
   readonly id: string;
-  /** What people call it. */
+  /** The display name. */
   readonly persona: string;
   /** The system prompt. */
   readonly instructions: string;
-  /** Which of the configured models it gets. Default `general`. */
+  /** Selects the configured model. Default `general`. */
   readonly modelClass?: ManifestModelClass;
   /** Default: the persona. */
   readonly label?: string;
   readonly description?: string;
-  /** The tools it may call, by id or as `defineTool` gives them. Default: none. */
+  /** The tools it may call, as ids or results of `defineTool`. Default: none. */
   readonly tools?: readonly (string | { readonly id: string })[];
-  /** What a task must look like, as a zod schema or a JSON Schema. */
+  /** Schema of a task: a zod schema or a JSON Schema. */
   readonly task?: z.ZodType | JsonObject;
-  /** What its result must look like. */
+  /** Schema of the result. */
   readonly result?: z.ZodType | JsonObject;
-  /** A decision that it is less sure of is put before a human. Default 0.7. */
+  /** Decisions below this confidence need human review. Default 0.7. */
   readonly confidenceThreshold?: number;
-  /** What of its past it reads and writes. */
+  /** The memories it reads and writes. */
   readonly memory?: AgentManifest['memoryShape'];
-  /** A script for the scripted model, to try it without another. */
+  /** A script for the scripted model, to try the agent without a provider. */
   readonly rehearsal?: JsonObject;
 }
 
-/** What `createHost({ agents })` takes. */
+/** An element of `createHost({ agents })`. */
 export interface DefinedAgent {
   readonly agentId: string;
   readonly definition: Omit<AgentDefinition, 'packName' | 'packVersion'>;
 }
 
-/** Further colons are kept for what a host makes up: agents of peers, of other hosts, of tests. */
+/** Ids with further colons are reserved for agents that the host generates: of peers, of other hosts, of tests. */
 const ownId = /^host:[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 
-/** Throws `config_invalid` for what is no agent; whether its tools are there is seen when it runs. */
+/** Throws `config_invalid` for invalid options. Whether its tools exist is checked at run time. */
 export function defineAgent(options: AgentOptions): DefinedAgent {
   const { id: agentId, rehearsal } = options;
   const taskSchema = schemaOf(agentId, 'task', options.task);
@@ -73,7 +73,7 @@ function manifestOf(options: AgentOptions): AgentManifest {
   const { id, persona, modelClass = 'general', label, description, tools = [], confidenceThreshold, memory } = options;
   const isOwn = ownId.test(id) && id.length <= 256;
   const parsed = agentManifest.safeParse({
-    // The shape of a manifest refuses ids of a host, which no pack may have. All else of it holds here, too.
+    // The manifest schema rejects `host:` ids, which no pack may use. All other rules apply here too.
     agentId: isOwn ? 'local.host.agent' : id,
     persona,
     modelClass,
@@ -93,7 +93,7 @@ function manifestOf(options: AgentOptions): AgentManifest {
 const ID_RULE =
   'must be host:<name>, or <tier>.<org>.<pack>.<agent> where the tier is core, vendor, community, private or local';
 
-/** How the fields of a manifest are called here, where that differs. */
+/** Maps manifest fields to the option names that differ. */
 const optionOf: Readonly<Record<string, string>> = {
   agentId: 'id',
   systemPrompt: 'instructions',

@@ -1,12 +1,15 @@
-/** What others learn of an installed agent: chosen fields of its manifest, and what of its wishes this host does not meet. */
+/**
+ * Builds the public inventory entry of an agent: selected manifest fields, and requirements that this host does not
+ * meet.
+ */
 import type { AgentInventoryEntry, AgentManifest, Discovery, MemoryDimension, PackManifest } from '@cairn/protocol';
 import { hasCapability } from './packs/capabilities.ts';
 import { unmetPeers } from './packs/requirements.ts';
 
-/** Where an agent comes from. */
+/** The pack of an agent. */
 type Pack = Pick<PackManifest, 'name' | 'version' | 'peerDependencies'>;
 
-/** Fields are named one by one: whatever a manifest may come to hold stays out until it is put here. */
+/** Lists fields one by one, so that new manifest fields stay private until they are added here. */
 export function inventoryEntry(agent: AgentManifest, pack: Pack, discovery: Discovery): AgentInventoryEntry {
   const { agentId, persona, label = persona, description, modelClass, toolAllowlist = [], handoff, confidence } = agent;
   const degraded = degradedOf(agent, pack, discovery);
@@ -28,7 +31,7 @@ export function inventoryEntry(agent: AgentManifest, pack: Pack, discovery: Disc
   };
 }
 
-/** Asked of the host as it is now, which may have gained or lost something since the pack came. */
+/** Evaluated against the current host, whose capabilities may have changed since the installation. */
 function degradedOf(agent: AgentManifest, pack: Pack, discovery: Discovery): readonly string[] {
   const needs = (agent.requiresCapabilities ?? []).filter((key) => !hasCapability(discovery, key));
   return [...new Set([...unmetPeers(pack, discovery), ...needs])].sort();

@@ -1,4 +1,4 @@
-/** Lets things happen one after the other, each whatever became of the one before. */
+/** Runs async functions one at a time, in order. A failure does not stop the next one. */
 
 export type InTurn = <Result>(act: () => Promise<Result>) => Promise<Result>;
 

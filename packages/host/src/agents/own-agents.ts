@@ -1,10 +1,10 @@
-/** The agents that a host's own code defines, as the registry keeps them: they have no pack, so that the host stands for one. */
+/** Registry entries of agents defined in the host's code. They have no pack, so the host takes its place. */
 import { type AgentInventoryEntry, type AgentRef, agentRefOf, type Discovery, TerminalError } from '@cairn/protocol';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { type StoredAgent, storedAgent } from './packs/pack-agents.ts';
 
-/** What stands where an agent of a pack names its pack. No pack can have this name. */
+/** The pack name of these agents. No real pack can have it. */
 const OWN_PACK = 'host';
 
 export interface OwnAgent {
@@ -15,21 +15,21 @@ export interface OwnAgent {
   readonly ref: AgentRef;
 }
 
-/** `version` is the host's. Throws for two of one id. */
+/** `version` is the host's. Throws for duplicate ids. */
 export function ownAgents(agents: readonly DefinedAgent[], version: string): readonly OwnAgent[] {
   const own = new Map<string, OwnAgent>();
   for (const agent of agents) {
     const { agentId } = agent;
     if (own.has(agentId)) throw definedTwice(agentId);
     const definition = storedAgent({ packName: OWN_PACK, packVersion: version, ...agent.definition });
-    // It came from no manifest, so that none is named.
+    // The agent has no source manifest, so the reference names none.
     const { sourceManifestId: _, ...ref } = agentRefOf(agent.definition.manifest, version);
     own.set(agentId, { agentId, agent, version, definition, ref });
   }
   return [...own.values()];
 }
 
-/** Its schemas are no files, so that the manifest has no references that tell of them. */
+/** The schemas are not files, so the manifest has no references to derive `hasHandoffSchemas` from. */
 export function ownEntry({ agent, version }: OwnAgent, discovery: Discovery): AgentInventoryEntry {
   const { manifest, taskSchema, returnSchema } = agent.definition;
   const entry = inventoryEntry(manifest, { name: OWN_PACK, version }, discovery);

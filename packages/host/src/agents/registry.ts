@@ -1,4 +1,4 @@
-/** The agents of a host: those written in code, packs of the host itself, from its folders, and packs of tenants, from its records. */
+/** The agents of a host: defined in code, from packs in the host's folders, and from packs that tenants installed. */
 import {
   type AgentInventoryEntry,
   type AgentRef,
@@ -30,21 +30,21 @@ export interface AgentRegistryPorts {
   readonly now: () => number;
   readonly policy: TrustPolicy;
   readonly discovery: Discovery;
-  /** Knows what must not be stored. Default: nothing. */
+  /** Detects secrets, which must not be stored. Default: none. */
   readonly redactor?: Redactor | null;
 }
 
-/** An agent as it is now: what it is by content, and who it is on the wire. */
+/** The current version of an agent: its content hash, and its reference on the wire. */
 export interface KnownAgent {
   readonly agentId: string;
   readonly hash: string;
   readonly ref: AgentRef;
 }
 
-/** Agents that belong together and may hand work to each other: those of one pack, or those of the host's code. */
+/** Agents that may hand off work to each other: those of one pack, or those defined in the host's code. */
 export type HandoffGroup = readonly KnownAgent[];
 
-/** A pack that is there, whoever has it. */
+/** An installed pack of the host or of a tenant. */
 interface KnownPack {
   readonly manifest: PackManifest;
   readonly agents: PackBody['agents'];
@@ -54,28 +54,31 @@ interface KnownPack {
   readonly installedAt: number;
 }
 
-/** What a record keeps as JSON. The agents are definitions of their own, so that a removed pack still has them. */
+/** The JSON body of a pack record. Agents are stored as separate definitions, which outlive the pack. */
 interface PackBody {
   readonly manifest: PackManifest;
   readonly signedBy: string | null;
   readonly agents: readonly { readonly agentId: string; readonly hash: string }[];
 }
 
-/** Most packs of one tenant: its inventory is one answer, and each pack is a part of it. */
+/** Most packs of one tenant: the inventory returns all of them in one response. */
 export const MAX_PACKS = 100;
 
 export class AgentRegistry {
   readonly #ports: AgentRegistryPorts;
   readonly #host = new Map<string, KnownPack>();
   #own: readonly OwnAgent[] = [];
-  /** One change at a time: what a check saw is still so when its pack is written. */
+  /** Serializes changes, so that the result of a check still holds when its pack is written. */
   readonly #inTurn = oneAtATime();
 
   constructor(ports: AgentRegistryPorts) {
     this.#ports = ports;
   }
 
-  /** Takes in the agents that the host's own code defines, for everybody, until it stops. Before any pack. */
+  /**
+   * Registers the agents defined in the host's code, for all tenants, until the host stops. Call it before any pack is
+   * installed.
+   */
   defineOwn(agents: readonly DefinedAgent[], version: string): Promise<void> {
     return this.#inTurn(async () => {
       const own = ownAgents(agents, version);
@@ -85,7 +88,7 @@ export class AgentRegistry {
     });
   }
 
-  /** Installs a pack for everybody on this host, until it stops; gives the workflows that come with it. */
+  /** Installs a pack for all tenants until the host stops. Returns the pack's workflows. */
   installForHost(files: PackFiles): Promise<readonly PackWorkflow[]> {
     return this.#inTurn(async () => {
       const known = [...this.#host.values()];
@@ -101,7 +104,7 @@ export class AgentRegistry {
     });
   }
 
-  /** Installs a pack for one tenant. The same again is no error; another version takes the place of the one before. */
+  /** Installs a pack for one tenant. Reinstalling it is no error; another version replaces the installed one. */
   install(tenant: string, files: PackFiles): Promise<InstalledPack> {
     return this.#inTurn(async () => {
       const known = await this.#visible(tenant);
@@ -117,7 +120,7 @@ export class AgentRegistry {
     });
   }
 
-  /** `not_found` for what the tenant does not have, also when the host has it. */
+  /** Throws `not_found` for a pack that the tenant did not install, even if the host has it. */
   remove(tenant: string, name: string): Promise<void> {
     return this.#inTurn(async () => {
       const known = await this.#visible(tenant);
@@ -128,13 +131,13 @@ export class AgentRegistry {
     });
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async packs(tenant: string): Promise<readonly InstalledPack[]> {
     const known = await this.#visible(tenant);
     return known.map((pack) => this.#shown(pack)).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** By id. */
+  /** Sorted by id. */
   async agents(tenant: string): Promise<readonly AgentInventoryEntry[]> {
     const { discovery } = this.#ports;
     const ofPacks = (await this.#visible(tenant)).flatMap(({ manifest }) =>
@@ -144,13 +147,16 @@ export class AgentRegistry {
     return entries.sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
   }
 
-  /** All agents of the tenant, by whom they belong with. */
+  /** All agents visible to the tenant, by handoff group. */
   async handoffGroups(tenant: string): Promise<readonly HandoffGroup[]> {
     const own = this.#own.map(({ agentId, definition, ref }) => ({ agentId, hash: definition.hash, ref }));
     return [own, ...(await this.#visible(tenant)).map(handoffGroupOf)];
   }
 
-  /** The host's own win over a tenant's of the same name or with the same agent: the operator put them there. */
+  /**
+   * Packs and agents of the host take precedence over a tenant's with the same name or agent: the operator put them
+   * there.
+   */
   async #visible(tenant: string): Promise<readonly KnownPack[]> {
     const host = [...this.#host.values()];
     const taken = new Set([...this.#own, ...host.flatMap(({ agents }) => agents)].map(({ agentId }) => agentId));
@@ -169,7 +175,7 @@ export class AgentRegistry {
     return pack;
   }
 
-  /** Names nest, so that two packs may claim one agent: `a.b.c` and `a.b.c.d` both hold `a.b.c.d.e`. */
+  /** Pack names nest, so two packs may claim one agent: `a.b.c` and `a.b.c.d` both contain `a.b.c.d.e`. */
   #refuseTwins({ manifest }: CheckedPack, known: readonly KnownPack[]): void {
     const ids = new Set((manifest.agents ?? []).map(({ agentId }) => agentId));
     const own = this.#own.find(({ agentId }) => ids.has(agentId));
@@ -186,7 +192,7 @@ export class AgentRegistry {
     }
   }
 
-  /** What is kept word for word must hold none. */
+  /** Definitions are stored verbatim, so they must contain no secrets. */
   #refuseSecrets(what: string, value: unknown): void {
     refuseSecrets(this.#ports.redactor ?? null, what, value);
   }

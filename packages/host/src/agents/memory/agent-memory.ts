@@ -1,4 +1,4 @@
-/** Which memories an agent has, by what its manifest says, and what it does with them through its tools. */
+/** The memories that an agent's manifest declares, and the operations of its memory tools on them. */
 import {
   type AgentManifest,
   foldEventOf,
@@ -16,7 +16,7 @@ import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';
 import { longTermRef } from './memory-refs.ts';
 
-/** From the one that lasts longest to the one that ends with the run. */
+/** Ordered by lifetime, longest first; the scratchpad ends with the run. */
 const names: readonly MemoryName[] = ['long-term', 'conversation', 'scratchpad'];
 
 type MemoryShape = AgentManifest['memoryShape'];
@@ -24,11 +24,11 @@ type MemoryShape = AgentManifest['memoryShape'];
 const shapeKeys = { 'long-term': 'longTerm', conversation: 'conversation', scratchpad: 'scratchpad' } as const;
 
 export interface Recollection extends MemoryEntry {
-  /** Which of the agent's memories it is in. */
+  /** The memory that holds the entry. */
   readonly in: MemoryName;
 }
 
-/** One of an agent's memories, and what it is called where it is kept. */
+/** A memory of an agent, with its reference in the store. */
 interface OwnMemory {
   readonly name: MemoryName;
   readonly ref: string;
@@ -44,7 +44,7 @@ export interface AgentMemoryPorts {
 
 const DEFAULT_RECALLED = 10;
 const MAX_RECALLED = 50;
-/** All that one recall gives, in characters: it becomes a part of an event and of a prompt. */
+/** Most characters in one recall: they become part of an event and of a prompt. */
 const MAX_RECALLED_LENGTH = 64_000;
 
 export class AgentMemory implements MemoryPort {
@@ -54,13 +54,16 @@ export class AgentMemory implements MemoryPort {
     this.#ports = ports;
   }
 
-  /** Keeps it in the memory that was named, or in the one of the agent's that lasts longest. */
+  /** Writes to the named memory, or to the agent's longest-lived one. */
   async remember(call: AgentCall, { in: wanted, ...entry }: RememberRequest): Promise<Recollection> {
     const [{ name, ref }] = await this.#memoriesOf(call, wanted);
     return { ...(await this.#ports.memory.put(call, ref, entry)), in: name };
   }
 
-  /** The best of each of the agent's memories, then the second of each, and so on; what does not fit is left off. */
+  /**
+   * Interleaves the memories by rank: the best entry of each, then the second of each. Entries that do not fit are left
+   * out.
+   */
   async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, in: wanted }: MemoryQuery) {
     const most = Math.max(1, Math.min(Math.floor(limit), MAX_RECALLED));
     const found: { readonly place: number; readonly entry: Recollection }[] = [];
@@ -76,7 +79,7 @@ export class AgentMemory implements MemoryPort {
     return fitting(best.map(({ entry }) => entry));
   }
 
-  /** Whether it was there; the agent sees it until its turn is over. */
+  /** Returns whether the entry existed. The agent still sees it until its turn ends. */
   async forget(call: AgentCall, { id, in: wanted }: Parameters<MemoryPort['forget']>[1]): Promise<boolean> {
     for (const { ref } of await this.#memoriesOf(call, wanted)) {
       if (await this.#ports.memory.delete(call, ref, id)) return true;
@@ -84,7 +87,7 @@ export class AgentMemory implements MemoryPort {
     return false;
   }
 
-  /** The one that was named, or all that the agent has. */
+  /** The named memory, or all memories of the agent. */
   async #memoriesOf(call: AgentCall, wanted: MemoryName | undefined): Promise<readonly [OwnMemory, ...OwnMemory[]]> {
     const started = await this.#startOf(call.runId);
     const shape = await this.#shapeOf(started, call.agentId);
@@ -99,7 +102,7 @@ export class AgentMemory implements MemoryPort {
     });
   }
 
-  /** What the run began with, by its first row. */
+  /** The payload of the run's first row. */
   async #startOf(runId: RunId): Promise<PayloadOf<'run.started'>> {
     const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1 });
     const event = first === undefined ? undefined : foldEventOf(first);
@@ -107,7 +110,7 @@ export class AgentMemory implements MemoryPort {
     return event.payload;
   }
 
-  /** As the run was pinned to the agent, whatever became of its pack. */
+  /** The shape in the pinned definition, even if the pack has changed or is gone. */
   async #shapeOf({ agents = {} }: PayloadOf<'run.started'>, agentId: string): Promise<MemoryShape> {
     const pin = Object.hasOwn(agents, agentId) ? agents[agentId] : undefined;
     if (pin === undefined) return undefined;
@@ -116,7 +119,7 @@ export class AgentMemory implements MemoryPort {
   }
 }
 
-/** No agent can have a name that begins like the others. Runs that were started apart have no part in the conversation around them. */
+/** The prefixes cannot collide with an agent id. An isolated run does not share the conversation of its context. */
 function refOf(name: MemoryName, { agentId, contextId }: AgentCall, scope: MemoryScope): string {
   if (name === 'long-term') return longTermRef(agentId);
   if (name === 'scratchpad') return `run:${scope.runId}`;

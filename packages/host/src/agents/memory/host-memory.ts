@@ -1,4 +1,4 @@
-/** The memory of a host put together: for the tools of agents, and for their names on the wire. */
+/** Assembles the memory of a host: the port of the memory tools, and memory references for pinned agents. */
 import type { AgentSource, Sha256 } from '../../engine/ports.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { AgentMemory } from './agent-memory.ts';
@@ -16,7 +16,7 @@ export interface HostMemory {
   readonly memory: Memory;
   /** For `openwop:remember`, `openwop:recall` and `openwop:forget`. */
   readonly port: AgentMemory;
-  /** In the place of the source that was given. */
+  /** Replaces the given source. */
   readonly agentSource: AgentSource;
 }
 

@@ -1,10 +1,10 @@
-/** How the memory that lasts is called on the wire: agents that have one carry its name wherever a run tells of them. */
+/** Adds the reference of long-term memory to agents, so that it appears wherever a run names them. */
 import type { AgentPin, AgentSource } from '../../engine/ports.ts';
 
-/** The agent's own: the same in every run of a tenant, and another one's for every other tenant. */
+/** One per agent and tenant: shared by all runs of a tenant, and separate between tenants. */
 export const longTermRef = (agentId: string): string => agentId;
 
-/** The same source; agents whose manifest gives them long-term memory are pinned with its name. */
+/** Wraps a source so that pins of agents with long-term memory carry its reference. */
 export const withMemoryRefs = (agentSource: AgentSource): AgentSource => ({
   async pin(tenant, agentIds) {
     const pins = await agentSource.pin(tenant, agentIds);

@@ -1,4 +1,4 @@
-/** Runs over a real store that write into its memories, for tests; not shipped. */
+/** Runs over a real store that write to its memories. For tests only; not shipped. */
 import { hash } from 'node:crypto';
 import { audienceOf, type ContextId, type JsonObject, type RunId } from '@cairn/protocol';
 import { present } from '../../../test/kit/present.ts';
@@ -10,7 +10,7 @@ import { Memory, type MemoryCall } from './memory.ts';
 
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
-/** What a run begins with. */
+/** Fields of the run's first row. */
 interface Beginning {
   readonly tenant?: string;
   readonly agents?: JsonObject;
@@ -40,7 +40,7 @@ export class MemoryRuns {
 
   end = (runId: RunId) => this.store.log.append({ runId, rows: [this.#row('run.completed', {})] });
 
-  /** A call of a turn of the run, asked for by the row that the run has last. */
+  /** A call of a turn. Appends the row that requests it. */
   async call(
     runId: RunId,
     turn: number,

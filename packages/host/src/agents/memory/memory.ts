@@ -1,6 +1,6 @@
 /**
- * The memory of agents as the protocol has it: list, get, put and delete, with search beside them. What is written goes
- * into the log of the run that writes it, and is there when its row is; so a call that is made again writes nothing twice.
+ * The protocol's memory interface: list, get, put and delete, plus search. A write is a row in the log of its run and
+ * becomes visible with that row. A repeated call therefore writes nothing twice.
  */
 import { isoTime, quoted, TerminalError } from '@cairn/protocol';
 import type { Sha256 } from '../../engine/ports.ts';
@@ -8,7 +8,7 @@ import type { Memories, MemoryRecord, MemoryRecordQuery } from '../../log/ports/
 import { utf8Size } from '../../utf8.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 
-/** An entry as the wire has it (closed). */
+/** An entry in its wire format (closed). */
 export interface MemoryEntry {
   readonly id: string;
   readonly content: string;
@@ -20,19 +20,19 @@ export interface MemoryEntry {
 export interface NewMemoryEntry {
   readonly content: string;
   readonly tags?: readonly string[] | undefined;
-  /** From then on nobody sees it. */
+  /** From this time on the entry is not visible. */
   readonly expiresAt?: number | undefined;
-  /** The same, counted from the moment it is written. */
+  /** Like `expiresAt`, counted from the write. */
   readonly ttlMs?: number | undefined;
 }
 
 export interface ListOptions {
-  /** 0 or left out: the host's own limit, 100. */
+  /** 0 or undefined: the host's limit, 100. */
   readonly limit?: number | undefined;
   readonly tag?: string | undefined;
 }
 
-/** The call in which a memory is read or written: it decides whose memory it is, and what of it can be seen. */
+/** The call that reads or writes a memory. It determines the owner and which entries are visible. */
 export type MemoryCall = Pick<
   HostToolContext,
   'tenant' | 'runId' | 'nodeId' | 'agentId' | 'callId' | 'requestedSeq' | 'record'
@@ -59,7 +59,7 @@ export class Memory {
     this.#ports = ports;
   }
 
-  /** Newest first. A reference that is not one, or that the tenant never used, has nothing. */
+  /** Newest first. Empty for an invalid reference, or one that the tenant never used. */
   async list(call: MemoryCall, memoryRef: string, options: ListOptions = {}): Promise<readonly MemoryEntry[]> {
     const query = this.#query(call, memoryRef, options);
     return query === null ? [] : (await this.#ports.memories.list(query)).map(shown);
@@ -71,7 +71,7 @@ export class Memory {
     return found === null ? null : shown(found);
   }
 
-  /** What holds words of the text, best first. */
+  /** Entries that contain words of the text, best match first. */
   async search(
     call: MemoryCall,
     memoryRef: string,
@@ -83,8 +83,8 @@ export class Memory {
   }
 
   /**
-   * Resolves once the entry is durable, with the entry as it is kept. Its id follows from the call and the number of the
-   * write in it, so that the same write is the same entry. Throws `validation_error`.
+   * Resolves with the stored entry once it is durable. The id is derived from the call and the number of the write in
+   * it, so a repeated write is the same entry. Throws `validation_error`.
    */
   async put(call: MemoryCall, memoryRef: string, entry: NewMemoryEntry, number = 0): Promise<MemoryEntry> {
     if (!isRef(memoryRef))
@@ -104,7 +104,7 @@ export class Memory {
     return (await this.#kept(call, memoryRef, memoryId)) as MemoryEntry;
   }
 
-  /** Whether the run saw such an entry, which it does no more from its next turn on. */
+  /** Returns whether the run saw the entry. The run stops seeing it from its next turn on. */
   async delete(call: MemoryCall, memoryRef: string, id: string): Promise<boolean> {
     if ((await this.get(call, memoryRef, id)) === null) return false;
     const payload = { memoryRef, memoryId: id, turn: turnOf(call) };
@@ -112,7 +112,7 @@ export class Memory {
     return true;
   }
 
-  /** What the run has written, expired, dropped by others or not: a write is not made twice because nobody sees it. */
+  /** An entry that the run wrote, even if it has expired or was deleted by others: it must not be written again. */
   async #kept({ tenant, runId }: MemoryCall, memoryRef: string, id: string): Promise<MemoryEntry | null> {
     const asOf = { runId, beforeSeq: Number.MAX_SAFE_INTEGER };
     const found = await this.#ports.memories.get({ tenant, memoryRef, now: 0, asOf }, id);
@@ -133,10 +133,10 @@ export class Memory {
   }
 }
 
-/** All calls of one turn of an agent have one beginning: `<node>#<visit>.<attempt>/t<turn>.<number>`. */
+/** All calls of one turn share a prefix: `<node>#<visit>.<attempt>/t<turn>.<number>`. */
 const turnOf = ({ callId }: MemoryCall): string => callId.slice(0, Math.max(0, callId.lastIndexOf('.')));
 
-/** Any text of the right length without control characters; what it means is for whoever made it. */
+/** Any text of valid length without control characters. Its meaning is up to its creator. */
 const isRef = (memoryRef: string): boolean =>
   typeof memoryRef === 'string' &&
   memoryRef.length > 0 &&
@@ -169,7 +169,7 @@ function expiryOf(entry: NewMemoryEntry, now: number): { readonly expiresAt?: st
   throw refused(`it expires at ${when}, and now it is ${isoTime(now)}`, 'Give an instant to come, or none.');
 }
 
-/** Says nothing of what other entries hold. */
+/** Reveals nothing about other entries. */
 const refused = (why: string, hint: string): TerminalError =>
   new TerminalError('validation_error', { message: `This cannot be remembered: ${why}.`, hint });
 

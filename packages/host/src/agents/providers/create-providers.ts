@@ -1,4 +1,4 @@
-/** The providers of a configuration, ready to be asked for models; nothing is loaded or called before a turn is. */
+/** Creates the configured providers. Nothing is loaded or called before the first turn. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type Model, modelCapabilities } from '../models/model-port.ts';
 import type { Provider } from '../models/model-registry.ts';
@@ -35,7 +35,7 @@ function providerOf(name: string, config: ProviderConfig, { fetch }: ProviderPor
       prices: known.prices ?? null,
       isScripted: false,
       maxSilenceMs: config.maxSilenceMs,
-      // The key is revealed for the call and kept by nobody; building the model around it costs microseconds.
+      // The key is revealed per call and not kept. Building the model for each call costs microseconds.
       stream: (call) =>
         streamOf({ provider: name, load: () => load(modelId, call.credential ?? config.apiKey?.reveal()) }, call),
     };

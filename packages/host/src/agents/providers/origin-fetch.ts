@@ -1,7 +1,9 @@
-/** Calls one origin and nothing else: no other address, no redirect, no answer without end. A key goes nowhere it was not meant for. */
+/**
+ * A fetch that is limited to one origin, follows no redirects and bounds the response. API keys reach only that origin.
+ */
 import { ModelError } from '../models/model-error.ts';
 
-/** More than any answer that is taken; what is longer is cut off. */
+/** Larger than any valid response; a longer one fails. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export function originFetch(origin: string, fetch: typeof globalThis.fetch): typeof globalThis.fetch {

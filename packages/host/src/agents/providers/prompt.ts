@@ -1,4 +1,4 @@
-/** A call of ours as the provider interface takes it. */
+/** Converts a model call to the options of the provider interface. */
 import type {
   JSONSchema7,
   JSONValue,
@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import type { ModelCall } from '../models/model-port.ts';
 import type { ModelMessage } from '../models/turn.ts';
 
-/** Schemas were compiled when their tool or agent came. */
+/** Schemas are compiled when their tool or agent is registered. */
 const schemaOf = (schema: JsonObject): JSONSchema7 => schema as JSONSchema7;
 
 export function callOptions(call: ModelCall): LanguageModelV4CallOptions {
@@ -42,14 +42,14 @@ function promptOf({ system, messages }: ModelCall): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
   for (const message of messages) {
     const last = prompt.at(-1);
-    // Results of calls that were made together come back together.
+    // Results of parallel calls share one message.
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(toolResult(message));
     else prompt.push(...messageOf(message));
   }
   return prompt;
 }
 
-/** An assistant that said nothing is left out: providers refuse empty messages. */
+/** Leaves out empty assistant messages: providers reject them. */
 function messageOf(message: ModelMessage): readonly LanguageModelV4Message[] {
   switch (message.role) {
     case 'user':
@@ -72,7 +72,7 @@ function messageOf(message: ModelMessage): readonly LanguageModelV4Message[] {
   }
 }
 
-/** Some interfaces take objects only; what a model sent instead of one is shown to it inside of one. */
+/** Some providers accept only objects as arguments, so any other value is wrapped in one. */
 const argumentsOf = (input: Json): Json =>
   typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { unreadable: input };
 

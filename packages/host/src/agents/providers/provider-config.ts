@@ -1,10 +1,10 @@
-/** A provider as the configuration describes it, with secrets that are only revealed where they leave for it. */
+/** A provider's configuration. Secrets are revealed only when they are sent to the provider. */
 import type { ModelCapability, ModelPrices } from '../models/model-port.ts';
 
 export const providerKinds = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** Something that must not be shown, and can be revealed for the one use it is meant for. */
+/** A secret that is revealed only at its point of use. */
 export interface Revealed {
   reveal(): string;
 }
@@ -17,7 +17,7 @@ export interface KnownModel {
 
 export interface ProviderConfig {
   readonly kind: ProviderKind;
-  /** Default: where the vendor of the kind serves it. */
+  /** Default: the vendor's URL for the kind. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: Revealed | undefined;
   readonly headers: Readonly<Record<string, Revealed>>;

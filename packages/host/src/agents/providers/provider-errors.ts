@@ -1,9 +1,12 @@
-/** What providers and their packages throw, as errors of our classes: what they say is quoted and cut, what was sent to them is left out. */
+/**
+ * Converts errors of providers and their SDKs to `ModelError`. The provider's message is quoted and cut; the request is
+ * left out.
+ */
 import { APICallError } from '@ai-sdk/provider';
 import type { ModelErrorClass } from '@cairn/protocol';
 import { ModelError } from '../models/model-error.ts';
 
-/** `provider` is the name in the configuration. */
+/** `provider` is its name in the configuration. */
 export function providerError(error: unknown, provider: string): ModelError {
   const chain = causesOf(error);
   const ours = chain.find((cause) => cause instanceof ModelError);
@@ -24,7 +27,7 @@ export function providerError(error: unknown, provider: string): ModelError {
 
 const nameOf = (cause: object): unknown => ('name' in cause ? cause.name : undefined);
 
-/** Names under which its packages say that an answer could not be read. */
+/** Names of SDK errors for an unreadable response. */
 const garbage = /JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated/;
 
 function answered(error: APICallError, provider: string): ModelError {
@@ -50,7 +53,10 @@ function classOf(status: number, body: string): ModelErrorClass {
   return /content[ _-]?(filter|policy)/i.test(body) ? 'content_filter' : 'invalid_request';
 }
 
-/** Seconds, or milliseconds in the header some have beside it. A date is left to our own backoff, for clocks differ. */
+/**
+ * Reads seconds, or milliseconds from the header that some providers add. A date is ignored, because clocks differ: our
+ * own backoff applies.
+ */
 function retryAfter(headers: Readonly<Record<string, string>>): number | undefined {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
@@ -58,7 +64,7 @@ function retryAfter(headers: Readonly<Record<string, string>>): number | undefin
   return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
 }
 
-/** The error and what it came of, outermost first. */
+/** The error and its causes, outermost first. */
 function causesOf(error: unknown): readonly object[] {
   const chain: object[] = [];
   let current = error;
@@ -69,7 +75,7 @@ function causesOf(error: unknown): readonly object[] {
   return chain;
 }
 
-/** The code of the system or the connection underneath, such as ECONNREFUSED. */
+/** The code of the underlying system or connection error, such as ECONNREFUSED. */
 function reasonIn(chain: readonly object[]): string | null {
   const codes = chain.map((cause) => ('code' in cause ? cause.code : undefined));
   const found = codes.find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code));

@@ -1,4 +1,4 @@
-/** A model of a provider, behind our port: its stream is read part by part and told in our terms. */
+/** Adapts a provider's model to the model port: converts its stream part by part. */
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { ModelError } from '../models/model-error.ts';
@@ -15,7 +15,7 @@ export interface StreamedModel {
   readonly load: () => Promise<LanguageModelV4>;
 }
 
-/** Throws a `ModelError`, or the reason of the call's signal. */
+/** Throws a `ModelError`, or the abort reason of the call's signal. */
 export async function* streamOf(
   { provider, load }: StreamedModel,
   call: ModelCall,
@@ -27,7 +27,7 @@ export async function* streamOf(
     for await (const part of stream) {
       const told = toldOf(part, call, characters);
       if (told !== null && 'text' in told) characters += told.text.length;
-      // Parts that say nothing to us still say that the model is at work.
+      // Other parts become an empty list, which still shows that the model is active.
       yield told === null ? [] : [told];
     }
   } catch (error) {
@@ -58,14 +58,14 @@ function toldOf(part: LanguageModelV4StreamPart, call: ModelCall, characters: nu
 
 type CallPart = Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>;
 
-/** Arguments that are none are kept as they came, with the reason: the loop tells the model. */
+/** Keeps invalid arguments as received, with the reason. The agent loop reports it to the model. */
 function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart): ModelToolCall {
   const meta = isMetadata(providerMetadata) ? { meta: providerMetadata } : {};
   const call = { id: toolCallId, name: toolName, ...meta };
   if (input.trim() === '') return { ...call, input: {} };
   const parsed = parsedArguments(input);
   if (parsed === undefined) return { ...call, input, invalid: 'the arguments are not JSON' };
-  // What is nested without end is not carried on as it is: whoever walks it by recursion would break.
+  // Hostile arguments stay text: code that walks the parsed value recursively could overflow the stack.
   const hostile = hostileArguments(parsed);
   if (hostile !== null) return { ...call, input, invalid: hostile };
   const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
@@ -74,12 +74,15 @@ function toolCallOf({ toolCallId, toolName, input, providerMetadata }: CallPart)
     : { ...call, input: parsed, invalid: 'the arguments are no JSON object' };
 }
 
-/** What their packages keep for a call is JSON, which their type leaves open. */
+/** The SDKs store JSON for a call, but their type does not say so. */
 function isMetadata(value: object | undefined): value is JsonObject {
   return value !== undefined;
 }
 
-/** Undefined when they are not JSON. Where exactly is not told: the reason would quote a part of them, and with it of a secret. */
+/**
+ * Undefined when the text is not JSON. The parser's message is dropped: it quotes the text, which may hold part of a
+ * secret.
+ */
 function parsedArguments(text: string): Json | undefined {
   try {
     return JSON.parse(text);
@@ -105,7 +108,7 @@ function finishOf(unified: Unified): FinishReason {
   }
 }
 
-/** What a provider does not count, or counts in numbers that are none, is estimated: budgets must not depend on its politeness. */
+/** Estimates missing or invalid counts, so that budgets do not depend on the provider's usage report. */
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, call: ModelCall, characters: number): ModelUsage {
   const input = counted(inputTokens.total) ?? estimatedTokens(call.system.length) + messagesTokens(call.messages);
   const reasoning = counted(outputTokens.reasoning);
@@ -120,7 +123,7 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, call: Mode
   };
 }
 
-/** No request has more; what is more would be believed, and use up every budget at once. */
+/** An upper bound for any request. A larger count is invalid; accepting it would exhaust every budget at once. */
 const MOST_TOKENS = 1_000_000_000;
 
 const counted = (tokens: number | undefined): number | undefined =>

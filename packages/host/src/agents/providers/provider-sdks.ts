@@ -1,4 +1,7 @@
-/** The packages that speak to providers, loaded when one is first called; each is told its address and its key, so that none looks for them itself. */
+/**
+ * Loads the SDKs of providers on first use. Each gets an explicit URL and key, so that none reads them from the
+ * environment.
+ */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { ModelError } from '../models/model-error.ts';
 import type { ProviderKind } from './provider-config.ts';
@@ -13,7 +16,7 @@ export interface SdkOptions {
   readonly modelId: string;
 }
 
-/** Where the vendors serve; an OpenAI-compatible server has no such place. */
+/** Base URLs of the vendors; an OpenAI-compatible server has no default. */
 export const vendorUrls: Readonly<Record<Exclude<ProviderKind, 'openai-compatible'>, string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -27,7 +30,7 @@ export function languageModel(kind: ProviderKind, options: SdkOptions): Promise<
 const sdks: Readonly<Record<ProviderKind, (options: SdkOptions) => Promise<LanguageModelV4>>> = {
   async openai(options) {
     const { createOpenAI } = await loaded('@ai-sdk/openai', () => import('@ai-sdk/openai'));
-    // The interface that keeps nothing on the vendor's side between two turns.
+    // The chat interface stores nothing on the vendor's side between turns.
     return createOpenAI(settings(options)).chat(options.modelId);
   },
   async anthropic(options) {
@@ -52,7 +55,7 @@ const sdks: Readonly<Record<ProviderKind, (options: SdkOptions) => Promise<Langu
   },
 };
 
-/** Without a key these packages would take one out of the environment, and nobody wrote that down. */
+/** Without a key these SDKs would read one from the environment, which the configuration does not mention. */
 function settings({ name, baseUrl, apiKey, headers, fetch }: SdkOptions) {
   if (apiKey === undefined) {
     throw new ModelError('auth', {
@@ -62,7 +65,7 @@ function settings({ name, baseUrl, apiKey, headers, fetch }: SdkOptions) {
   return { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch };
 }
 
-/** They are optional dependencies: who installed without them can use the other kinds. */
+/** The SDKs are optional dependencies; without one, the other kinds still work. */
 async function loaded<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
