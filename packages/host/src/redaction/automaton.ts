@@ -1,7 +1,9 @@
-/** Finds many texts at once in one pass over another (Aho and Corasick), in steps that can stop and go on between any two characters. */
+/**
+ * Aho-Corasick automaton: finds many patterns in one pass. Matching can pause and resume between any two characters.
+ */
 import { SkipTable } from './skip-table.ts';
 
-/** A text to find, and the number of whatever it stands for. */
+/** A text to find, and the index of the secret it stands for. */
 export interface Pattern {
   readonly text: string;
   readonly of: number;
@@ -10,21 +12,21 @@ export interface Pattern {
 const NONE = -1;
 
 /**
- * A state stands for the longest end of what was read that is the beginning of a pattern. Most states have one way on
- * and keep only that; the few that branch keep a row with the next state for every class of character. So the size goes
- * with the length of the patterns, not with that times the alphabet.
+ * A state is the longest suffix of the input that is a prefix of a pattern. Most states have one transition and store
+ * only that. The few branching states store a row with the next state for every character class. The size therefore
+ * grows with the total pattern length, not with that length times the alphabet.
  */
 export class Automaton {
-  /** Class of each UTF-16 unit; 0 for those that are in no pattern. */
+  /** Character class of each UTF-16 unit; 0 for units that occur in no pattern. */
   readonly #classes = new Uint16Array(0x10000);
   readonly #rowOf: Int32Array;
   readonly #rows: Int32Array;
   readonly #onlyClass: Int32Array;
   readonly #onlyNext: Int32Array;
   readonly #fallback: Int32Array;
-  /** How many characters may be the beginning of a pattern. */
+  /** Length of the pattern prefix that each state stands for. */
   readonly #depth: Int32Array;
-  /** Length of the longest pattern that ends here, or 0, and what it stands for. */
+  /** Length of the longest pattern that ends in each state, or 0, and the index of its secret. */
   readonly #found: Int32Array;
   readonly #of: Int32Array;
   readonly #skips: SkipTable;
@@ -47,7 +49,7 @@ export class Automaton {
     this.#link(trie, width);
   }
 
-  /** The state before anything was read. */
+  /** The initial state. */
   readonly start = 0;
 
   next(state: number, unit: number): number {
@@ -66,7 +68,7 @@ export class Automaton {
     return this.#of[state] as number;
   }
 
-  /** Whether a pattern is in the text. All that comes in passes here, and hardly any of it holds one. */
+  /** Returns whether the text contains a pattern. All input passes through here, and hardly any contains one. */
   isIn(text: string): boolean {
     for (let at = this.#skips.next(text, 0); at !== NONE; at = this.#skips.next(text, at)) {
       let state = this.start;
@@ -86,7 +88,7 @@ export class Automaton {
     }
   }
 
-  /** How many classes there are. */
+  /** Assigns character classes and returns their number. */
   #classify(patterns: readonly Pattern[]): number {
     let count = 1;
     for (const { text } of patterns) {
@@ -98,7 +100,7 @@ export class Automaton {
     return count;
   }
 
-  /** In order of depth: what a state falls back to is shorter, and so is linked before it. */
+  /** Breadth-first: a fallback state is shorter, so it is linked before the states that use it. */
   #link({ children, of }: Trie, width: number): void {
     let rows = 0;
     const queue = [0];
@@ -129,7 +131,7 @@ export class Automaton {
   }
 }
 
-/** The patterns as a tree of their beginnings; states are numbered as they come up. */
+/** The patterns as a prefix tree; states are numbered in order of creation. */
 class Trie {
   readonly children: Map<number, number>[] = [new Map()];
   readonly depth: number[] = [0];
@@ -139,7 +141,7 @@ class Trie {
     for (const { text, of } of patterns) {
       let state = 0;
       for (let i = 0; i < text.length; i++) state = this.#child(state, classes[text.charCodeAt(i)] as number);
-      // The first to claim a text keeps it.
+      // The first secret with this text keeps it.
       if (this.of[state] === NONE) this.of[state] = of;
     }
   }

@@ -1,6 +1,8 @@
-/** How a secret may be spelt in text that comes from outside: as it is, and in the usual encodings, one inside another where that is usual. */
+/**
+ * The encodings in which a secret may appear in external text: verbatim, JSON, URL, base64 and the usual combinations.
+ */
 
-/** Every spelling of the secret; in base64, the part that is the same whatever stands around it. */
+/** Every encoded form of the secret. For base64, only the characters that do not depend on neighbouring bytes. */
 export function spellings(secret: string): ReadonlySet<string> {
   const plain = new Set([secret, ...jsonEscaped(secret)]);
   const packed = each(plain, base64Encoded);
@@ -8,13 +10,13 @@ export function spellings(secret: string): ReadonlySet<string> {
   return new Set([...all, ...each(all, jsonEscaped)]);
 }
 
-/** Mostly there is little to escape, and most encodings of a text are the same. */
+/** Applies an encoding to every text. The set removes duplicates: most encodings leave most texts unchanged. */
 const each = (texts: ReadonlySet<string>, encoded: (text: string) => readonly string[]): ReadonlySet<string> =>
   new Set([...texts].flatMap(encoded));
 
 const hex4 = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
 
-/** As JSON writers do it: only what must be escaped; also slashes; also what HTML or ASCII does not take. */
+/** Covers the variants of JSON writers: minimal escapes, escaped slashes, HTML-safe and ASCII-only. */
 function jsonEscaped(text: string): readonly string[] {
   const least = JSON.stringify(text).slice(1, -1);
   const forHtml = least.replace(/[<>&\u2028\u2029]/g, (unit) => `\\u${hex4(unit)}`);
@@ -26,7 +28,7 @@ function jsonEscaped(text: string): readonly string[] {
   ];
 }
 
-/** As a part of a URL, as a whole one, and as a form; with hexadecimal digits of either case. */
+/** As a URL component, a whole URL and a form field, with hexadecimal digits in either case. */
 function urlEncoded(text: string): readonly string[] {
   const part = encodeURIComponent(text);
   const strict = part.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -35,14 +37,14 @@ function urlEncoded(text: string): readonly string[] {
   return [...all, ...all.map((one) => one.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))];
 }
 
-/** At each of the three places that the secret may have among the bytes around it, in both alphabets. */
+/** At each of the three byte offsets in a base64 group, in both alphabets. */
 function base64Encoded(text: string): readonly string[] {
   const bytes = new TextEncoder().encode(text);
   return [0, 1, 2].flatMap((before) => {
     const shifted = new Uint8Array(before + bytes.length);
     shifted.set(bytes, before);
     const whole = btoa(Array.from(shifted, (byte) => String.fromCharCode(byte)).join(''));
-    // A character stands for six bits: those that hold a bit of a neighbour are not the secret's alone.
+    // A base64 character holds six bits. Characters that share bits with neighbouring bytes are cut off.
     const own = whole.slice(Math.ceil((before * 8) / 6), Math.floor((shifted.length * 8) / 6));
     return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
   });

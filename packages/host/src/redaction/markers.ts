@@ -1,14 +1,14 @@
-/** What stands in the place of a secret, and which part of a secret is looked for so that no marker can bring it back. */
+/** Markers that replace secrets, and the core of a secret to search for, so that no marker can complete it again. */
 
 import { spellings } from './encodings.ts';
 
-/** A value that must not be seen, and the name that may be seen instead. */
+/** A secret value, and the public name that replaces it. */
 export interface KnownSecret {
   readonly name: string;
   readonly value: string;
 }
 
-/** Shorter values would be found where nobody wrote them. */
+/** Shorter values would match unrelated text. */
 const MIN_SECRET_LENGTH = 8;
 
 const BEGINNING = '[REDACTED:';
@@ -16,8 +16,8 @@ const BEGINNING = '[REDACTED:';
 export const markerOf = (name: string): string => `${BEGINNING}${name}]`;
 
 /**
- * The text without an end that a marker begins with and without a beginning that a marker ends with. Who looks for this
- * part finds the whole, and finds it also where a marker next to it would complete it again.
+ * The text without a suffix that a marker begins with and without a prefix that a marker ends with. A search for this
+ * core finds the whole secret. It also finds a secret that an adjacent marker would complete again.
  */
 export function coreOf(text: string, markers: readonly string[]): string {
   if (!/[[\]]/.test(text)) return text;
@@ -32,7 +32,7 @@ export function coreOf(text: string, markers: readonly string[]): string {
   return core;
 }
 
-/** Length of the longest end of `left` that `right` begins with. */
+/** Length of the longest suffix of `left` that is a prefix of `right`. */
 function overlap(left: string, right: string): number {
   for (let length = Math.min(left.length, right.length); length > 0; length--) {
     if (left.endsWith(right.slice(0, length))) return length;
@@ -40,7 +40,7 @@ function overlap(left: string, right: string): number {
   return 0;
 }
 
-/** Why the value of one of the secrets cannot be kept out of a text; null when each can. Never repeats the value. */
+/** Returns the first secret that cannot be redacted, with the reason, or null. Never repeats the value. */
 export function unredactable(secrets: readonly KnownSecret[]): { readonly name: string; readonly why: string } | null {
   const markers = secrets.map(({ name }) => markerOf(name));
   for (const { name, value } of secrets) {

@@ -1,11 +1,11 @@
-/** Redacts a text that comes in pieces: gives each piece on at once, but for an end that may be the beginning of a secret. */
+/** Redacts a stream of text. It releases text at once, except a suffix that may be the beginning of a secret. */
 import type { Automaton } from './automaton.ts';
 
-/** A stretch of the text that is covered by secrets, as positions from the beginning of the stream. */
+/** A range of text covered by secrets, as positions from the beginning of the stream. */
 interface Stretch {
   start: number;
   end: number;
-  /** The longest secret in it names it. */
+  /** Length of the longest secret in the range; that secret names the marker. */
   length: number;
   of: number;
 }
@@ -14,7 +14,7 @@ export class RedactedStream {
   readonly #automaton: Automaton;
   readonly #markers: readonly string[];
   #state: number;
-  /** What has come and has not been given on, and the position of its first character. */
+  /** Text received but not yet released, and the position of its first character. */
   #text = '';
   #at = 0;
   #stretches: Stretch[] = [];
@@ -25,7 +25,7 @@ export class RedactedStream {
     this.#state = automaton.start;
   }
 
-  /** The next piece; gives what is certain by now. */
+  /** Takes the next piece. Returns the text that can no longer be part of a secret. */
   push(piece: string): string {
     const automaton = this.#automaton;
     const from = this.#at + this.#text.length;
@@ -37,18 +37,18 @@ export class RedactedStream {
     }
     this.#state = state;
     this.#text += piece;
-    // Whatever is found from now on begins at the earliest with what may be a beginning now.
+    // A later match cannot begin before the current partial match.
     return this.#release(from + piece.length - automaton.depth(state));
   }
 
-  /** No more will come; gives the rest. The stream can then be used for another text. */
+  /** Ends the text and returns the rest. The stream can then be reused for another text. */
   end(): string {
     const rest = this.#release(this.#at + this.#text.length);
     this.#state = this.#automaton.start;
     return rest;
   }
 
-  /** Secrets that overlap make one stretch: of none of them may a part stay. */
+  /** Merges overlapping secrets into one range, so that no part of any remains. */
   #cover(end: number, length: number, of: number): void {
     const found: Stretch = { start: end - length, end, length, of };
     for (
@@ -74,7 +74,7 @@ export class RedactedStream {
       out += this.#take(start);
       this.#take(end);
       if (end > settled) {
-        // It may still grow; its text is not needed for that.
+        // The range may still grow, but its text is no longer needed.
         this.#stretches.splice(0, done);
         return out;
       }

@@ -1,11 +1,11 @@
-/** Takes known secrets out of whatever comes from outside: texts, values that hold texts, and texts that come in pieces. */
+/** Removes known secrets from external input: texts, values that contain texts, and streams. */
 import { TerminalError } from '@cairn/protocol';
 import { Automaton } from './automaton.ts';
 import { spellings } from './encodings.ts';
 import { coreOf, type KnownSecret, markerOf, unredactable } from './markers.ts';
 import { RedactedStream } from './redacted-stream.ts';
 
-/** Throws `config_invalid` for a secret that cannot be told from other text. */
+/** Throws `config_invalid` for a secret that cannot be distinguished from other text. */
 export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
   const unfit = unredactable(secrets);
   if (unfit === null) return new Redactor(secrets);
@@ -15,7 +15,7 @@ export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
   });
 }
 
-/** Where a secret was found: its name, and the keys that lead to it. */
+/** A found secret: its name, and the path of keys to it. */
 export interface FoundSecret {
   readonly name: string;
   readonly path: readonly string[];
@@ -26,7 +26,7 @@ export class Redactor {
   readonly #names: readonly string[];
   readonly #markers: readonly string[];
 
-  /** For secrets that `unredactable` has nothing against. */
+  /** Expects secrets that pass `unredactable`. */
   constructor(secrets: readonly KnownSecret[]) {
     this.#names = secrets.map(({ name }) => name);
     this.#markers = secrets.map(({ name }) => markerOf(name));
@@ -37,24 +37,24 @@ export class Redactor {
     this.#automaton = new Automaton(patterns);
   }
 
-  /** The text with a marker in the place of each secret; the same text when it holds none. */
+  /** Replaces each secret with a marker. Returns the same string when there is none. */
   text(text: string): string {
     if (!this.#automaton.isIn(text)) return text;
     const stream = this.stream();
     return stream.push(text) + stream.end();
   }
 
-  /** For one text that comes in pieces. */
+  /** Redacts one text in pieces. */
   stream(): RedactedStream {
     return new RedactedStream(this.#automaton, this.#markers);
   }
 
-  /** A value with every text in it redacted, keys too; the same value when it holds no secret. */
+  /** Redacts every string in a value, including keys. Returns the same value when it holds no secret. */
   value<Value>(value: Value): Value {
     return this.#value(value) as Value;
   }
 
-  /** The first secret in a value; a key on the way to it is shown redacted. */
+  /** Finds the first secret in a value. Keys in its path are redacted. */
   secretIn(value: unknown): FoundSecret | null {
     if (typeof value === 'string') return this.#named(value);
     if (!Array.isArray(value) && !isRecord(value)) return null;
@@ -79,7 +79,7 @@ export class Redactor {
     return isRecord(value) ? this.#record(value) : value;
   }
 
-  /** Copied from the first secret on, so that each part is looked at once however deep it lies. */
+  /** Copies only from the first change on, so that each part is visited once at any depth. */
   #list(list: readonly unknown[]): readonly unknown[] {
     let copy: unknown[] | null = null;
     for (let i = 0; i < list.length; i++) {
@@ -106,14 +106,14 @@ export class Redactor {
   }
 }
 
-/** A plain object; with lists, what JSON is made of. */
+/** A plain object, as in JSON. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Two keys that are spellings of one secret must not become one, and lose a value. */
+/** Keeps keys distinct: two encodings of one secret must not collapse into one key and lose a value. */
 function fresh(key: string, taken: ReadonlyMap<string, unknown>): string {
   if (!taken.has(key)) return key;
   for (let count = 2; ; count++) if (!taken.has(`${key}${count}`)) return `${key}${count}`;

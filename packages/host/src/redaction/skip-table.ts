@@ -1,12 +1,12 @@
-/** Passes over text in which no pattern can begin, several characters at a time (Wu and Manber): nearly all text is such. */
+/** Wu-Manber skip table: skips several characters at a time where no pattern can begin, which is nearly everywhere. */
 
-/** How many characters are looked at together. Fewer say too little, more shorten the leaps. */
+/** Characters per block. Smaller blocks select too little; larger ones shorten the skips. */
 const BLOCK = 3;
 
 export class SkipTable {
-  /** The length of the shortest pattern; of longer ones only so much is looked at. */
+  /** Length of the shortest pattern. Only this many characters of longer patterns are used. */
   readonly #window: number;
-  /** By block: how far a window that ends with it can be moved on. 0 where a pattern may begin with the window. */
+  /** By block: how far a window that ends with the block can move. 0 when a pattern may begin at the window. */
   readonly #leaps = new Uint8Array(0x10000);
 
   constructor(patterns: readonly string[]) {
@@ -21,7 +21,7 @@ export class SkipTable {
     }
   }
 
-  /** The first place from here on at which a pattern may begin; -1 when there is none. */
+  /** The first position from `from` on where a pattern may begin; -1 when there is none. */
   next(text: string, from: number): number {
     const window = this.#window;
     if (window < BLOCK) return from < text.length ? from : -1;
@@ -35,6 +35,6 @@ export class SkipTable {
   }
 }
 
-/** The block that ends here, as a place in the table. */
+/** Table index of the block that ends at `end`. */
 const blockOf = (text: string, end: number): number =>
   ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & 0xffff;

@@ -4,7 +4,7 @@ import { flag } from '../../src/engine/nodes/config-fields.ts';
 import { agentSharing } from '../../src/engine/workflow/agent-sharing.ts';
 import { defineNodeType, type NodeAction, type NodeContext } from '../../src/engine/workflow/node-type.ts';
 
-/** `config.asks` lets it wait for an answer in between. */
+/** Completes with the agents it knows. With `config.asks`, it first waits for an answer. */
 export const actingNode = defineNodeType({
   typeId: 'cairn.agent',
   config: z.looseObject({ asks: flag, agentSharing: agentSharing.optional() }),

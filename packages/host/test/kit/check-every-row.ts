@@ -1,10 +1,10 @@
-/** Holds every row that the engine writes in a test to the schema of its type: set up before each file of tests. */
+/** Vitest setup file: validates every row that the engine writes in a test against the schema of its type. */
 import { vi } from 'vitest';
 
-// `stamp` makes every row that the engine appends, whatever the store.
+// `stamp` creates every row that the engine appends, with any store.
 vi.mock(import('../../src/engine/core/stamp.ts'), async (original) => {
   const { stamp } = await original();
-  // Not loaded for the many files that write no row.
+  // Imported lazily: most test files write no rows.
   const { checkRow } = await import('@cairn/protocol');
   return {
     stamp(...asked: Parameters<typeof stamp>) {
@@ -12,7 +12,7 @@ vi.mock(import('../../src/engine/core/stamp.ts'), async (original) => {
       try {
         rows.forEach(checkRow);
       } catch (error) {
-        // Thrown here it would become the failure of a run, which a test may well expect. Nobody handles it: the suite fails.
+        // An error thrown here would fail the run, which a test may expect. An unhandled rejection fails the suite.
         void Promise.reject(error);
       }
       return rows;

@@ -1,4 +1,4 @@
-/** Ids that are unique by counting, so that a run of a test can be compared with another. */
+/** Sequential ids, so that two runs of a test can be compared. */
 import type { UniqueId } from '../../src/engine/ports.ts';
 
 export function countedIds(prefix = ''): UniqueId {

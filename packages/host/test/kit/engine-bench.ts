@@ -1,4 +1,4 @@
-/** Engines over one store with a clock of their own, steps that wait for the test, and appends that go wrong on demand. */
+/** Engines over one store with a virtual clock, steps that the test completes, and append failures on demand. */
 import { hash } from 'node:crypto';
 import type { Json, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { RetryableError } from '@cairn/protocol';
@@ -12,7 +12,7 @@ import type { Store } from '../../src/log/ports/store.ts';
 import { present } from './present.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** A step whose calls wait until the test lets them go. */
+/** A step whose calls wait until the test resolves or rejects them. */
 export function heldStep(name: string, safety: StepSafety = 'read') {
   const calls: { input: JsonObject; context: StepContext; resolve(value: Json): void; reject(error: unknown): void }[] =
     [];
@@ -67,7 +67,7 @@ interface Bench {
   begin(engine: Engine, definition: WorkflowDefinition): Promise<RunId>;
   rows(runId: RunId): Promise<readonly Row[]>;
   types(runId: RunId): Promise<readonly string[]>;
-  /** Resolves once the run has a row of this type. */
+  /** Resolves once the run has `count` rows of this type. */
   seen(runId: RunId, type: string, count?: number): Promise<void>;
 }
 
@@ -109,10 +109,10 @@ export function bench(store: Store = inMemoryStore()): Bench {
   };
 }
 
-/** All that can happen without time passing or a step returning has happened. */
+/** Resolves when all work has run that needs no time to pass and no step to return. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Lets the test decide what becomes of each append. */
+/** Wraps a store so that the test decides the result of each append. */
 export function faulty(store: Store, fault: (append: Append) => 'pass' | 'fail' | 'lose-answer'): Store {
   const append = async (request: Append) => {
     const what = fault(request);

@@ -1,29 +1,29 @@
-/** A server on loopback that speaks the OpenAI chat interface as a test tells it to: well, badly, slowly, or not at all. */
+/** A loopback server for the OpenAI chat API. The test controls each response: valid, broken, slow or none. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@cairn/protocol';
 import { portOf } from './port-of.ts';
 
-/** What the server got. */
+/** A request that the server received. */
 export interface FakeRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: JsonObject;
 }
 
-/** What the server does with one request. */
+/** The server's response to one request. */
 export type FakeReply =
-  /** Chunks of the stream, then `[DONE]`; so many milliseconds apart, when it says so. */
+  /** Sends stream chunks, then `[DONE]`; `everyMs` is the delay between chunks. */
   | { readonly chunks: readonly JsonObject[]; readonly everyMs?: number }
-  /** Bytes as they are: whole events, or garbage. `end`: finish the answer, cut the connection, or leave it open. */
+  /** Sends raw text: whole events, or garbage. `end`: finish the response, cut the connection, or leave it open. */
   | { readonly text: readonly string[]; readonly end: 'finish' | 'cut' | 'open' }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: JsonObject };
 
 export interface FakeOpenAi extends AsyncDisposable {
-  /** For `baseUrl`. */
+  /** The value for `baseUrl`. */
   readonly url: string;
   readonly requests: readonly FakeRequest[];
-  /** Resolves when a connection was closed before its answer was finished. */
+  /** Resolves when a connection closes before its response is finished. */
   readonly abandoned: Promise<void>;
 }
 
@@ -76,7 +76,7 @@ function answer(response: ServerResponse, reply: FakeReply): void {
   }
   for (const text of reply.text) response.write(text);
   if (reply.end === 'finish') response.end();
-  // Once what was written is out, so that the client has seen it.
+  // Destroys the connection after the written data is flushed, so that the client has received it.
   if (reply.end === 'cut') response.write('', () => response.destroy());
 }
 
@@ -90,7 +90,7 @@ async function streamed(response: ServerResponse, chunks: readonly JsonObject[],
 
 export const event = (chunk: JsonObject): string => `data: ${JSON.stringify(chunk)}\n\n`;
 
-/** One chunk of a streamed answer. */
+/** One chunk of a streamed response. */
 export const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
@@ -99,7 +99,7 @@ export const chunk = (delta: JsonObject, finish: string | null = null): JsonObje
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 
-/** The chunk that comes last when usage was asked for. */
+/** The last chunk when the request asks for usage. */
 export const usageChunk = (usage: JsonObject): JsonObject => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',

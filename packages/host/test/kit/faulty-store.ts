@@ -1,4 +1,4 @@
-/** A store that fails on purpose: what a caller sees when a disk, a commit or an acknowledgement goes wrong. */
+/** A store with injected faults of the disk, the commit or the acknowledgement. */
 import { RetryableError } from '@cairn/protocol';
 import type { Append, Appended } from '../../src/log/ports/event-log.ts';
 import type { Store } from '../../src/log/ports/store.ts';
@@ -12,13 +12,13 @@ import type { Store } from '../../src/log/ports/store.ts';
  */
 export type Fault = 'torn' | 'failed' | 'lost-ack' | 'slow' | 'full';
 
-/** Decides the fate of each append: its number counts from 0. */
+/** Decides the fault of each append; `number` counts from 0. */
 export type FaultPlan = (append: Append, number: number) => Fault | null;
 
 export interface FaultyStore extends Store {
-  /** Appends that are held back by `slow`. */
+  /** The number of appends that `slow` holds back. */
   readonly waiting: number;
-  /** Lets the oldest slow append be written. */
+  /** Releases the oldest slow append. */
   releaseNext(): void;
   makeRoom(): void;
 }

@@ -1,4 +1,4 @@
-/** For tests: JSON of a host taken apart; what is not of the shape a test relies on ends the test. */
+/** Narrows JSON in tests; throws when a value does not have the expected shape. */
 import type { JsonObject } from '@cairn/protocol';
 
 /** The value as an object. */
@@ -7,7 +7,7 @@ export function fields(value: unknown): JsonObject {
   throw new Error(`Expected a JSON object, got ${JSON.stringify(value)}.`);
 }
 
-/** The value as an object; none is an empty one. */
+/** The value as an object; empty when it is not one. */
 export const fieldsOrNone = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /** The value as a list of objects. */

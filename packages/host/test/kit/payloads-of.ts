@@ -1,4 +1,4 @@
-/** What rows of one type carry, typed by it. */
+/** The typed payloads of all rows of one type. */
 import type { EventType, PayloadOf } from '@cairn/protocol';
 
 export const payloadsOf = <Type extends EventType>(

@@ -1,4 +1,4 @@
-/** For tests: where a server of a test listens. */
+/** Finds the port of a test server. */
 import type { AddressInfo } from 'node:net';
 
 /** The TCP port of a server that listens on one. */

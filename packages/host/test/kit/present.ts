@@ -1,6 +1,6 @@
-/** For tests and benchmarks: a value that must be there. */
+/** Non-null assertion for tests and benchmarks. */
 
-/** The value, or an error where a wrong assumption would otherwise show up later as something else. */
+/** Returns the value, or throws at once, before a wrong assumption shows up as another failure. */
 export function present<Value>(value: Value | null | undefined): Value {
   if (value === null || value === undefined) throw new Error('A value that must be there is absent.');
   return value;

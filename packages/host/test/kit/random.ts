@@ -1,16 +1,16 @@
-/** Seeded randomness, so that everything a test drew can be drawn again. */
+/** Seeded random numbers, so that a test can repeat its draws. */
 
 export interface Random {
   /** An integer from 0 up to, not including, `limit`. */
   below(limit: number): number;
   /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** True once in `1 / probability` draws. */
+  /** True with this probability. */
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** One of the keys, each as likely as its weight; null when every weight is 0. */
+  /** Picks a key in proportion to its weight; null when every weight is 0. */
   weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key | null;
-  /** A stream of its own, so that drawing more from one part does not shift what another draws. */
+  /** Returns an independent stream, so that extra draws in one part do not shift the draws of another. */
   fork(label: string): Random;
 }
 
@@ -21,7 +21,7 @@ export function createRandom(seed: number | string): Random {
   return {
     below,
     between: (low, high) => low + below(high - low + 1),
-    // Drawn also for 0 and 1, so that switching a fault off does not shift the draws that follow.
+    // Draws for 0 and 1 as well, so that disabling a fault does not shift later draws.
     chance: (probability) => next() / 0x1_0000_0000 < probability,
     pick: <Item>(items: readonly Item[]): Item => {
       if (items.length === 0) throw new Error('There is nothing to pick from.');
@@ -48,7 +48,7 @@ function pickWeighted<Key extends string>(weights: Readonly<Record<Key, number>>
   return last;
 }
 
-/** Marsaglia's xorshift with 128 bits of state: fast, and long enough for any test. */
+/** Marsaglia's xorshift with 128 bits of state: fast, with a period long enough for any test. */
 function xorshift128(seed: number): () => number {
   let x = mix(seed + 1);
   let y = mix(seed + 2);
@@ -64,7 +64,7 @@ function xorshift128(seed: number): () => number {
   };
 }
 
-/** Spreads neighbouring seeds far apart; without it seeds 1 and 2 would begin alike. */
+/** Spreads neighbouring seeds; without it, seeds 1 and 2 would begin with similar draws. */
 function mix(value: number): number {
   let h = (value ^ 0x9e37_79b9) >>> 0;
   h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b);

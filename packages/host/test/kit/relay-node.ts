@@ -1,4 +1,4 @@
-/** A driven node for tests: rounds of calls side by side, with a rest or a question between rounds if it is told so. */
+/** A driven node for tests: rounds of parallel calls, with an optional rest or question between rounds. */
 import { isoTime, row } from '@cairn/protocol';
 import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
@@ -16,22 +16,22 @@ const config = z.looseObject({
   rounds: z.int(),
   width: z.int(),
   safety: z.enum(['pure', 'read', 'write', 'idempotent']),
-  /** What its calls are given, beside their ids. */
+  /** Input of its calls, in addition to their ids. */
   input: anyJsonObject.optional(),
-  /** Rest this long before each round but the first. */
+  /** Rest this long before each round except the first. */
   restMs: z.number().optional(),
-  /** Ask before each round but the first. */
+  /** Ask before each round except the first. */
   asks: z.boolean().optional(),
 });
 
 type Config = z.infer<typeof config>;
 
 interface Relay {
-  /** Rounds that were begun. */
+  /** Number of rounds started. */
   round: number;
   open: number;
   between: 'nothing' | 'waiting' | 'over';
-  /** What came of each call, in the order in which it came. */
+  /** The result of each call, in order of arrival. */
   results: string[];
   emitted: number;
 }

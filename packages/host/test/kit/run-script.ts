@@ -1,4 +1,4 @@
-/** Plays a run against the engine's pure core alone: no store, no clock, facts come when the test says so. */
+/** Runs a workflow against the engine's pure core alone: no store, no clock. The test supplies each fact. */
 import {
   audienceOf,
   checkRow,
@@ -41,16 +41,16 @@ export interface ScriptOptions {
   readonly limits?: Partial<HostLimits>;
   /** Default: `scriptNodeTypes`. */
   readonly nodeTypes?: NodeTypeRegistry;
-  /** The agents the run is pinned to: their definitions, and how they are shown. */
+  /** The agents the run is pinned to: their definitions and pins. */
   readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
   /** Default: `run_1`. */
   readonly runId?: RunState['runId'];
-  /** Of a run that a node of another run asked for. */
+  /** Set for a child run that a node of another run starts. */
   readonly child?: ChildStart;
 }
 
 const safeties: readonly StepSafety[] = ['pure', 'read', 'write', 'idempotent'];
-/** One step for each safety, as `local.step.<safety>`. */
+/** One step type per safety, named `local.step.<safety>`. */
 export const scriptNodeTypes = createNodeTypeRegistry(
   safeties.map((safety) => ({ typeId: `local.step.${safety}`, safety })),
   [relayNode],
@@ -78,7 +78,7 @@ export function workflowOf<const NodeId extends string>(
   };
 }
 
-/** Typed for those who fold it, and plain JSON for those who look into it. */
+/** Typed for folds, and plain JSON for assertions. */
 export type ScriptEvent = FoldEvent & RawEvent;
 
 export class RunScript {
@@ -118,7 +118,7 @@ export class RunScript {
     }
   }
 
-  /** Decide until nothing follows. */
+  /** Decides until there are no new drafts. */
   settle(): this {
     for (;;) {
       const decision = decide(this.state, this.workflow);
@@ -134,14 +134,14 @@ export class RunScript {
     return call;
   }
 
-  /** A call of a driven node is over. */
+  /** Delivers the result of a driven node's call. */
   lands(callId: string, result: CallResult): this {
     const { attempt } = present(this.state.calls[callId]);
     this.write(drivenResult(this.state, this.workflow, { callId, attempt, result, now: this.now }) ?? []);
     return this.settle();
   }
 
-  /** The step of this node returned. */
+  /** Records the outcome of the node's step. */
   returns(nodeId: string, outcome: Json = {}): this {
     const { callId, attempt } = this.call(nodeId);
     return this.fact('cairn.step.returned', { nodeId, callId, attempt, outcome }, nodeId);
@@ -178,13 +178,13 @@ export class RunScript {
     return this.settle();
   }
 
-  /** Any row; `write` holds it to the schema of its type. */
+  /** Writes any row; `write` validates it against the schema of its type. */
   fact(type: string, payload: JsonObject, nodeId?: string): this {
     this.write([{ type, nodeId, cause: undefined, audience: audienceOf(type), payload } as Draft]);
     return this.settle();
   }
 
-  /** Let this much time pass; timers fire when they are due. */
+  /** Advances time and fires due timers. */
   passes(ms: number): this {
     const until = this.now + ms;
     for (let next = nextTimer(this.state); next !== null && next <= until; next = nextTimer(this.state)) {
@@ -199,7 +199,7 @@ export class RunScript {
     return this;
   }
 
-  /** Another process takes over from what is stored. */
+  /** Simulates a crash: another process recovers from the serialized state. */
   crashes(): this {
     this.state = JSON.parse(JSON.stringify(this.state));
     const decision = recover(this.state, this.workflow);
@@ -223,7 +223,7 @@ export class RunScript {
     return payload;
   }
 
-  /** Nodes in the order in which they started. */
+  /** Ids of nodes in start order. */
   started(): string[] {
     return this.all('node.started').map((payload) => String(payload.nodeId));
   }

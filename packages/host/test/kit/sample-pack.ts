@@ -2,7 +2,7 @@ import type { PackFiles } from '../../src/agents/packs/pack-files.ts';
 
 export const sampleAgentId = 'vendor.acme.desk.triage';
 
-/** Words that must never come out of the inventory. */
+/** A prompt text that must never appear in the inventory. */
 export const promptWords = 'Sort what comes in, and tell nobody of the blue folder.';
 
 export const sampleAgent = {
@@ -22,7 +22,7 @@ const sampleManifest = {
   agents: [sampleAgent],
 };
 
-/** `fields` go over those of `pack.json`; of `files`, null takes one out. */
+/** `fields` override those of `pack.json`. In `files`, null removes a file. */
 export function samplePack(
   fields: object = {},
   files: Readonly<Record<string, string | Buffer | null>> = {},
@@ -37,5 +37,5 @@ export function samplePack(
   return new Map(kept.map(([path, content]) => [path, typeof content === 'string' ? Buffer.from(content) : content]));
 }
 
-/** The sample with other fields of its one agent. */
+/** The sample pack with overridden fields of its one agent. */
 export const withAgent = (fields: object): PackFiles => samplePack({ agents: [{ ...sampleAgent, ...fields }] });

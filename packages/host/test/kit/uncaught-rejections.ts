@@ -1,6 +1,6 @@
-/** Rejections that nobody catches end a process; a test that must not miss one watches for them here. */
+/** Watches for unhandled rejections, which would end a process, in tests that must not miss one. */
 
-/** Does the work, telling of every rejection that is left uncaught meanwhile. */
+/** Runs the work and reports every unhandled rejection in the meantime. */
 export async function watchingRejections<Result>(
   told: (reason: unknown) => void,
   work: () => Promise<Result>,

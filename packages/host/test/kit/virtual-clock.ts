@@ -1,7 +1,7 @@
-/** A clock that moves only when it is told to, so that no test waits and none depends on how fast the machine is. */
+/** A manual clock, so that no test waits or depends on the speed of the machine. */
 import type { Clock } from '../../src/engine/ports.ts';
 
-/** Somebody who waits for an instant. */
+/** A pending timer. */
 export interface Wake {
   readonly at: number;
   readonly order: number;
@@ -30,29 +30,29 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Jumps, also backwards, without waking anybody; see `due`. */
+  /** Sets the time, forwards or backwards, without firing timers; see `due`. */
   set(at: number): void {
     this.#now = at;
   }
 
-  /** Those whose instant has come, earliest first. They stay until `fire`. */
+  /** Due timers, earliest first. They stay pending until `fire`. */
   due(): readonly Wake[] {
     return [...this.#wakes].filter((wake) => wake.at <= this.#now).sort(byInstant);
   }
 
-  /** Wakes one that is due; nothing happens if it was called off. */
+  /** Fires a due timer; does nothing if it was cancelled. */
   fire(wake: Wake): void {
     if (this.#wakes.delete(wake)) wake.call();
   }
 
-  /** The earliest instant somebody waits for. */
+  /** The time of the earliest pending timer. */
   next(): number | null {
     let earliest: number | null = null;
     for (const { at } of this.#wakes) if (earliest === null || at < earliest) earliest = at;
     return earliest;
   }
 
-  /** Moves forward and wakes all who are due on the way, each at its own instant, also those who ask meanwhile. */
+  /** Moves forward and fires every due timer at its own time, including timers set along the way. */
   advanceTo(at: number): void {
     for (;;) {
       const next = this.next();
@@ -68,7 +68,7 @@ export class VirtualClock implements Clock {
     this.advanceTo(this.#now + ms);
   }
 
-  /** Forgets everybody who waits: what a crash does to a process's timers. */
+  /** Drops all pending timers, as a crash of the process does. */
   forget(): void {
     this.#wakes.clear();
   }
