@@ -4,11 +4,11 @@ import type { Append, Appended } from '../../src/log/ports/event-log.ts';
 import type { Store } from '../../src/log/ports/store.ts';
 
 /**
- * - `torn`: the process dies while the batch is half-written, so nothing of it is there afterwards.
+ * - `torn`: the process dies during the write, and none of the batch is stored.
  * - `failed`: the commit fails, and nothing is written.
- * - `lost-ack`: all is written and followers hear of it, but the caller gets an error.
- * - `slow`: written only once `releaseNext` is called.
- * - `full`: the disk is full, for this append and all after it, until `makeRoom` is called.
+ * - `lost-ack`: the batch is written and followers are notified, but the caller gets an error.
+ * - `slow`: the write waits for `releaseNext`.
+ * - `full`: the disk is full for this and all later appends, until `makeRoom` is called.
  */
 export type Fault = 'torn' | 'failed' | 'lost-ack' | 'slow' | 'full';
 
