@@ -1,4 +1,7 @@
-/** The host's own secret, from which every key it signs or seals with is derived; kept by the operator, or made and kept in the data folder. */
+/**
+ * The host's root secret, from which all signing and sealing keys are derived. The operator provides it, or the host
+ * creates it in the data folder.
+ */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { thrownCode } from '../../thrown-code.ts';
 import type { MasterKey } from '../config/secrets.ts';
 import { SecretText } from './secret-text.ts';
 
-/** Gives the keys for a purpose: the first signs and seals, all of them verify and open. */
+/** Derives the keys for a purpose. The first signs and seals; all of them verify and open. */
 export type DeriveKeys = (purpose: string) => Keys;
 
 export type Keys = readonly [current: Buffer, ...earlier: Buffer[]];
@@ -17,7 +20,7 @@ const KEY_BYTES = 32;
 
 export interface SecretSources {
   readonly masterKey?: MasterKey | undefined;
-  /** The data folder; null for a host that keeps nothing on disk. */
+  /** The data folder; null for a host that stores nothing on disk. */
   readonly folder: string | null;
 }
 
@@ -25,7 +28,7 @@ export function hostSecret({ masterKey, folder }: SecretSources): DeriveKeys {
   if (masterKey === undefined) return deriveFrom([folder === null ? randomBytes(KEY_BYTES) : folderKey(folder)]);
   const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
   const { current, previous } = masterKey;
-  // What the folder's key sealed before the operator brought one still opens.
+  // The folder's key still opens what it sealed before the operator provided a key.
   const earlier = folder === null ? null : readKey(join(folder, FILE));
   return deriveFrom([
     bytes(current.reveal()),
@@ -34,7 +37,7 @@ export function hostSecret({ masterKey, folder }: SecretSources): DeriveKeys {
   ]);
 }
 
-/** The key in the data folder, for those who have to keep it out of sight; null where there is none. */
+/** The key in the data folder, for redaction; null when there is none. */
 export function folderSecret(folder: string | null): SecretText | null {
   const key = folder === null ? null : readKey(join(folder, FILE));
   return key === null ? null : new SecretText(key.toString('base64url'));
@@ -53,7 +56,7 @@ function folderKey(folder: string): Buffer {
   const known = readKey(file);
   if (known !== null) return known;
   const fresh = randomBytes(KEY_BYTES);
-  // The folder is locked by this process; the flag only keeps a key that is there from being lost.
+  // This process holds the folder lock; `wx` only prevents overwriting an existing key.
   writeFileSync(file, `${fresh.toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   chmodSync(file, 0o600);
   return fresh;
@@ -79,7 +82,7 @@ function readKey(file: string): Buffer | null {
   });
 }
 
-/** A new key behind the link would hide that the one that was meant is gone. */
+/** Creating a new key behind a dangling link would hide that the intended key is missing. */
 const leadsNowhere = (file: string, cause: unknown): TerminalError =>
   new TerminalError('config_invalid', {
     message: `${file} is a link to a file that is not there.`,

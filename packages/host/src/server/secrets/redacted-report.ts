@@ -1,7 +1,7 @@
-/** Notices for operators without secrets in them, whoever takes them: text, facts, and errors with all that hangs on them. */
+/** Removes secrets from operator notices before any sink gets them: text, facts, and errors with their causes. */
 import type { Notice, Redactor, Report } from '../../engine/ports.ts';
 
-/** Causes of causes are followed so far. */
+/** Errors nested deeper than this are dropped. */
 const MAX_CAUSES = 16;
 
 export function redactedReport(report: Report, redactor: Redactor): Report {
@@ -22,12 +22,12 @@ function redactedFacts(
       ...(error === undefined ? {} : { error: redacted(error, redactor, 0) }),
     };
   } catch {
-    // What cannot be looked through (it goes round in a circle, it throws) is not shown.
+    // A value that cannot be inspected (a cycle, a throwing getter) is not shown.
     return { facts: { unchecked: 'The particulars could not be checked for secrets.' } };
   }
 }
 
-/** The same value when it holds no secret. */
+/** Returns the same value when it contains no secret. */
 function redacted(value: unknown, redactor: Redactor, causes: number): unknown {
   if (value instanceof Error) return causes > MAX_CAUSES ? undefined : redactedError(value, redactor, causes);
   if (Array.isArray(value)) {

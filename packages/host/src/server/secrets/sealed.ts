@@ -1,4 +1,4 @@
-/** Small secrets at rest: encrypted, bound to what they belong to, opened by the current key or an earlier one. */
+/** Small secrets at rest: encrypted, bound to an owner, and opened with the current key or an earlier one. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 import type { Keys } from './host-secret.ts';
@@ -7,7 +7,7 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `owner` is what the secret belongs to: a sealed text moved elsewhere does not open there. */
+/** `owner` binds the ciphertext: a sealed text copied to another owner does not open. */
 export function seal(keys: Keys, owner: string, text: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, keys[0], iv).setAAD(Buffer.from(owner));
@@ -25,7 +25,7 @@ export function unseal(keys: Keys, owner: string, sealed: string): string {
       decipher.setAAD(Buffer.from(owner)).setAuthTag(tag);
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString();
     } catch {
-      // The next key may be the one.
+      // Try the next key.
     }
   }
   throw new TerminalError('internal_error', {
@@ -34,7 +34,7 @@ export function unseal(keys: Keys, owner: string, sealed: string): string {
   });
 }
 
-/** Both directions for one owner. */
+/** Seals and unseals for one owner. */
 export const sealerOf = (keys: Keys, owner: string) => ({
   seal: (text: string): string => seal(keys, owner, text),
   open: (sealed: string): string => unseal(keys, owner, sealed),

@@ -1,4 +1,4 @@
-/** A text that must not be shown: whoever prints, logs or serialises it gets a placeholder. */
+/** A text that must not be shown. Printing, logging or serialising it yields a placeholder. */
 import { inspect } from 'node:util';
 
 const PLACEHOLDER = '[secret]';
@@ -10,7 +10,7 @@ export class SecretText {
     this.#text = text;
   }
 
-  /** The text itself. Call it where it leaves for the one place it was configured for, and nowhere else. */
+  /** The plain text. Call it only where the text is sent to its configured destination. */
   reveal(): string {
     return this.#text;
   }

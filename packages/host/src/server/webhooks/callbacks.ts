@@ -1,4 +1,4 @@
-/** Tells the `callbackUrl` of a run that the run waits, with a token to answer by; the token is made anew for every attempt. */
+/** Posts to a run's `callbackUrl` when the run waits for an answer. Each attempt mints a new token to answer with. */
 import { foldEventOf, isCairnError, isoTime, type OpenInterrupt } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptTokens } from '../inbox/interrupt-tokens.ts';
@@ -10,11 +10,11 @@ export interface CallbackPorts extends SenderPorts {
   readonly interrupts: Interrupts;
   readonly tokens: InterruptTokens;
   readonly baseUrl: () => string;
-  /** What the posts of a tenant are signed with. */
+  /** The secret that signs a tenant's posts. */
   readonly secretOf: (tenant: string) => string;
 }
 
-/** Each run has a receiver of its own, so none is judged by the others' failures. */
+/** Each run has its own receiver, so failures of one run do not open the circuit for the others. */
 export const callbackPolicy: Policy = { maxAttempts: 8, maxInFlight: 16, window: 2_000, isOneReceiver: false };
 
 export const callbackTypes = ['interrupt.requested'];
@@ -30,12 +30,12 @@ export async function tellCallback(
   if (url === null || interrupt === null) return { kind: 'skipped' };
   const body = callbackBody(ports, row, { interrupt, principal: await starterOf(ports, row) });
   const secret = ports.secretOf(subscription.tenant);
-  // A tenant may have any name, a header only some characters.
+  // A tenant name may contain any character; a header value may not.
   const webhookId = encodeURI(subscription.id);
   return send(ports, { url, webhookId, eventType: row.type, secret, body }, signal);
 }
 
-/** It is the run's second row, or nowhere. */
+/** The callback URL is in the run's second row, if the run has one. */
 async function callbackUrlOf({ interrupts }: CallbackPorts, { runId }: Row): Promise<string | null> {
   const [second] = await interrupts.log.read({ runId, after: 0, limit: 1 });
   const event = second === undefined ? null : foldEventOf(second);
@@ -54,7 +54,7 @@ async function stillOpen({ interrupts, now }: CallbackPorts, row: Row): Promise<
   }
 }
 
-/** Whose answer one by the callback's token is: they chose who is told, and have one vote however it comes. */
+/** The principal that started the run. An answer with the callback's token counts as that principal's one vote. */
 async function starterOf({ interrupts }: CallbackPorts, { runId }: Row): Promise<string | undefined> {
   return (await interrupts.log.head(runId))?.record.principal ?? undefined;
 }

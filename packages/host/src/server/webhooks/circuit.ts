@@ -1,18 +1,20 @@
-/** When a receiver that fails is left alone, and when it is given up: a pure fold of what became of the attempts. */
+/**
+ * The circuit breaker of a receiver, as a pure fold over attempt results: when to pause it and when to stop for good.
+ */
 import { z } from 'zod';
 
 export const circuitShape = z.object({
   /** Failures since the last success. */
   consecutive: z.int(),
-  /** Until when nothing is sent; null while the receiver is not left alone. */
+  /** Nothing is sent before this time; null while the circuit is closed. */
   openUntil: z.number().nullable(),
-  /** How often the receiver was left alone or an event given up, by day since the epoch; the last week. */
+  /** How often the circuit opened or an event was abandoned, per day since the epoch, over the last week. */
   setbacks: z.array(z.tuple([z.int(), z.int()])),
 });
 
 export type Circuit = Readonly<z.infer<typeof circuitShape>>;
 
-/** `probe`: one attempt may show whether the receiver is back. */
+/** `probe`: one attempt may test whether the receiver has recovered. */
 export type Gate = 'closed' | 'open' | 'probe' | 'failed';
 
 export const OPENS_AFTER = 4;
@@ -32,16 +34,16 @@ export function gateOf(circuit: Circuit, now: number): Gate {
 
 export const afterSuccess = (circuit: Circuit): Circuit => ({ ...circuit, consecutive: 0, openUntil: null });
 
-/** A single failure is only counted; a row of them leaves the receiver alone, and each failed probe does so again. */
+/** Opens the circuit after `OPENS_AFTER` consecutive failures. Each failed probe opens it again. */
 export function afterFailure(circuit: Circuit, now: number): Circuit {
   const consecutive = circuit.consecutive + 1;
   if (consecutive < OPENS_AFTER) return { ...circuit, consecutive };
-  // Attempts that were under way when it opened do not keep it open for longer.
+  // Attempts in flight when the circuit opened do not extend the pause.
   if (circuit.openUntil !== null && now < circuit.openUntil) return { ...circuit, consecutive };
   return { ...afterSetback(circuit, now), consecutive, openUntil: now + OPEN_MS };
 }
 
-/** An event was given up, or the receiver left alone. */
+/** Counts an abandoned event or an opened circuit. */
 export function afterSetback(circuit: Circuit, now: number): Circuit {
   const today = Math.floor(now / DAY_MS);
   const days = new Map(recent(circuit, now));

@@ -1,26 +1,26 @@
-/** How far the telling of one subscription got: what survives a restart, as plain JSON. */
+/** The delivery progress of one subscription. It is stored as JSON and survives a restart. */
 import { type DeadLetter, type RunId, webhook } from '@cairn/protocol';
 import { z } from 'zod';
 import { type Circuit, circuitShape, closedCircuit } from './circuit.ts';
 
-/** A row that was read and is not delivered yet. */
+/** A row that was read but is not delivered yet. */
 export interface PendingRow {
   readonly runId: RunId;
   readonly seq: number;
 }
 
 export interface DeliveryState {
-  /** All rows up to here were read. Every one that was to be told is delivered, given up, or in `pending`. */
+  /** All rows up to this position were read. Each matching row is delivered, skipped, abandoned or in `pending`. */
   readonly position: string;
   readonly pending: readonly PendingRow[];
   readonly circuit: Circuit;
   readonly delivered: number;
   readonly lastError: string | null;
-  /** The newest of those that were given up. */
+  /** The newest abandoned deliveries. */
   readonly deadLetters: readonly DeadLetter[];
 }
 
-/** How many that were given up are remembered; the rows themselves stay in the log. */
+/** How many abandoned deliveries to keep; the rows themselves stay in the log. */
 export const KEPT_DEAD_LETTERS = 20;
 
 const shape = z.object({
@@ -32,7 +32,7 @@ const shape = z.object({
   deadLetters: webhook.shape.deadLetters,
 });
 
-/** Beginning with what happens after a position of the log. */
+/** Starts with the rows after a position in the log. */
 export const newDeliveryState = (position: string): DeliveryState => ({
   position,
   pending: [],

@@ -1,12 +1,15 @@
-/** The rows one subscription still has to tell, run by run: of one run only the first may be on its way, so that its order is kept. */
+/**
+ * The pending rows of one subscription, queued by run. Only the first row of a run may be in flight, which preserves
+ * order.
+ */
 import type { RunId } from '@cairn/protocol';
 import type { PendingRow } from './delivery-state.ts';
 
 export interface Lane {
   readonly runId: RunId;
-  /** In the order of the run; the first is the one to be told next. */
+  /** In run order; the first is delivered next. */
   readonly seqs: number[];
-  /** Failed attempts at the first one. */
+  /** Failed attempts at the first row. */
   attempts: number;
 }
 
@@ -20,7 +23,7 @@ export class Lanes {
     for (const row of pending) this.add(row);
   }
 
-  /** Rows that are not told yet, those on their way included. */
+  /** Undelivered rows, including those in flight. */
   get size(): number {
     return this.#size;
   }
@@ -41,12 +44,12 @@ export class Lanes {
     this.#ready.push(fresh);
   }
 
-  /** Takes a lane out of those that are ready; it comes back by `done` or `again`. */
+  /** Takes the next ready lane. `done` or `again` returns it. */
   take(): Lane | undefined {
     return this.#ready.shift();
   }
 
-  /** Its first row is told, or given up. */
+  /** The first row is delivered, skipped or abandoned. */
   done(lane: Lane): void {
     lane.seqs.shift();
     lane.attempts = 0;
@@ -55,7 +58,7 @@ export class Lanes {
     else this.#ready.push(lane);
   }
 
-  /** Its first row may be tried again. */
+  /** The first row is ready for another attempt. */
   again(lane: Lane): void {
     this.#ready.push(lane);
   }

@@ -1,4 +1,4 @@
-/** A receiver, a log and a time that a test moves, for the tests of deliveries; not shipped. */
+/** A receiver, a log and a manual clock for delivery tests; not shipped. */
 
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
@@ -10,7 +10,7 @@ import { type DeliveryState, newDeliveryState, parseState, renderState } from '.
 import { type Attempt, type Policy, Pump } from './pump.ts';
 import { StateKeeper } from './state-keeper.ts';
 
-/** Time that passes when the test says so. */
+/** A clock that the test advances. */
 class TestTime implements Timers {
   #now = 1_800_000_000_000;
   readonly #waiting = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -27,7 +27,7 @@ class TestTime implements Timers {
     return this.#waiting.size;
   }
 
-  /** Lets so much time pass, and whoever waited for a part of it act in order. */
+  /** Advances the clock and fires the due timers in order. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -43,20 +43,20 @@ class TestTime implements Timers {
   }
 }
 
-/** Long enough for whatever is ready to happen. */
+/** Yields to the event loop often enough for pending work to finish. */
 export async function turns(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const policy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
 
-/** What the receiver does with a row; default: takes it. */
+/** How the receiver answers a row. Default: it accepts. */
 export type Receive = (place: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
 
 export const refuse: Attempt = { kind: 'failed', reason: 'the receiver answered 500' };
 export const take: Attempt = { kind: 'delivered' };
 
-/** One subscription to `a` events of tenant `t`, over a log in memory. */
+/** One subscription to `a` events of tenant `t`, over an in-memory log. */
 export class PumpBench {
   readonly store: Store;
   readonly time = new TestTime();
@@ -70,7 +70,7 @@ export class PumpBench {
   failSaves = false;
   #pump: Pump | null = null;
   readonly #log: EventLog;
-  /** Saves with the next turn, whatever the time is. */
+  /** Saves on the next turn of the event loop, independent of the test clock. */
   readonly #keeper = new StateKeeper({
     save: async (_id, state) => {
       if (this.failSaves) throw new Error('disk full');
@@ -102,7 +102,7 @@ export class PumpBench {
     return this.#pump;
   }
 
-  /** Starts, or starts again with what was saved. */
+  /** Starts or restarts the pump from the saved state. */
   start(): Pump {
     const { time } = this;
     this.#pump = new Pump(

@@ -1,4 +1,4 @@
-/** Tells one subscription what happened: a durable position in the log, several runs at a time, retries, and an end to patience. */
+/** Delivers the events of one subscription: a durable log position, parallel runs, retries and a circuit breaker. */
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
@@ -9,17 +9,17 @@ import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from '
 import { type Lane, Lanes } from './lanes.ts';
 import type { StateKeeper } from './state-keeper.ts';
 
-/** What became of one attempt. `skipped`: the row is not for this subscriber after all. */
+/** The result of one attempt. `skipped`: the subscriber does not want the row, or the row is gone. */
 export type Attempt = { readonly kind: 'delivered' | 'skipped' } | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Policy {
-  /** Attempts at one row before it is given up. */
+  /** Attempts at one row before it is abandoned. */
   readonly maxAttempts: number;
-  /** Attempts under way at a time. */
+  /** Concurrent attempts. */
   readonly maxInFlight: number;
-  /** Rows that are read ahead; more than these wait in the log. */
+  /** Rows to read ahead; the rest wait in the log. */
   readonly window: number;
-  /** All rows go to one receiver, so its failures are judged together. */
+  /** All rows go to one receiver, so its failures share one circuit. */
   readonly isOneReceiver: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Subscription {
   readonly tenant: string;
   readonly types: readonly string[];
   readonly policy: Policy;
-  /** Must not throw for a failure of the receiver's; what it throws is ours. */
+  /** Must not throw when the receiver fails; a thrown error is a fault of the host. */
   deliver(row: Row, signal: AbortSignal): Promise<Attempt>;
 }
 
@@ -40,14 +40,14 @@ export interface PumpPorts {
   readonly report: Report;
 }
 
-/** Rows looked at in one read of the log: so many that a quiet log is soon read, so few that other requests hardly wait. */
+/** Rows per log read: enough to get through a quiet log fast, few enough not to delay other requests. */
 const LOOKED_AT = { least: 64, most: 1_000 };
 const PAGE_BYTES = 1_048_576;
 
-/** Reads that found nothing to tell before the position is saved all the same. */
+/** The position is saved after this many reads without a matching row. */
 const QUIET_READS = 32;
 
-/** After trouble of the host's own. */
+/** Delay after a fault of the host. */
 const TROUBLE_MS = 5_000;
 
 const FIRST_BACKOFF_MS = 1_000;
@@ -74,7 +74,7 @@ export class Pump {
   #isBehind = true;
   #reading = false;
   #quietReads = 0;
-  /** Set while the log, which could not be read, is left alone. */
+  /** Set while the pump waits after a failed log read. */
   #inTrouble = false;
   #cancelReopening: (() => void) | null = null;
 
@@ -101,13 +101,13 @@ export class Pump {
     };
   }
 
-  /** There may be news in the log. */
+  /** Call when the log may have new rows. */
   nudge(): void {
     this.#isBehind = true;
     this.#work();
   }
 
-  /** Gives up what is under way, which counts neither as told nor as failed, and saves how far it got. */
+  /** Aborts attempts in flight, which count neither as delivered nor as failed, and saves the progress. */
   async close(): Promise<void> {
     this.#stop.abort();
     for (const cancel of this.#timers) cancel();
@@ -142,7 +142,7 @@ export class Pump {
     this.#reading = true;
     try {
       while (this.#isBehind && !this.#isStopped && this.#lanes.size < policy.window) {
-        // Before the read: news that comes during it is news.
+        // Cleared before the read, so that rows arriving during the read set it again.
         this.#isBehind = false;
         const page = await log.changes({
           after: this.#position,
@@ -155,7 +155,7 @@ export class Pump {
         for (const { runId, seq } of page.rows) this.#lanes.add({ runId, seq });
         this.#noteRead(page.rows.length);
         this.#send();
-        // A store answers within the turn; a long log must not keep it for itself.
+        // A store may answer within the same turn. Yield, so that a long log does not block the event loop.
         await setImmediate();
       }
     } catch (error) {
@@ -217,7 +217,7 @@ export class Pump {
     }
     this.#sending -= 1;
     const isTaken = attempt !== null && attempt.kind !== 'failed';
-    // A receiver that took it while the host was stopping has taken it.
+    // A delivery that the receiver accepted during shutdown still counts.
     if (this.#stop.signal.aborted && !isTaken) return;
     if (attempt === null) this.#after(TROUBLE_MS, () => this.#retry(lane));
     else if (attempt.kind === 'failed') this.#failed(lane, attempt.reason);
@@ -228,7 +228,7 @@ export class Pump {
   async #deliver({ runId, seqs }: Lane): Promise<Attempt> {
     const seq = seqs[0] as number;
     const [row] = await this.#ports.log.read({ runId, after: seq - 1, limit: 1 });
-    // What retention took away meanwhile cannot be told any more.
+    // Retention may have deleted the row since it was read.
     if (row?.seq !== seq) return { kind: 'skipped' };
     return this.#subscription.deliver(row, this.#stop.signal);
   }
@@ -273,7 +273,7 @@ export class Pump {
     this.#lanes.done(lane);
   }
 
-  /** Once for each change, not for each attempt. */
+  /** Reports once per state change, not once per attempt. */
   #tellChange(before: ReturnType<typeof gateOf>, reason: string): void {
     const after = this.#gate;
     if (after === before || (after !== 'open' && after !== 'failed')) return;

@@ -1,4 +1,4 @@
-/** A host with a receiver outside it, both on loopback, for the tests of what is delivered; not shipped. */
+/** A host and an external receiver, both on loopback, for delivery tests; not shipped. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -20,11 +20,11 @@ export interface Received {
 export interface Receiver {
   readonly origin: string;
   readonly received: readonly Received[];
-  /** Resolves once so many arrived. */
+  /** Resolves once this many deliveries have arrived. */
   arrived(count: number): Promise<void>;
 }
 
-/** Answers 204 unless told otherwise; a handler that does nothing leaves the sender waiting. */
+/** Answers 204 by default. A handler that does nothing leaves the sender waiting. */
 export async function receiver(
   answer = (response: ServerResponse) => void response.writeHead(204).end(),
 ): Promise<Receiver> {
@@ -71,7 +71,7 @@ const keys = [
   { key: keyOf.callback, tenant: 'acme', principal: 'callback' },
 ];
 
-/** Takes two approvals, of two principals. */
+/** Needs two approvals from two principals. */
 const ofTwo = chain('of-two', { typeId: 'core.approvalGate', config: { title: 'Go on?', requiredApprovals: 2 } });
 
 export async function dataFolder(): Promise<string> {
@@ -83,7 +83,7 @@ export async function dataFolder(): Promise<string> {
 export interface Telling {
   readonly host: Host;
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
-  /** Runs a workflow that ends at once; gives its id. */
+  /** Runs a workflow that ends at once; returns the run id. */
   run(options?: { readonly tags?: readonly string[]; readonly key?: string }): Promise<string>;
 }
 
@@ -100,7 +100,7 @@ interface Answer {
   readonly body: JsonObject;
 }
 
-/** A real host over a database, that may call these origins. */
+/** A real host over a database, which may call these origins. */
 export async function telling(data: string, ...allow: readonly string[]): Promise<Telling> {
   const config = { port: 0, data, keys, egress: { allow: [...allow] } };
   const host = await createHost({ config, workflows: [noop, approval, ofTwo], report: () => undefined });

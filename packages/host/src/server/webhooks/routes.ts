@@ -109,7 +109,7 @@ async function secretOfCallbacks(call: Call, webhooks: Webhooks): Promise<string
   return JSON.stringify({ secret, secretFingerprint: secretFingerprint(secret) });
 }
 
-/** The tenant is the credential's. A request that names another one was meant for somebody else. */
+/** The credential determines the tenant. A request that names another tenant is refused. */
 function refuseOtherTenant(tenant: string, named: string | undefined): void {
   if (named === undefined || named === tenant) return;
   throw new TerminalError('forbidden', {

@@ -1,4 +1,4 @@
-/** One attempt to tell a receiver: signed, five seconds, and only a 2xx counts. */
+/** One delivery attempt: signed, limited to five seconds, successful only with a 2xx status. */
 import { isCairnError } from '@cairn/protocol';
 import type { Egress } from '../egress/egress.ts';
 import type { Attempt } from './pump.ts';
@@ -20,7 +20,10 @@ export interface Delivery {
 
 export const ATTEMPT_TIMEOUT_MS = 5_000;
 
-/** What a receiver may say; nobody reads it, but a small answer that is taken whole ends the connection in good order. */
+/**
+ * Bytes to read of the receiver's answer. Nobody uses it, but reading a small answer to its end closes the connection
+ * cleanly.
+ */
 const MAX_ANSWER_BYTES = 4_096;
 
 export async function send(ports: SenderPorts, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {

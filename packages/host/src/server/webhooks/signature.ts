@@ -1,4 +1,4 @@
-/** The headers of a delivery: who it is for, what it is about, and the proof that this host sent exactly this body now. */
+/** The headers of a delivery: the webhook id, the event type, and a signature over the timestamp and body. */
 import { createHmac, hash } from 'node:crypto';
 
 export interface SignedDelivery {
@@ -7,11 +7,11 @@ export interface SignedDelivery {
   readonly secret: string;
   readonly body: string;
   readonly now: number;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
 }
 
-/** Each field under the name of v1 and the one that follows it. */
+/** Each header is sent under its v1 name and its successor's name. */
 const families = ['X-openwop-', 'OpenWOP-'];
 
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
@@ -32,5 +32,5 @@ export function deliveryHeaders(delivery: SignedDelivery): Record<string, string
   return headers;
 }
 
-/** Names a secret without telling it. */
+/** Identifies a secret without revealing it. */
 export const secretFingerprint = (secret: string): string => hash('sha256', secret, 'hex').slice(0, 8);

@@ -1,6 +1,6 @@
 /**
- * Saves how far subscriptions got. A save is a commit, and a commit is a sync to disk that runs wait for: so what changes
- * within a moment is saved together, for all of them. A host that dies tells what it had not saved yet once more.
+ * Saves the delivery progress of all subscriptions. Each save is a commit with a disk sync, which delays runs. The
+ * keeper therefore batches the changes of 100 ms. After a crash, the host delivers again what it had not saved.
  */
 import type { Report, Timers } from '../../engine/ports.ts';
 
@@ -12,12 +12,12 @@ export interface KeeperPorts {
 
 const SAVE_AFTER_MS = 100;
 
-/** After a save that failed. */
+/** Delay after a failed save. */
 const TROUBLE_MS = 5_000;
 
 export class StateKeeper {
   readonly #ports: KeeperPorts;
-  /** What is to be saved, as it is by then. */
+  /** Renders the state of each changed subscription at the time of the save. */
   readonly #changed = new Map<string, () => string>();
   #cancelTimer: (() => void) | null = null;
   #flushing: Promise<void> = Promise.resolve();
@@ -31,16 +31,16 @@ export class StateKeeper {
     this.#flushAfter(SAVE_AFTER_MS);
   }
 
-  /** Resolves once all that changed is saved, or was found not to be. */
+  /** Resolves once every changed state is saved or its save has failed. */
   flush(): Promise<void> {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    // One after the other, so that never an older state is saved last.
+    // Flushes run one at a time, so that an older state never overwrites a newer one.
     this.#flushing = this.#flushing.then(() => this.#saveAll());
     return this.#flushing;
   }
 
-  /** Nothing more is saved of itself. */
+  /** Cancels the pending save and drops unsaved changes. */
   close(): void {
     this.#cancelTimer?.();
     this.#changed.clear();

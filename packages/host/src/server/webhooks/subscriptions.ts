@@ -1,4 +1,4 @@
-/** What was agreed with a subscriber, as it is kept: the secret only sealed. */
+/** The stored record of a subscription. The secret is stored sealed. */
 
 import { randomBytes } from 'node:crypto';
 import type { RegisterWebhook } from '@cairn/protocol';
@@ -28,11 +28,11 @@ export interface NewWebhook {
   readonly tenant: string;
   readonly request: RegisterWebhook;
   readonly now: number;
-  /** Where its telling begins. */
+  /** The log position where delivery starts. */
   readonly position: string;
 }
 
-/** The record to keep, and the secret, which is not in it. */
+/** Returns the record to store and the plain secret, which the record does not contain. */
 export function newWebhook(keys: Keys, webhook: NewWebhook) {
   const { id, tenant, request, now, position } = webhook;
   const secret = request.secret ?? randomBytes(32).toString('hex');
@@ -53,7 +53,7 @@ export const parseAgreement = (record: SubscriptionRecord): Agreement => bodySha
 
 export const secretOf = (keys: Keys, id: string, { sealedSecret }: Agreement): string => unseal(keys, id, sealedSecret);
 
-/** A tenant's callbacks are told by one subscription of the host's own. */
+/** One internal subscription of the host delivers all callbacks of a tenant. */
 export const callbacksRecord = (tenant: string, position: string): SubscriptionRecord => ({
   id: `callbacks:${tenant}`,
   tenant,

@@ -1,4 +1,4 @@
-/** Those outside who are told of a tenant's events: registered, told in the background, forgotten. */
+/** The webhooks of all tenants: registers, delivers in the background, and removes them. */
 import { createHmac, hash } from 'node:crypto';
 import {
   isoTime,
@@ -40,16 +40,19 @@ export interface WebhookPorts extends Omit<CallbackPorts, 'secretOf'> {
   readonly report: Report;
 }
 
-/** Attempts over about a day: see `backoffMs` and the hour for which a failing receiver is left alone. */
+/** Retries last about a day: see `backoffMs` and `OPEN_MS`. */
 export const webhookPolicy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
 
-/** Most webhooks of one tenant. */
+/** Maximum number of webhooks per tenant. */
 export const MAX_WEBHOOKS = 50;
 
-/** After so many rows also those look at the log who heard of nothing, so that none has far to go after a restart. */
+/**
+ * After this many rows, every pump reads the log, even without matching events. This bounds the catch-up after a
+ * restart.
+ */
 const ALL_LOOK_AFTER = 10_000;
 
-/** News of a busy log is gathered for so long before it is looked at. */
+/** Commits are batched for this long before the pumps read the log. */
 const GATHER_MS = 10;
 
 interface Entry {
@@ -65,9 +68,9 @@ export class Webhooks {
   readonly #callbackKeys: Keys;
   readonly #keeper: StateKeeper;
   readonly #entries = new Map<string, Entry>();
-  /** Of the tenants that have callbacks: resolved once that is recorded. */
+  /** One entry per tenant with callbacks; resolves once the subscription is stored. */
   readonly #callbacks = new Map<string, Promise<void>>();
-  /** Webhooks of each tenant that are being written down: they count before they are listed. */
+  /** Webhooks per tenant that are being stored: they count towards the limit before they are listed. */
   readonly #arriving = new Map<string, number>();
   readonly #news = new Set<string>();
   #rowsSinceLook = 0;
@@ -83,7 +86,7 @@ export class Webhooks {
     this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state) });
   }
 
-  /** Goes on with the telling where it stopped. */
+  /** Resumes delivery of all stored subscriptions. */
   async open(): Promise<void> {
     const { subscriptions, log } = this.#ports.store;
     this.#unfollow = log.follow((commit) => this.#heard(commit));
@@ -103,7 +106,9 @@ export class Webhooks {
     this.#keeper.close();
   }
 
-  /** A request with a key names the webhook by it: carried out again after its host died, it meets the one that is there. */
+  /**
+   * A request with an idempotency key derives the webhook id from it. A retry after a crash finds the existing webhook.
+   */
   async register(tenant: string, request: RegisterWebhook, requestKey?: RequestKey): Promise<WebhookRegistered> {
     const id = `wh_${requestKey === undefined ? this.#ports.uniqueId() : nameFrom(requestKey)}`;
     const agreement = this.#entries.get(id)?.agreement ?? null;
@@ -134,7 +139,7 @@ export class Webhooks {
     return this.#ofTenant(tenant).map(({ record, agreement, pump }) => shown(record.id, agreement, pump, now));
   }
 
-  /** What is on its way at this moment may still arrive. */
+  /** A delivery in flight may still arrive. */
   async remove(tenant: string, id: string): Promise<void> {
     const isWebhook = this.#ofTenant(tenant).some(({ record }) => record.id === id);
     if (!isWebhook || !(await this.#ports.store.subscriptions.drop(tenant, id))) throw unknown(id);
@@ -143,7 +148,7 @@ export class Webhooks {
     await entry?.pump.close();
   }
 
-  /** Sees to it that the callbacks of a tenant's runs are told; await it before such a run starts. */
+  /** Ensures that callbacks of the tenant's runs are delivered. Await it before such a run starts. */
   async expectCallbacks(tenant: string): Promise<void> {
     const known = this.#callbacks.get(tenant) ?? this.#openCallbacks(tenant);
     this.#callbacks.set(tenant, known);
@@ -211,7 +216,7 @@ export class Webhooks {
     };
   }
 
-  /** Runs inside everybody's commits: it only remembers which types there is news of. */
+  /** Runs inside every commit, so it only records which event types are new. */
   #heard({ rows }: Commit): void {
     if (this.#entries.size === 0) return;
     for (const { type } of rows) this.#news.add(type);
@@ -229,7 +234,7 @@ export class Webhooks {
   }
 }
 
-/** The tenant is part of the key, and another request with the same key would be another webhook. */
+/** The key includes the tenant. A different request with the same key gets a different id. */
 const nameFrom = ({ key, requestDigest }: RequestKey): string =>
   hash('sha256', `${key}:${requestDigest}`, 'hex').slice(0, 32);
 
