@@ -1,21 +1,21 @@
-/** Which addresses are the public internet's: the only ones that an address out of data may lead to. */
+/** Decides which IP addresses belong to the public internet. An address from data may lead only to those. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Everything that was given out for the public use of IPv6; what lies outside is special, also what is not listed yet. */
+/** All addresses allocated for public IPv6. Anything outside is special, including ranges not listed yet. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** A DNS64 resolver writes IPv4 addresses into this prefix. */
+/** DNS64 resolvers embed IPv4 addresses in this prefix. */
 const translated: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** Public by its number, but answered by the machine's own cloud: the metadata channel of one large provider. */
+/** A public address that the local cloud answers: the metadata channel of one large provider. */
 const hostAgents: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Why an address is not one of the public internet, in words for a message; null when it is. */
+/** Why an address is not public, as text for a message; null when it is public. */
 export function refusedRange(text: string): string | null {
-  // The library reads odd spellings; only the plain ones that a resolver or a parsed URL gives are taken.
+  // The library accepts unusual spellings. Only those that a resolver or a parsed URL produces pass.
   if (isIP(text) === 0 || text.includes('%')) return 'not an address';
   const address = embedded(ipaddr.parse(text));
   if (address.kind() === 'ipv4') {
@@ -25,7 +25,7 @@ export function refusedRange(text: string): string | null {
   return address.match(globalUnicast) ? rangeWords(address) : (rangeWords(address) ?? 'a reserved address');
 }
 
-/** The IPv4 address inside an IPv6 address that only carries one. */
+/** The IPv4 address embedded in an IPv6 address, or the address itself. */
 function embedded(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

@@ -1,8 +1,8 @@
-/** An address in a request body: refused with the request, not first when something is to be sent there. */
+/** Checks an address in a request body, so that the request is refused rather than a later delivery. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import type { Egress } from './egress.ts';
 
-/** Throws `validation_error` for the field; what the name resolves to later is checked again at each sending. */
+/** Throws `validation_error` for the field. Each send resolves and checks the name again. */
 export async function checkedUrl(egress: Egress, url: string, field: string): Promise<void> {
   try {
     await egress.check(url);

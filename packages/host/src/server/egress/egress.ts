@@ -1,4 +1,7 @@
-/** The one way out for addresses that come from data (webhooks, callbacks): checked, resolved once, connected to what was checked. */
+/**
+ * The only outbound path for addresses from data (webhooks, callbacks). It checks the address, resolves the name once
+ * and connects to the checked address.
+ */
 import { isCairnError, quoted, RetryableError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import { thrownCode } from '../../thrown-code.ts';
@@ -13,25 +16,31 @@ export interface OutboundRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For the whole exchange: name, connection, request and answer. */
+  /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Gives the exchange up, e.g. when the host stops. */
+  /** Aborts the exchange, e.g. when the host stops. */
   readonly signal?: AbortSignal;
 }
 
 export interface Egress {
-  /** Throws `http_url_rejected` when the address may not be called as things are now, `http_network_error` when its name is unknown. */
+  /**
+   * Throws `http_url_rejected` when the address may not be called now, `http_network_error` when its name does not
+   * resolve.
+   */
   check(url: string): Promise<void>;
-  /** Checks again and sends. A redirect is an answer like any other. Throws also `http_timeout` and `http_network_error`. */
+  /**
+   * Checks again, then sends. Redirects are returned, not followed. Also throws `http_timeout` and
+   * `http_network_error`.
+   */
   send(request: OutboundRequest): Promise<OutboundResponse>;
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface EgressPorts {
-  /** Origins the operator wrote (`egress.allow`); they pass exactly. */
+  /** Origins that the operator allows (`egress.allow`); only exact matches pass. */
   readonly allow: readonly string[];
   readonly resolve: Resolve;
   readonly timers: Timers;
@@ -48,7 +57,7 @@ export function createEgress({ allow, resolve, timers }: EgressPorts): Egress {
     const { hostname } = target.url;
     const addresses = await resolve(hostname, signal);
     if (addresses.length === 0) throw unknownName(hostname);
-    // One address in a private network among good ones is an attempt, not an accident.
+    // A private address among public ones is an attack, not an accident, so it refuses the whole name.
     for (const address of addresses) {
       const refused = refusedRange(address);
       if (refused !== null)
@@ -90,7 +99,7 @@ export function createEgress({ allow, resolve, timers }: EgressPorts): Egress {
   };
 }
 
-/** Paths and queries of such addresses may hold secrets of their owner: messages name the origin only. */
+/** Paths and queries may contain the owner's secrets, so messages show only the origin. */
 const originOf = (url: string): string => new URL(url).origin;
 
 const unknownName = (hostname: string): RetryableError =>

@@ -1,4 +1,7 @@
-/** One HTTP request to addresses that were decided beforehand: no name is resolved, no redirect followed, no answer read without end. */
+/**
+ * One HTTP request to addresses that are already checked. It resolves no name, follows no redirect and bounds the
+ * response.
+ */
 import type { LookupAddress } from 'node:dns';
 import {
   type IncomingHttpHeaders,
@@ -12,14 +15,14 @@ import { utf8Size } from '../../utf8.ts';
 
 export interface PinnedRequest {
   readonly url: URL;
-  /** Where to connect, in order of preference; null leaves it to the system, for origins the operator wrote. */
+  /** Where to connect, in order of preference; null lets the system resolve, for origins that the operator allows. */
   readonly addresses: readonly string[] | null;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** What is read of the answer's body; the connection is cut after it. */
+  /** Bytes to read of the response body; the connection is closed after them. */
   readonly maxBodyBytes: number;
-  /** Ends the exchange at whatever point it is. */
+  /** Aborts the exchange at any point. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +30,7 @@ export interface OutboundResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The body went on beyond what was read. */
+  /** The body was longer than the bytes read. */
   readonly isCut: boolean;
 }
 
@@ -37,7 +40,7 @@ export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
   const options: RequestOptions = {
     method,
     headers: { ...asked.headers, ...(body === undefined ? {} : { 'content-length': String(utf8Size(body)) }) },
-    // A connection of its own: one that is kept would outlive the check of its address.
+    // A new connection per request: a kept-alive one would outlive the check of its address.
     agent: false,
     signal,
     ...(addresses === null ? {} : { lookup: lookupOf(addresses) }),
@@ -52,7 +55,7 @@ export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
   });
 }
 
-/** Answers Node's question for the name's addresses with those that were checked. */
+/** Answers Node's DNS lookup with the checked addresses. */
 function lookupOf(addresses: readonly string[]): LookupFunction {
   const entries: LookupAddress[] = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, options, callback) => {

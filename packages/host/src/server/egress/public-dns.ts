@@ -1,6 +1,6 @@
 /**
- * Names out of data are asked of the DNS alone: the machine's own host table does not count, a slow name server holds
- * no thread of the process, and who stops waiting stops the question.
+ * Resolves names from data through DNS only. It ignores the machine's hosts file, a slow name server blocks no thread,
+ * and an abort cancels the query.
  */
 import { Resolver } from 'node:dns/promises';
 import { thrownCode } from '../../thrown-code.ts';
@@ -22,7 +22,7 @@ export const publicDns: Resolve = async (name, signal) => {
   }
 };
 
-/** Not where the DNS answered that there is no such name, or no address of that kind. */
+/** A DNS answer that the name or record type does not exist is not a failure. */
 const isFailure = (answer: PromiseSettledResult<string[]>): answer is PromiseRejectedResult => {
   if (answer.status === 'fulfilled') return false;
   const code = thrownCode(answer.reason);

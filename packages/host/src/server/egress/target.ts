@@ -1,23 +1,23 @@
-/** Whether an address out of data may be called at all: decided on the parsed URL, before any name is resolved. */
+/** Decides from the parsed URL whether an address from data may be called, before any name is resolved. */
 import { isIP } from 'node:net';
 import { quoted, TerminalError } from '@cairn/protocol';
 import { refusedRange } from './addresses.ts';
 
-/** Longest address that is taken. */
+/** Maximum URL length. */
 const MAX_URL_LENGTH = 2048;
 
-/** Names that mean this machine or its own network wherever they are asked. */
+/** Names that always refer to this machine or its local network. */
 const localName = /^[^.]*$|\.(localhost|local|internal|home\.arpa)$/;
 
 export interface Target {
   readonly url: URL;
-  /** The operator wrote this origin down: it passes as it is, also without TLS and on a private network. */
+  /** The operator allows this origin. It passes as is, even without TLS or on a private network. */
   readonly isListed: boolean;
-  /** The host as an IP address, when the URL gives one. */
+  /** The IP address, when the URL has one as its host. */
   readonly address: string | null;
 }
 
-/** Throws `http_url_rejected`; `listed` are the operator's origins. */
+/** Throws `http_url_rejected`. `listed` holds the operator's origins. */
 export function parseTarget(text: string, listed: ReadonlySet<string>): Target {
   if (text.length > MAX_URL_LENGTH) throw rejected(text, `it is longer than ${MAX_URL_LENGTH} characters`);
   if (!URL.canParse(text)) throw rejected(text, 'it is not a URL');
@@ -40,7 +40,7 @@ export const rejected = (url: string, reason: string): TerminalError =>
     hint: 'Use a public https address, or have the operator add its origin to egress.allow.',
   });
 
-/** The URL parser has turned every spelling of an IPv4 address (decimal, octal, hex, short) into the dotted one. */
+/** The URL parser has normalised every spelling of an IPv4 address (decimal, octal, hex, short) to dotted decimal. */
 function literalOf(hostname: string): string | null {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? null : bare;

@@ -1,11 +1,13 @@
-/** Fetching for agents: through the guard for addresses out of data, and only where the operator's list leads, redirects included. */
+/**
+ * HTTP fetch for agents. It uses the egress guard and reaches only origins on the operator's list, including redirects.
+ */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/tools/http-tool.ts';
 import { createEgress, type Egress, type EgressPorts, type OutboundResponse } from './egress.ts';
 
 const MAX_REDIRECTS = 5;
 
-/** `allow` holds origins, and `*` for every public https address; null when it is empty. */
+/** `allow` holds origins, or `*` for every public https address. Returns null when it is empty. */
 export function createToolFetch(
   allow: readonly string[],
   ports: Pick<EgressPorts, 'resolve' | 'timers'> & { readonly now: () => number },
@@ -53,7 +55,7 @@ function refuseUnlisted(url: string, { origins, isOpen }: Fetching['list']): voi
   });
 }
 
-/** Where a redirect leads; null when the answer is none. */
+/** The target of a redirect; null when the response is not a redirect. */
 function redirectOf({ status, headers }: OutboundResponse, from: string): string | null {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null;

@@ -1,4 +1,4 @@
-/** Starts a run from a request: reads and checks what is asked for, and refuses what this host cannot do. */
+/** Starts a run from a request: parses and validates the body, and refuses what this host does not support. */
 import {
   type ContextId,
   type CreateRun,
@@ -26,11 +26,11 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 
 export interface CreateRunPorts {
   readonly engine: Engine;
-  /** The name of this host, for clients that meet a run of another request. */
+  /** The id of this host, which a `run_already_active` error names. */
   readonly hostId: string;
   readonly egress: Egress;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
-  /** The models that a run may ask for. */
+  /** The models that a run may request. */
   readonly models: ModelAccess;
   /** Whether this host runs agents. */
   readonly runsAgents: boolean;
@@ -84,7 +84,7 @@ function isDedupEnforced(call: Call, { scopeId }: CreateRun): boolean {
   return true;
 }
 
-/** Only the HTTP surface knows by which name this host is known. */
+/** Adds the host id to `run_already_active`; only the HTTP surface knows it. */
 async function withHost<Started>(starting: Promise<Started>, { hostId }: CreateRunPorts): Promise<Started> {
   try {
     return await starting;
@@ -99,7 +99,7 @@ async function withHost<Started>(starting: Promise<Started>, { hostId }: CreateR
   }
 }
 
-/** Fields whose promise this host cannot keep are refused, never ignored. */
+/** Refuses fields that this host does not support instead of ignoring them. */
 function refuseUnkept(body: CreateRun, { runsAgents }: CreateRunPorts): void {
   if (body.mode !== undefined || body.evalSuiteRef !== undefined) {
     throw new TerminalError('capability_not_provided', {
@@ -119,7 +119,7 @@ function refuseUnkept(body: CreateRun, { runsAgents }: CreateRunPorts): void {
 
 const gatedFields = { agentId: 'agents.liveRuntime', residency: 'dataResidency' };
 
-/** A workflow by its name, or the one that an agent alone stands for. */
+/** A registered workflow by its id, or the generated workflow of a single agent. */
 function whatRunsOf(
   { workflowId, agentId }: CreateRun,
   inputs: JsonObject,
@@ -139,7 +139,7 @@ function whatRunsOf(
   return { workflowId: definition.id, definition };
 }
 
-/** What the protocol keeps for keys of tests, and this host has for nobody. */
+/** Refuses what the protocol reserves for test keys; this host grants it to nobody. */
 function refuseTestWishes({ request }: Call): void {
   if (request.headers['x-force-engine-version'] !== undefined) {
     throw new TerminalError('force_engine_version_forbidden', {
@@ -149,7 +149,7 @@ function refuseTestWishes({ request }: Call): void {
   }
 }
 
-/** What of a closed body the options of the run are; absent ones stay absent. */
+/** Picks the run options from a validated body; absent options stay absent. */
 function runOptions(body: CreateRun): RunOptions {
   const { configurable, tags, metadata } = body;
   checkMetadata(metadata);
@@ -160,7 +160,7 @@ function runOptions(body: CreateRun): RunOptions {
   };
 }
 
-/** Facts to keep with a run are read with every snapshot of it. */
+/** Bounded because every snapshot of the run reads the metadata. */
 const MAX_METADATA_BYTES = 8_192;
 
 function checkMetadata(metadata: CreateRun['metadata']): void {
@@ -174,7 +174,9 @@ function checkMetadata(metadata: CreateRun['metadata']): void {
   });
 }
 
-/** The wire has no terminal status here: a run that is over by the time of the answer was running when it was created. */
+/**
+ * The wire allows no terminal status here. A run that has already ended is reported as running, as it was when created.
+ */
 function createdBody({ runId, contextId, status }: RunStarted, workflowId: string): string {
   const path = `/v1/runs/${runId}`;
   return JSON.stringify({

@@ -1,4 +1,6 @@
-/** The debug bundle of a run: snapshot, log and spans in one document of bounded size, newest events first to stay. */
+/**
+ * The debug bundle of a run: snapshot, log and spans in one document of bounded size. The newest events are kept first.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { debugBundle, foldEventOf, isoTime, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
@@ -12,19 +14,19 @@ import { implementation } from '../catalogue/discovery.ts';
 import { visibleRun } from '../http/params.ts';
 import type { Call, Route } from '../http/routes.ts';
 
-/** Largest bundle, in bytes. */
+/** Maximum bundle size in bytes. */
 export const MAX_BUNDLE_BYTES = 8_000_000;
 
-/** Rows of one read: few, since each may be 1 MiB and other requests wait meanwhile. */
+/** Rows per read. It is small because a row may be 1 MiB and other requests wait meanwhile. */
 const CHUNK = 16;
 
 export interface BundlePorts {
   readonly engine: Engine;
   readonly log: EventLog;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
   readonly now: () => number;
-  /** Whether secrets are taken out of what comes into the log. */
+  /** Whether secrets are redacted before they are written to the log. */
   readonly isRedacted: boolean;
 }
 
@@ -54,13 +56,13 @@ async function bundle(call: Call, ports: BundlePorts, open: OpenBundles): Promis
   return text;
 }
 
-/** Bundles of one tenant that are made or not yet read to their end: each holds megabytes for as long. */
+/** Bundles per tenant that are being built or sent. Each holds megabytes until its response ends. */
 const MAX_OPEN_BUNDLES = 4;
 
 class OpenBundles {
   readonly #open = new Map<string, number>();
 
-  /** Takes a place until the response is over; throws `rate_limited` when there is none. */
+  /** Takes a slot until the response closes. Throws `rate_limited` when none is free. */
   take({ caller: { tenant }, request, reply }: Call): void {
     const open = this.#open.get(tenant) ?? 0;
     if (open >= MAX_OPEN_BUNDLES) throw tooManyBundles();
@@ -105,7 +107,7 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
       nodeCount: Object.keys(snapshot.nodeStates ?? {}).length,
       eventCount: found.rows.length,
     },
-    // Done when the log was written: nothing is left to take out here.
+    // Redaction happens when the log is written, so nothing is removed here.
     redactionApplied: isRedacted,
     redactionMode: isRedacted ? 'mask' : 'passthrough',
     truncated: cut.length > 0,
@@ -115,10 +117,10 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
   return `${head.slice(0, -1)},"run":${run.text},"events":[${events}],"spans":${hasSpans ? spans : '[]'},${tail.slice(1)}`;
 }
 
-/** For everything but run, events and spans. */
+/** Reserved for everything except run, events and spans. */
 const FRAME_BYTES = 4_096;
 
-/** Half of the bundle at most; beyond it, only what a run is and where it stands. */
+/** The snapshot may fill half of the bundle. A larger one is reduced to identity, status, times and error. */
 function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWhole: boolean } {
   const text = JSON.stringify(snapshot);
   if (utf8Size(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
@@ -128,7 +130,7 @@ function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWh
   return { text: JSON.stringify(short), isWhole: false };
 }
 
-/** Some readers know the payload as `data`. */
+/** Some readers expect the payload under `data`. */
 const eventText = (row: Row): string => `${docText(row).slice(0, -1)},"data":${row.payload}}`;
 
 interface Wanted {
@@ -137,7 +139,9 @@ interface Wanted {
   readonly audience: 'client' | undefined;
 }
 
-/** From the end backwards, since what went wrong is mostly there, until the bytes are used up; given in order. */
+/**
+ * Reads backwards from the end, where failures usually are, until the byte budget is used. Returns rows in log order.
+ */
 async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, maxBytes: number) {
   const newest: Row[] = [];
   let bytes = 0;

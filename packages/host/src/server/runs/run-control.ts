@@ -1,4 +1,4 @@
-/** What an operator does to runs that go on: cancel one or many, pause, resume. */
+/** Control of running runs: cancel one or many, pause, resume. */
 import {
   bulkCancelRuns,
   cancelRun as cancelBody,
@@ -31,7 +31,7 @@ export function runControlRoutes(engine: Engine): readonly Route[] {
   const cancel = (call: Call) => cancelRun(call, engine);
   return [
     { method, path: '/v1/runs/{runId}/cancel', scope, handle: cancel, doc: cancelDoc('cancelRun') },
-    // Some of the protocol's prose spells it this way.
+    // Parts of the protocol text use this spelling.
     { method, path: '/v1/runs/{runId}:cancel', scope, handle: cancel, doc: cancelDoc('cancelRunAlias') },
     { method, path: '/v1/runs:bulk-cancel', scope, handle: (call) => cancelMany(call, engine), doc: bulkDoc },
     { method, path: '/v1/runs/{runId}:pause', scope, handle: (call) => pauseRun(call, engine), doc: pauseDoc },
@@ -103,7 +103,7 @@ function bulkRequest(body: unknown) {
   }
 }
 
-/** What is wrong with one run is said in its row. A fault of the host fails the request, which can be sent again. */
+/** An error of one run goes into its result row. A fault of the host fails the whole request, which can be retried. */
 async function cancelOne(call: Call, engine: Engine, id: string, reason: string | undefined): Promise<Row> {
   try {
     const runId = parseRunId(id);

@@ -1,13 +1,13 @@
-/** What a snapshot shows of the runs below: where each stands now, and that a run waits while one of them does. */
+/** The child runs in a snapshot: their current status, and a parent that waits while a child waits. */
 import type { RunId, RunSnapshot, RunStatus } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 
-/** Runs that are looked at for one snapshot; beyond them the rest are shown as their parents know them. */
+/** Child runs read for one snapshot. The rest show the status that their parent's log has. */
 const MAX_LOOKED_AT = 200;
 
 type ChildRun = NonNullable<RunSnapshot['childRuns']>[number];
 
-/** Of a run with open children its own log does not say where they stand: they are looked at now. */
+/** A parent's log does not have the current status of its open children, so this reads it now. */
 export async function withFamily(snapshot: RunSnapshot, tenant: string, engine: Engine): Promise<RunSnapshot> {
   return seen(snapshot, { left: MAX_LOOKED_AT, look: (runId) => engine.snapshot(tenant, runId) });
 }

@@ -1,4 +1,6 @@
-/** The folders of runs on disk. Every part of a path is looked at before it is used: a link on the way leads nowhere. */
+/**
+ * The folders of runs on disk. Each segment of a path is checked before use, so that symbolic links are never followed.
+ */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +11,7 @@ import { thrownCode } from '../../thrown-code.ts';
 import { utf8Size } from '../../utf8.ts';
 
 export interface RunFilesPorts {
-  /** Holds a folder for each run. */
+  /** Contains one folder per run. */
   readonly folder: string;
   readonly uniqueId: UniqueId;
 }
@@ -25,7 +27,7 @@ export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort =>
       const root = rootOf(runId);
       const bytes = utf8Size(text);
       await refuseTooMuch(root, path, bytes);
-      // Outside of the run's files, where nobody can name it, and on the same disk.
+      // Outside the run's `files` folder, where no path can name it, and on the same disk for the rename.
       const draft = join(dirname(root), `${uniqueId()}.tmp`);
       await write({ root, path }, text, draft);
       return { path, bytes };
@@ -34,7 +36,9 @@ export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort =>
   };
 };
 
-/** Ids of runs are made by the host, those of child runs out of their parent's: `run_1.2`. Whatever else is no name of a folder. */
+/**
+ * The host generates run ids and derives child ids from their parent's: `run_1.2`. Anything else is not a folder name.
+ */
 function folderName(runId: RunId): string {
   if (/^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId)) return runId;
   throw wrong(`the run ${quoted(runId, 130)} has no files`);
@@ -42,7 +46,7 @@ function folderName(runId: RunId): string {
 
 interface Place {
   readonly root: string;
-  /** As `filePath` of the tools takes it. */
+  /** In the form of the tools' `filePath`. */
   readonly path: string;
 }
 
@@ -62,7 +66,7 @@ async function read({ root, path }: Place, offset: number, maxBytes: number): Pr
   }
 }
 
-/** How much of a part can be read as it is: a character that goes on behind it is left for the next. */
+/** The length of a part without an incomplete last character, which belongs to the next part. */
 function wholeCharacters(part: Buffer): number {
   for (let back = 1; back <= 4 && back <= part.length; back++) {
     const byte = part[part.length - back] ?? 0;
@@ -82,7 +86,7 @@ function textOf(part: Buffer, path: string): string {
   }
 }
 
-/** A reader sees the file as it was or as it is to be, and once this resolves it is on disk. */
+/** Atomic: a reader sees the old file or the new one. The file is on disk once this resolves. */
 async function write({ root, path }: Place, text: string, draft: string): Promise<void> {
   const target = join(root, path);
   await makeFolders(root, path);
@@ -106,7 +110,7 @@ async function write({ root, path }: Place, text: string, draft: string): Promis
 
 async function makeFolders(root: string, path: string): Promise<void> {
   const made = await mkdir(root, { recursive: true, mode: 0o700 });
-  // Each new folder is an entry of the one above it.
+  // Sync the parent of each new folder, because the parent holds its entry.
   if (made !== undefined) for (let at = root; at.length >= made.length; at = dirname(at)) await synced(dirname(at));
   let at = root;
   for (const part of path.split('/').slice(0, -1)) {
@@ -136,7 +140,7 @@ async function refuseLinks({ root, path }: Place): Promise<void> {
   }
 }
 
-/** Not followed when it has become a link since it was looked at. */
+/** Fails if the file became a link after it was checked. */
 async function opened(file: string, flags: number, path: string): Promise<FileHandle> {
   try {
     return await open(file, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -163,7 +167,7 @@ async function kindOf(path: string): Promise<Kind | null> {
   }
 }
 
-/** Links and special files are not files of the run, and are not listed. */
+/** Skips links and special files, which are not files of the run. */
 async function list(root: string, below: string): Promise<readonly FileEntry[]> {
   if (below !== '') await refuseLinks({ root, path: below });
   const found: FileEntry[] = [];
@@ -196,6 +200,6 @@ async function refuseTooMuch(root: string, path: string, bytes: number): Promise
   if (total > MAX_TOTAL_BYTES) throw wrong(`the files of the run would take ${total} bytes of ${MAX_TOTAL_BYTES}`);
 }
 
-/** For the agent, which can do something about it. */
+/** An error for the agent, which can correct its call. */
 const wrong = (why: string): TerminalError =>
   new TerminalError('tool_failed', { message: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` });

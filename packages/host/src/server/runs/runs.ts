@@ -1,4 +1,4 @@
-/** The routes of runs: create one, read one, list them. */
+/** The routes of runs: create, read, list. */
 import {
   createRun,
   type JsonObject,
@@ -98,7 +98,7 @@ const SNAPSHOT_VERSION = 3;
 
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
-/** The tag follows from the last event, so whether a client is up to date is known without folding the run. */
+/** The ETag is derived from the last event, so a 304 needs no fold of the run. */
 async function get(call: Call, { engine, log }: RunPorts): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
@@ -112,7 +112,7 @@ async function get(call: Call, { engine, log }: RunPorts): Promise<string | unde
   const { tenant } = call.caller;
   const { seq, snapshot } = await engine.snapshotAt(tenant, runId);
   if (hasOpenChildren(snapshot)) {
-    // Where they stand changes without an event of this run: a tag by its events would be wrong.
+    // The children's status changes without an event of this run, so an ETag by its events would be wrong.
     call.reply.header('cache-control', 'private, no-store');
     return JSON.stringify(await withFamily(snapshot, tenant, engine));
   }
@@ -120,7 +120,7 @@ async function get(call: Call, { engine, log }: RunPorts): Promise<string | unde
   return JSON.stringify(snapshot);
 }
 
-/** For this client alone, and only after asking whether it is still so. */
+/** Only this client may cache it, and it must revalidate before use. */
 const REVALIDATE = 'private, no-cache';
 
 async function list(call: Call, { runIndex, cursors }: RunPorts): Promise<string> {
@@ -147,7 +147,7 @@ function statusParam(text: string | undefined): RunStatus | undefined {
   });
 }
 
-/** A row of the run list, shaped like a snapshot; what only a fold of the events knows is left out. */
+/** An entry of the run list, shaped like a snapshot without the fields that need a fold of the events. */
 function listed(record: RunRecord): JsonObject {
   const { runId, workflowId, status, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId } = record;
   return {
