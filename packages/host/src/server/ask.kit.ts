@@ -1,4 +1,4 @@
-/** Requests of tests: with a key and a body, or with headers that `fetch` would not send. */
+/** HTTP requests for tests: with a key and a body, or with headers that `fetch` would not send. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject } from '@cairn/protocol';
 
@@ -10,10 +10,10 @@ export interface Reply {
 }
 
 export interface Ask {
-  /** Null sends none. */
+  /** Null sends no key. */
   readonly key?: string | null;
   readonly body?: Json;
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -42,7 +42,7 @@ export async function askUrl(url: string, method: string, ask: Ask = {}): Promis
   };
 }
 
-/** A request with headers that `fetch` would not send as they are. */
+/** Sends a request with headers that `fetch` would reject or change. */
 export function rawGet(port: number, path: string, headers: Record<string, string>): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {

@@ -1,4 +1,4 @@
-/** Who calls and what they may do: scopes, and the keys of the configuration, known only by their hash. */
+/** Callers and their permissions: scopes, and the access keys of the configuration, stored only as hashes. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 
@@ -20,10 +20,10 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
-/** A scope of tools: whoever holds it may have those called that need it. `tool:*` is all of them. */
+/** A tool scope lets the caller's runs call the tools that require it. `tool:*` grants all tools. */
 export const toolScope = /^tool:(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-/** What a key without a list of scopes may not do: read the operator's rows and the host's figures. */
+/** Scopes that a key without an explicit list does not get: operator rows and host metrics. */
 const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read']);
 const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => !operatorScopes.has(scope));
 
@@ -32,15 +32,15 @@ export interface Caller {
   readonly principal: string | undefined;
   readonly scopes: ReadonlySet<Scope>;
   readonly toolScopes: readonly string[];
-  /** The rows this caller may see: `client` leaves operator rows out, undefined is all of them. */
+  /** The rows this caller may see: `client` excludes operator rows, undefined includes all. */
   readonly audience: 'client' | undefined;
-  /** Names the credential without telling it: what limits and sessions count by. */
+  /** Identifies the credential without revealing it. Limits and sessions use it as their key. */
   readonly credential: string;
-  /** When the credential ends, in ms since the epoch; undefined for one that does not. */
+  /** When the credential expires, in ms since the epoch; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
 }
 
-/** A key as the configuration gives it, after its text was hashed. */
+/** An access key of the configuration, after hashing. */
 export interface AccessKey {
   /** sha256 of the key, 64 hex digits. */
   readonly sha256: string;
@@ -52,13 +52,13 @@ export interface AccessKey {
 
 export const keyHash = (key: string): string => hash('sha256', key, 'hex');
 
-/** Gives whose key a text is, or null. */
+/** Returns the caller that owns a key, or null. */
 export function createKeyRing(keys: readonly AccessKey[]): (key: string) => Caller | null {
   const ring = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: keyCaller(key) }));
   return (key) => {
     const digest = hash('sha256', key, 'buffer');
     let caller: Caller | null = null;
-    // Every key is compared, so that the time taken does not tell which one came close.
+    // Compares every key, so that the timing does not reveal which key matched.
     for (const entry of ring) if (timingSafeEqual(entry.digest, digest)) caller = entry.caller;
     return caller;
   };
@@ -73,7 +73,7 @@ export function requireScope(caller: Caller, scope: Scope): void {
   });
 }
 
-/** The rows that go with a set of scopes. */
+/** The audience that a set of scopes grants. */
 export const audienceFor = (held: ReadonlySet<Scope>): Caller['audience'] =>
   held.has('audit:read') ? undefined : 'client';
 

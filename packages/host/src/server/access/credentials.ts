@@ -1,16 +1,18 @@
-/** Which credential a request shows, and whose it is: a key or a token in the header, or the session of a browser. */
+/** Authenticates a request by a key or token in the Authorization header, or by a browser session cookie. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
 import type { Caller } from './auth.ts';
 import type { Sessions } from './sessions.ts';
 
-/** What of a request tells who sent it. */
+/** The parts of a request that authentication reads. */
 export interface Presented {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Gives the caller, or throws: `unauthenticated`, `key_expired`, or `service_unavailable` when nobody can tell. */
+/**
+ * Returns the caller. Throws `unauthenticated`, `key_expired`, or `service_unavailable` when a token cannot be checked.
+ */
 export type Authenticate = (presented: Presented) => Caller | Promise<Caller>;
 
 export interface CredentialSources {
@@ -20,7 +22,7 @@ export interface CredentialSources {
   readonly sessions: Sessions;
 }
 
-/** Three parts of base64url: what a signed token looks like, and a key of the configuration hardly ever. */
+/** Three base64url parts: the form of a signed token. An access key hardly ever looks like this. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export function createAuthenticate({ key, token, sessions }: CredentialSources): Authenticate {
@@ -38,7 +40,7 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
   const session = (sessionId: string, { method, headers }: Presented): Caller => {
     refuseOtherPages(headers);
     if (method !== 'GET') {
-      // A page of somebody else could make a browser send the cookie, but never the header.
+      // Another site can make a browser send the cookie, but not the Authorization header.
       throw unauthenticated(`A session is good for GET only, not for ${method}.`, SEND_KEY);
     }
     const caller = sessions.find(sessionId);
@@ -55,7 +57,7 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
   };
 }
 
-/** An image or a link of another page sends no Origin; where the browser tells whose page it is, that decides. */
+/** An image or link on another site sends no Origin. If the browser sends Sec-Fetch-Site, that header decides. */
 function refuseOtherPages({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
   if (origin !== undefined || site === undefined || site === 'same-origin' || site === 'none') return;
   throw new TerminalError('forbidden', {

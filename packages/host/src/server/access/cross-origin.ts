@@ -1,14 +1,14 @@
-/** Which web pages may call: those this host serves itself and those of the origins the operator listed. */
+/** CORS: the host's own pages and the origins that the operator listed may call the API. */
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Refuses pages of other origins, and lets the browser show our answers to those of listed ones. */
+/** Refuses other origins, and sets the CORS headers for listed ones. */
 export type CheckOrigin = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** What a page may read of an answer beside its body. */
+/** Response headers that a page may read. */
 const EXPOSED = 'ETag, Location, openwop-Idempotent-Replay, Retry-After, traceparent';
 
-/** What a page may send beside what every page may. */
+/** Request headers that a page may send, besides the CORS-safelisted ones. */
 const ALLOWED = [
   'Authorization',
   'Content-Type',
@@ -25,7 +25,7 @@ export function createCheckOrigin(origins: readonly string[], publicUrl: string 
   const own = publicUrl === undefined ? null : new URL(publicUrl).origin;
   return ({ headers }, reply) => {
     const { origin } = headers;
-    // On the raw response: streams write their own head.
+    // Set on the raw response, because streams write their own headers.
     if (listed.size > 0) reply.raw.setHeader('vary', 'Origin');
     if (origin === undefined) return;
     if (listed.has(origin)) {
@@ -42,7 +42,7 @@ export function createCheckOrigin(origins: readonly string[], publicUrl: string 
   };
 }
 
-/** Answers the question a browser asks before it lets a page send a request; the origin was checked. */
+/** Answers a CORS preflight request; the origin is already checked. */
 export function answerPreflight(reply: FastifyReply, methods: readonly string[]): void {
   reply
     .code(204)
@@ -55,6 +55,6 @@ export function answerPreflight(reply: FastifyReply, methods: readonly string[])
 export const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** A proxy may speak https for us, so that only name and port are compared. */
+/** A proxy may terminate TLS, so only host name and port are compared. */
 const isSameHost = (origin: string, host: string | undefined): boolean =>
   host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);

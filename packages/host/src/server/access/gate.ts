@@ -1,4 +1,6 @@
-/** The way into the host, the same for every route: is the request meant for us, who sent it, how much do they ask, may they. */
+/**
+ * Admission for every route: validates the request, authenticates the caller, applies rate limits and checks the scope.
+ */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Report } from '../../engine/ports.ts';
@@ -24,21 +26,23 @@ export interface GatePorts {
 }
 
 export interface Gate {
-  /** For every request, known path or not: refuses what is malformed or comes from a page that may not call. */
+  /**
+   * For every request, including unknown paths: refuses malformed requests, wrong Host headers and disallowed origins.
+   */
   check(request: FastifyRequest, reply: FastifyReply): void;
-  /** For a route with a scope: gives the caller who may use it, or throws. */
+  /** For a route with a scope: returns the admitted caller, or throws. */
   enter(request: FastifyRequest, reply: FastifyReply, route: KeyedRoute): Caller | Promise<Caller>;
-  /** For a route without: throws when its path holds a credential that is none. */
+  /** For a route without a scope: throws when its path contains an invalid credential. */
   enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
-  /** For a path of the API that is not served: throws unless the sender is somebody, so that strangers learn nothing. */
+  /** For an unknown API path: throws unless the caller is authenticated, so that strangers learn nothing. */
   know(request: FastifyRequest): Promise<void>;
-  /** The routes of sessions. */
+  /** The session routes. */
   readonly routes: readonly Route[];
-  /** From now on nobody enters. */
+  /** Refuses all further requests that need a credential. */
   drain(): void;
 }
 
-/** Beyond this many headers a request is nonsense; the bytes of all of them are bounded by the parser. */
+/** More headers than this are refused. The parser bounds their total size. */
 const MAX_HEADERS = 100;
 
 export function createGate(config: GateConfig, { now, report }: GatePorts): Gate {
@@ -62,7 +66,9 @@ export function createGate(config: GateConfig, { now, report }: GatePorts): Gate
     }
   };
 
-  /** What follows once the caller is known. The rate comes before the scope: a refusal is a request too. */
+  /**
+   * Admits an authenticated caller. The rate limit comes before the scope check, because a refused request counts too.
+   */
   const admit = (caller: Caller, reply: FastifyReply, route: KeyedRoute): Caller => {
     limits.request(caller);
     requireScope(caller, route.scope);
@@ -116,24 +122,26 @@ export function createGate(config: GateConfig, { now, report }: GatePorts): Gate
   };
 }
 
-/** Takes a place until the answer is out. A client that left while its token was checked has closed the response already. */
+/**
+ * Holds a slot until the response closes. A client that left during the token check has already closed its response.
+ */
 function whileOpen({ raw, request }: FastifyReply, take: () => () => void): void {
-  // The request's connection: a response that waits behind others of its connection has none yet.
+  // Checks the request's socket: a pipelined response that waits behind others has no socket yet.
   if (request.raw.socket.destroyed) return;
   raw.once('close', take());
 }
 
-/** What two readers could understand differently is refused before anybody acts on it. */
+/** Refuses requests that two parsers could read differently, before any other code acts on them. */
 function checkShape({ method, headers, raw }: FastifyRequest): void {
   const { rawHeaders, url = '' } = raw;
-  // With a host of its own in the request line, the Host header would be the wrong thing to look at.
+  // An absolute URL names its own host, so checking the Host header would not be enough.
   if (!url.startsWith('/') && url !== '*') throw malformed(`The request is for ${quoted(url, 100)}, which is no path.`);
   if (rawHeaders.length > 2 * MAX_HEADERS) throw malformed(`The request has more than ${MAX_HEADERS} headers.`);
   let hosts = 0;
   let credentials = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
-    // Lengths first: this runs for every header of every request.
+    // Compares lengths first, because this runs for every header of every request.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }

@@ -1,4 +1,4 @@
-/** The public keys of a token issuer: fetched when needed, kept, and fetched again when they age or turn. */
+/** The public keys of a token issuer: fetched on demand, cached, and refetched when they expire or rotate. */
 import { RetryableError } from '@cairn/protocol';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Report } from '../../engine/ports.ts';
@@ -9,13 +9,13 @@ export interface KeySetPorts {
   readonly report: Report;
 }
 
-/** Keys older than this are fetched again before they are used. */
+/** Keys older than this are refetched before use. */
 const FRESH_MS = 600_000;
 
-/** While the issuer cannot be reached, its last keys count for this long. */
+/** While the issuer is unreachable, its last keys stay valid for this long. */
 const STALE_MS = 86_400_000;
 
-/** Between two fetches, whatever tokens ask for: a made-up key id must not make this host hammer the issuer. */
+/** Minimum time between two fetches, so that tokens with made-up key ids cannot make this host flood the issuer. */
 const COOLDOWN_MS = 30_000;
 
 const FETCH_WITHIN_MS = 5_000;
@@ -37,7 +37,7 @@ export class IssuerKeys {
     this.#ports = ports;
   }
 
-  /** The key a token's header names. Throws `service_unavailable` when no keys can be had: then nobody can tell. */
+  /** Finds the key that a token's header names. Throws `service_unavailable` when no usable keys are available. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const known = this.#keys;
     if (known === null || this.#age(known) > FRESH_MS) await this.#refresh();
@@ -46,7 +46,7 @@ export class IssuerKeys {
       return await keys.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // The issuer may have turned its keys since.
+      // The issuer may have rotated its keys.
       await this.#refresh();
       return await this.#usable().find(header, token);
     }
@@ -64,7 +64,7 @@ export class IssuerKeys {
 
   #age = (keys: KeySet): number => Math.abs(this.#ports.now() - keys.fetchedAt);
 
-  /** One fetch for all who wait, and none within the time after the last. */
+  /** Concurrent callers share one fetch. No fetch starts within the cooldown. */
   #refresh(): Promise<void> {
     const now = this.#ports.now();
     if (this.#fetching === null && Math.abs(now - this.#lastAttemptAt) >= COOLDOWN_MS) {
@@ -83,7 +83,7 @@ export class IssuerKeys {
       if (this.#isDown) report({ level: 'info', event: 'jwks.recovered', facts: { url } });
       this.#isDown = false;
     } catch (error) {
-      // Once an outage: requests that need the keys may be many.
+      // Report once per outage, because many requests may need the keys.
       if (!this.#isDown) {
         report({ level: 'warn', event: 'jwks.fetch_failed', facts: { url }, error });
       }
@@ -92,7 +92,7 @@ export class IssuerKeys {
   }
 }
 
-/** The address is the operator's, and only that: no redirects, no endless answers. */
+/** Fetches only the operator's URL: no redirects, bounded time and size. */
 async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
     headers: { accept: 'application/json' },

@@ -1,4 +1,4 @@
-/** Signed tokens of an issuer the operator trusts: who they are for, what they allow, and why one is refused. */
+/** Validates JWTs of a trusted issuer: maps claims to a caller and explains why a token is refused. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import type { JwtConfig } from '../config/access.ts';
@@ -11,10 +11,10 @@ export interface TokenPorts {
   readonly now: () => number;
 }
 
-/** Longest tenant or principal, as for those of the configuration. */
+/** Maximum length of a tenant or principal, as in the configuration. */
 const MAX_NAME_LENGTH = 128;
 
-/** Gives the caller of a token, or throws `unauthenticated`, `key_expired` or `service_unavailable`. */
+/** Returns the caller of a token. Throws `unauthenticated`, `key_expired` or `service_unavailable`. */
 export function createTokenCheck(config: JwtConfig, { keys, now }: TokenPorts): (token: string) => Promise<Caller> {
   return async (token) => {
     try {
@@ -57,7 +57,7 @@ function nameIn(payload: JWTPayload, claim: string): string | undefined {
   throw unauthenticated(`The claim ${claim} of the token must be 1 to ${MAX_NAME_LENGTH} printable characters.`);
 }
 
-/** Scopes of other services are not ours to mind; a token without the claim may do nothing. */
+/** Ignores scopes of other services. A token without the claim has no scopes. */
 function scopesIn(claim: unknown): readonly Scope[] {
   const words = wordsIn(claim);
   return scopes.filter((scope) => words.includes(scope));
@@ -68,7 +68,7 @@ function wordsIn(claim: unknown): readonly string[] {
   return words.filter((word): word is string => typeof word === 'string');
 }
 
-/** What is wrong with a token may be told to who holds it; nothing of a key or of the token's text is. */
+/** Tells the holder what is wrong with the token, without quoting a key or the token itself. */
 function refusal(error: unknown): unknown {
   if (isCairnError(error)) return error;
   if (error instanceof errors.JWTExpired) {

@@ -1,4 +1,6 @@
-/** How much one caller may ask for: requests a second and at a time, streams and polls at a time, wrong keys a minute. */
+/**
+ * Limits per caller: requests per second and in flight, open streams and polls, and failed authentications per minute.
+ */
 import { RetryableError } from '@cairn/protocol';
 import ipaddr from 'ipaddr.js';
 import type { HostLimits } from '../config/access.ts';
@@ -15,16 +17,16 @@ export type AccessLimits = Pick<
   | 'maxFailedAuthPerMinute'
 >;
 
-/** Who a limit is for, by the wire's names; those of no caller at all count as the host's. */
+/** The subject of a limit, in the wire's terms. Requests without a known caller count as `global`. */
 type LimitScope = 'key' | 'tenant' | 'global';
 
-/** When to ask again for a stream: one has to end first, and nobody knows when. */
+/** Retry delay for streams: another stream has to end first, at an unknown time. */
 const STREAM_RETRY_MS = 5_000;
 
-/** When to ask again while too many requests are under way: they are short. */
+/** Retry delay for requests in flight, which are short. */
 const REQUEST_RETRY_MS = 1_000;
 
-/** What has a bounded number of places. */
+/** A counter with a maximum. */
 interface Room {
   readonly name: string;
   readonly scope: 'key' | 'tenant';
@@ -48,7 +50,7 @@ export class Limits {
     this.#strangers = new TokenBuckets({ perSecond: failures / 60, burst: failures, now });
   }
 
-  /** Counts a request of a known caller. A request that its own key refuses does not use up the tenant's share. */
+  /** Counts a request of a known caller. A request refused by its key's limit does not count against the tenant's. */
   request(caller: Caller): void {
     const { maxRequestsPerSecondPerKey, maxRequestsPerSecondPerTenant } = this.#limits;
     const key = this.#keys?.take(caller.credential) ?? 0;
@@ -57,19 +59,19 @@ export class Limits {
     if (tenant > 0) throw tooMany('tenant', `${maxRequestsPerSecondPerTenant} requests a second`, tenant);
   }
 
-  /** Counts a request with a wrong credential. Good ones from the same address are never held up by it. */
+  /** Counts a request with an invalid credential. Valid requests from the same address are never delayed by it. */
   failure(address: string): void {
     const wait = this.#strangers.take(network(address));
     if (wait > 0) throw tooMany('global', `${this.#limits.maxFailedAuthPerMinute} wrong keys a minute`, wait);
   }
 
-  /** Takes a place for a request until it is answered; gives the way to give it back, once. */
+  /** Takes a slot for a request until it is answered. Call the returned function once to release it. */
   begin(caller: Caller): () => void {
     const max = this.#limits.maxRequestsInFlightPerKey;
     return this.#take([{ name: `r ${caller.credential}`, scope: 'key', max }], 'requests at a time', REQUEST_RETRY_MS);
   }
 
-  /** Takes a place for a stream or a long poll; gives the way to give it back, once. */
+  /** Takes a slot for a stream or a long poll. Call the returned function once to release it. */
   hold({ credential, tenant }: Caller): () => void {
     const { maxOpenStreamsPerKey, maxOpenStreamsPerTenant } = this.#limits;
     const rooms = [
@@ -79,7 +81,9 @@ export class Limits {
     return this.#take(rooms, 'open streams', STREAM_RETRY_MS);
   }
 
-  /** In every room, or in none. Their names are spelt apart: a tenant may have any name, also one like a credential. */
+  /**
+   * Takes a slot in every room or in none. Room names have prefixes, because a tenant may be named like a credential.
+   */
   #take(rooms: readonly Room[], what: string, retryMs: number): () => void {
     for (const { name, scope, max } of rooms) {
       if (max !== undefined && this.#in(name) >= max) throw tooMany(scope, `${max} ${what}`, retryMs);
@@ -99,7 +103,7 @@ export class Limits {
   }
 }
 
-/** Whoever has one address of version 6 has the 2^64 beside it. */
+/** An IPv6 client usually controls a whole /64, so the network counts as one address. */
 function network(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

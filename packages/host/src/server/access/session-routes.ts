@@ -1,4 +1,4 @@
-/** How a browser gets and gives back its session. */
+/** The routes that open and end a browser session. */
 import { z } from 'zod';
 import type { Route } from '../http/routes.ts';
 import type { Sessions } from './sessions.ts';
@@ -13,7 +13,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
       method: 'POST',
       path: SESSION_PATH,
       scope: 'runs:read',
-      // A replayed answer has no cookie, and the cookie is all that is asked for.
+      // A replayed response would have no cookie, and the cookie is the purpose of the request.
       repeatable: true,
       handle: async ({ caller, reply }) => {
         const { cookie, expiresAt } = sessions.open(caller);
@@ -29,7 +29,7 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
     {
       method: 'DELETE',
       path: SESSION_PATH,
-      // The cookie itself is what is given back: whoever has it may end it, and nothing else.
+      // The cookie is the credential: its holder may end this session and nothing else.
       scope: null,
       repeatable: true,
       handle: async ({ request, reply }) => {

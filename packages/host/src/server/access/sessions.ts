@@ -1,19 +1,19 @@
-/** Sessions of browsers: a random id in a cookie that scripts cannot read, so that an EventSource can show who it is. */
+/** Browser sessions: a random id in an HttpOnly cookie, so that an EventSource can authenticate. */
 import { hash, randomBytes } from 'node:crypto';
 import { audienceFor, type Caller, type Scope } from './auth.ts';
 
-/** A session ends after this, and no later than the credential that opened it. */
+/** A session expires after this time, or earlier with the credential that opened it. */
 export const SESSION_LIFE_MS = 3_600_000;
 
-/** Beyond these, the oldest session ends: of the credential, then of all. */
+/** Above these limits the oldest session ends: first per credential, then overall. */
 const MAX_PER_CREDENTIAL = 64;
 const MAX_SESSIONS = 10_000;
 
-/** What a session may do, of what its credential may: read what pages show. */
+/** A session keeps only these scopes of its credential: those that pages need to read. */
 export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
 
 export interface SessionPorts {
-  /** Whether browsers reach the host by https: its cookie then never travels without. */
+  /** Whether browsers reach the host by https; the cookie is then `Secure`. */
   readonly secure: boolean;
   readonly now: () => number;
 }
@@ -24,7 +24,7 @@ interface Session {
 }
 
 export class Sessions {
-  /** By the hash of the id, oldest first: what is in memory does not open anything. */
+  /** Keyed by the hash of the id, oldest first, so that a memory dump reveals no usable id. */
   readonly #sessions = new Map<string, Session>();
   readonly #byCredential = new Map<string, Set<string>>();
   readonly #secure: boolean;
@@ -39,7 +39,7 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Opens a session for a caller; gives the cookie that names it. */
+  /** Opens a session for a caller; returns its cookie. */
   open(caller: Caller): { readonly cookie: string; readonly expiresAt: number } {
     const now = this.#now();
     this.#makeRoom(caller.credential, now);
@@ -63,13 +63,13 @@ export class Sessions {
     return null;
   }
 
-  /** Ends the session, if there is one; gives the cookie that makes the browser forget it. */
+  /** Ends the session, if it exists; returns the cookie that clears it in the browser. */
   end(sessionId: string | null): string {
     if (sessionId !== null) this.#end(digestOf(sessionId));
     return this.#cookie('', 0);
   }
 
-  /** The session id in a Cookie header, or null. Only under the name that is given out: others can be planted more easily. */
+  /** The session id in a Cookie header, or null. Accepts only the current cookie name: others are easier to plant. */
   idIn(header: string): string | null {
     return (this.#secure ? SECURE_COOKIE : PLAIN_COOKIE).exec(header)?.[1] ?? null;
   }
@@ -92,7 +92,7 @@ export class Sessions {
   }
 
   #cookie(value: string, maxAge: number): string {
-    // The prefix makes browsers refuse the cookie from anybody but this very host, over https.
+    // With the `__Host-` prefix, browsers accept the cookie only from this exact host over https.
     const name = this.#secure ? SECURE_NAME : PLAIN_NAME;
     const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${this.#secure ? '; Secure' : ''}`;
     return `${name}=${value}; ${attributes}`;

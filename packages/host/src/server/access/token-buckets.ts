@@ -1,17 +1,17 @@
-/** So many a second for each name, with some at once: a token bucket a name, in memory that does not grow with the names. */
+/** Rate limits with bursts: one token bucket per name, in bounded memory. */
 
 export interface BucketRule {
   readonly perSecond: number;
-  /** How many may come at once after a rest. */
+  /** How many requests may come at once after a pause. */
   readonly burst: number;
   readonly now: () => number;
 }
 
-/** Names that are remembered; beyond them the longest known are forgotten, which only ever lets somebody through. */
+/** Maximum number of names. Above it the oldest are dropped, which can only let a request through. */
 const MAX_NAMES = 10_000;
 
 export class TokenBuckets {
-  /** When each name's bucket is full again: all there is to know about it. */
+  /** When each bucket is full again. This is its entire state. */
   readonly #fullAt = new Map<string, number>();
   readonly #rule: BucketRule;
 
@@ -23,23 +23,23 @@ export class TokenBuckets {
     return this.#fullAt.size;
   }
 
-  /** Takes one; gives 0, or how many milliseconds to wait when there is none. */
+  /** Takes one token. Returns 0, or the milliseconds to wait when the bucket is empty. */
   take(name: string): number {
     const { perSecond, burst } = this.#rule;
     const now = this.#rule.now();
     const spanMs = 1000 / perSecond;
     const known = this.#fullAt.get(name);
     if (known === undefined && this.#fullAt.size >= MAX_NAMES) this.#forget(now);
-    // Never later than an empty bucket would be: a clock that was set back must not lock anybody out.
+    // Capped at the time for an empty bucket, so that a clock set back locks nobody out.
     const fullAt = Math.min(Math.max(known ?? now, now), now + burst * spanMs);
     const waitMs = fullAt - now - (burst - 1) * spanMs;
-    // Spans are fractions of milliseconds; what is less than a thousandth is their rounding.
+    // Spans are fractions of milliseconds; less than a thousandth is rounding error.
     const isEmpty = waitMs > 0.001;
     this.#fullAt.set(name, isEmpty ? fullAt : fullAt + spanMs);
     return isEmpty ? Math.ceil(waitMs - 0.001) : 0;
   }
 
-  /** A full bucket is as good as none; when there are none of those, a tenth goes, oldest first. */
+  /** Drops full buckets, which equal absent ones. If none is full, drops the oldest tenth. */
   #forget(now: number): void {
     for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
     if (this.#fullAt.size < MAX_NAMES) return;

@@ -1,21 +1,24 @@
-/** What the discovery document says of agents: nothing that is not wired, since packs are held against it and events are gated by it. */
+/**
+ * The agent part of the discovery document. It lists only what is wired, because packs are checked and events gated
+ * against it.
+ */
 import { manifestModelClasses, modelClassOf, type reasoningVerbosities } from '@cairn/protocol';
 
-/** What runs the agents of this host. */
+/** The agent features of this host. */
 export interface AgentFacts {
-  /** What is shown of reasoning when a run does not say, and how much of it. */
+  /** The default reasoning verbosity, and the limit on its length. */
   readonly reasoning: { readonly verbosity: (typeof reasoningVerbosities)[number]; readonly tokenLimit: number };
-  /** Whether usage is priced. */
+  /** Whether usage has cost estimates. */
   readonly costEstimates: boolean;
-  /** What agents can remember; null when they cannot. */
+  /** Limits of agent memory; null when agents have none. */
   readonly memory: { readonly maxEntryBytes: number } | null;
-  /** Whether there is a limit on how often one caller's runs may call a tool. */
+  /** Whether tool calls have a rate limit per caller. */
   readonly limitsToolRate: boolean;
-  /** Stand-ins for models that a run may ask for by `configurable.mockProvider`; none outside of conformance mode. */
+  /** Mock models that a run may request with `configurable.mockProvider`; empty outside conformance mode. */
   readonly mockProviders: readonly string[];
 }
 
-/** Families that are there however agents are run, or are not. */
+/** The discovery families for a host with or without agents. */
 export const agentFamilies = (facts: AgentFacts | null) => ({
   agents: {
     ...(facts === null ? { supported: false } : running(facts)),
@@ -49,7 +52,7 @@ const running = ({ reasoning, memory }: AgentFacts) => ({
   ...(memory === null ? {} : { memoryBackends: ['long-term' as const] }),
 });
 
-/** Runs that start runs. Of several workers side by side the wire knows another form than ours, which is named below `cairn`. */
+/** Runs that start runs. The wire describes parallel workers differently, so ours are listed under `cairn`. */
 const orchestration = (remembers: boolean) => ({
   orchestrator: { supported: true, workerIdInterpretation: 'node' as const, fanOutSupported: true },
   dispatch: {
@@ -69,7 +72,7 @@ const orchestration = (remembers: boolean) => ({
   },
 });
 
-/** What agents bring with them: prompts, tools, memory, and what their models cost. */
+/** Families that come with agents: prompts, tools, memory, and model costs. */
 const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
   ...orchestration(memory !== null),
   prompts: { supported: true, observability: 'hashed' as const, variableSources: ['input', 'variable', 'context'] },
@@ -97,7 +100,7 @@ const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: Ag
     : { testing: { mockProviders: [...mockProviders] }, conformance: { mockAgent: true } }),
 });
 
-/** Options of a run that only agents look at. */
+/** Run options that only agents use. */
 export const agentOptions = {
   escalationThreshold: { type: 'number', min: 0, max: 1 },
   reasoningVerbosity: { type: 'string' },

@@ -1,4 +1,4 @@
-/** What runs the agents of a host, put together: their node types, models, tools, memory and prompts. */
+/** Assembles the agent runtime of a host: node types, models, tools, memory and prompts. */
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
@@ -32,7 +32,7 @@ export interface AgentRuntimePorts {
   readonly agentSource: AgentSource;
   readonly redactor: Redactor | null;
   readonly extension: HostExtension;
-  /** Those of `defineTool`. */
+  /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
@@ -76,7 +76,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   };
 }
 
-/** The model of a node that names none. */
+/** The model for a node that names none. */
 const defaultModelOf =
   ({ registry }: HostModels) =>
   () => {
@@ -87,7 +87,7 @@ const defaultModelOf =
     }
   };
 
-/** What discovery may say of it. */
+/** The facts that discovery publishes about agents. */
 export const agentFacts = (config: HostConfig, { isUnderTest }: HostExtension): AgentFacts => ({
   reasoning: config.agents.reasoning,
   costEstimates: Object.values(config.models.providers).some(({ models }) =>

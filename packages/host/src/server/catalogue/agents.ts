@@ -1,4 +1,4 @@
-/** Agents and packs over HTTP: the inventory, and installing, listing and removing what it is made of. */
+/** Agents and packs over HTTP: the agent inventory, and routes to install, list and remove packs. */
 import {
   agentInventory,
   agentInventoryEntry,
@@ -17,7 +17,7 @@ import { openTarball } from '../../agents/packs/tarball.ts';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
 
-/** `open` is for tests that count how often it is at work. */
+/** `open` is replaceable for tests that count concurrent calls. */
 export function agentRoutes(registry: AgentRegistry, open: typeof openTarball = openTarball): readonly Route[] {
   return [...inventoryRoutes(registry), ...packRoutes(registry, open)];
 }
@@ -51,7 +51,7 @@ const inventoryRoutes = (registry: AgentRegistry): readonly Route[] => [
   },
 ];
 
-/** What is wrong with a pack, in the order in which it is looked for. */
+/** The errors of a pack, in the order of the checks. */
 const packErrors: readonly ErrorCode[] = [
   'tarball_too_large',
   'pack_integrity_mismatch',
@@ -80,7 +80,7 @@ const packErrors: readonly ErrorCode[] = [
 ];
 
 function packRoutes(registry: AgentRegistry, open: typeof openTarball): readonly Route[] {
-  // A small request may be a large pack: only one at a time is held in memory unpacked.
+  // A small request may contain a large pack, so only one unpacked pack is in memory at a time.
   const inTurn = oneAtATime();
   return [
     {

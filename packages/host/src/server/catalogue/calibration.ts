@@ -1,4 +1,4 @@
-/** `GET /v1/host/cairn/calibration`: reads the log on from where the tenant's last request left off. */
+/** `GET /v1/host/cairn/calibration`: continues reading the log where the tenant's last request stopped. */
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { type Calibration, calibration, type JsonObject } from '@cairn/protocol';
 import { CalibrationFold, calibrationTypes } from '../../agents/calibration.ts';
@@ -6,12 +6,12 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 import type { Route } from '../http/routes.ts';
 
-/** Rows looked at in one go; a request that has more to do lets others in between. */
+/** Rows per page; between pages a request yields to others. */
 const PAGE = 5_000;
 const PAGE_BYTES = 4_194_304;
-/** Pages of one request: about a second of work in a long log. */
+/** Pages per request: about a second of work on a long log. */
 const MAX_PAGES = 100;
-/** Tenants whose figures are kept; another one's are counted again from the beginning. */
+/** Tenants whose figures are cached; for others the count restarts from the beginning. */
 const MAX_TENANTS = 256;
 
 interface Book {
@@ -31,7 +31,7 @@ export class CalibrationReader {
 
   async read(tenant: string): Promise<Calibration> {
     const book = this.#bookOf(tenant);
-    // Those who ask at the same time share one reading.
+    // Concurrent requests share one read.
     book.reading ??= this.#readOn(book, tenant).finally(() => {
       book.reading = null;
     });

@@ -1,4 +1,4 @@
-/** The discovery document: computed from what is wired, so that it cannot promise what is not there. */
+/** The discovery document. It is computed from what is wired, so it cannot promise a missing feature. */
 import {
   type Discovery,
   discovery,
@@ -20,18 +20,18 @@ export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
   readonly limits: Pick<HostLimits, 'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes'>;
-  /** Whether spans and metrics leave by OTLP. */
+  /** Whether spans and metrics are exported over OTLP. */
   readonly exportsTelemetry: boolean;
-  /** Null when nothing runs agents: then they are installed and listed only. */
+  /** Null when this host does not run agents; they are then only installed and listed. */
   readonly agents: AgentFacts | null;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }
 
-/** What this program calls itself on the wire. */
+/** The name and version of this program on the wire. */
 export const implementation = (version: string) => ({ name: 'cairn', version, vendor: 'cairn' });
 
-/** Workers side by side, as our configuration has them. */
+/** Parallel dispatch, in the format of this host. */
 const parallelDispatch = { fanOutPolicies: ['parallel'], joinPolicies, maxFanOut: MAX_FAN_OUT };
 
 export function discoveryDocument(facts: DiscoveryFacts): Discovery {
@@ -43,7 +43,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     engineVersion: 1,
     eventLogSchemaVersion: 2,
     supportedTransports: ['rest' as const],
-    // Gates that ask questions work; naming their envelope is how a client learns that interrupts do.
+    // Clients learn from this envelope that interrupts are supported.
     supportedEnvelopes: ['clarification.request'],
     schemaVersions: { 'clarification.request': 1 },
     limits: {
@@ -62,7 +62,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       'cairn.contextId': { type: 'string' },
       ...(facts.agents === null ? {} : agentOptions),
     },
-    // A workflow as a node of another needs no agents.
+    // A sub-workflow node needs no agents.
     subWorkflow: { inputMapping: true },
     runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
     conversationPrimitive: true,
@@ -85,11 +85,11 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     },
   };
   if (facts.fixtures === null) return families;
-  // Some suites read the families from a wrapper that the protocol has given up.
+  // Some suites read the families from a wrapper that the protocol has dropped.
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
 }
 
-/** Which ways telemetry leaves the host; null when none does. */
+/** The telemetry exporters of the host; null when there is none. */
 function observabilityOf({ exportsTelemetry, fixtures }: DiscoveryFacts): object | null {
   if (!exportsTelemetry && fixtures === null) return null;
   return {
@@ -98,7 +98,7 @@ function observabilityOf({ exportsTelemetry, fixtures }: DiscoveryFacts): object
   };
 }
 
-/** `GET /.well-known/openwop`: for everybody. */
+/** `GET /.well-known/openwop`: open to everyone. */
 export const discoveryRoutes = (document: Discovery): readonly Route[] => [
   {
     method: 'GET',

@@ -1,4 +1,4 @@
-/** The tools of a host put together: what it offers, what the configuration permits, and who performs the calls. */
+/** Assembles the tools of a host: the offered tools, the configured permissions and the call performer. */
 import { join } from 'node:path';
 import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
@@ -18,12 +18,12 @@ import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
   readonly performer: Performer;
-  /** What decides about the tools of an agent with this allowlist in a run. */
+  /** Decides which tools an agent with this allowlist may call in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
 }
 
 export interface HostToolsPorts {
-  /** Those of `defineTool`. */
+  /** Tools defined with `defineTool`. */
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
   readonly redactor: Redactor | null;
@@ -54,7 +54,7 @@ export function createHostTools(
   return { registry, policy, performer, access: accessOf({ registry, policy }) };
 }
 
-/** Of the tenant that owns the run: a run of which nothing is known has no tools that need anything. */
+/** Access of the tenant that owns the run. An unknown run gets no tool that requires anything. */
 const accessOf =
   ({ registry, policy }: OfferedTools): HostTools['access'] =>
   ({ owner, configurable, toolScopes }, allowlist) => ({
@@ -65,7 +65,7 @@ const accessOf =
     scopes: toolScopes ?? undefined,
   });
 
-/** A bucket for each principal and tool. */
+/** One bucket per principal and tool. */
 function callLimit(perMinute: number | undefined, now: () => number) {
   if (perMinute === undefined) return () => 0;
   const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now });
@@ -73,7 +73,7 @@ function callLimit(perMinute: number | undefined, now: () => number) {
     buckets.take(JSON.stringify([tenant, principal, toolId]));
 }
 
-/** Told at start, and not when an agent first calls the tool. */
+/** Fails at start instead of at an agent's first call of the tool. */
 function refuseMissingSecrets(tools: readonly Tool[], secrets: HostConfig['secrets']): void {
   for (const { id, secrets: wanted } of tools) {
     const missing = wanted.find((name) => !secrets.has(name));

@@ -1,4 +1,7 @@
-/** The models of a host out of its configuration: providers, which is used for what, and the credentials that callers may bring. */
+/**
+ * Builds the models of a host from its configuration: providers, model classes, and the credentials that callers may
+ * use.
+ */
 import { Credentials } from '../../agents/models/credentials.ts';
 import { ModelRegistry } from '../../agents/models/model-registry.ts';
 import { createProviders } from '../../agents/providers/create-providers.ts';
@@ -13,7 +16,7 @@ export interface HostModels {
   readonly credentials: Credentials;
 }
 
-/** Nothing is called before the first turn. `fetch` is for tests. */
+/** Makes no call before the first turn. `fetch` is replaceable for tests. */
 export function hostModels(
   config: HostConfig,
   clock: Clock,
@@ -35,5 +38,5 @@ export function hostModels(
   };
 }
 
-/** That the name is one of the secrets was checked with the configuration. */
+/** The configuration check has verified that the name is a known secret. */
 const secretOf = (name: string, secrets: Secrets): SecretText => secrets.get(name) ?? new SecretText('');

@@ -25,8 +25,8 @@ export function nodeTypeRoutes(engine: Pick<Engine, 'nodeTypes'>): readonly Rout
 }
 
 /**
- * The configs as components of the API description. That page needs no key, so it leaves out types without fields of
- * their own, which every function of the host is.
+ * The configs as components of the API description. The page needs no key, so types without own fields are left out.
+ * Every function of the host is such a type.
  */
 const configSchemas = (types: readonly NodeTypeDescriptor[]): Readonly<Record<string, object>> =>
   Object.fromEntries(
@@ -35,7 +35,7 @@ const configSchemas = (types: readonly NodeTypeDescriptor[]): Readonly<Record<st
       .map(({ typeId, configSchema }) => [componentName(typeId), configSchema]),
   );
 
-/** `core.ai.callPrompt` is `CoreAiCallPromptConfig`. */
+/** `core.ai.callPrompt` becomes `CoreAiCallPromptConfig`. */
 const componentName = (typeId: string): string =>
   `${typeId
     .split(/[^A-Za-z0-9]+/)

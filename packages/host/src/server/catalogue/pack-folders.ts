@@ -1,4 +1,4 @@
-/** Installs the packs that lie in the folders of the configuration, for everybody on the host, before it serves. */
+/** Installs the packs from the configured folders for all tenants, before the host serves. */
 import { join } from 'node:path';
 import { isCairnError, TerminalError, thrownText } from '@cairn/protocol';
 import { packFoldersIn, readPackFolder } from '../../agents/packs/folder.ts';
@@ -16,8 +16,8 @@ interface FoundPack {
 }
 
 /**
- * A pack that is refused keeps the host from starting: what its configuration names is what it has. Gives the workflows
- * of the packs; none may be called as one of `others`.
+ * A refused pack stops the host from starting, so that the host has everything its configuration names. Returns the
+ * workflows of the packs. None may have the id of a workflow in `others`.
  */
 export async function installPackFolders(
   registry: AgentRegistry,
@@ -40,7 +40,7 @@ export async function installPackFolders(
   return workflows;
 }
 
-/** Whoever starts a workflow by its name means one thing by it: a pack brings no other version of somebody else's. */
+/** A workflow id must be unambiguous: a pack may not redefine a workflow from another source. */
 function refuseTaken({ source, definition }: FoundWorkflow, others: readonly FoundWorkflow[]): void {
   const twin = others.find((other) => other.definition.id === definition.id);
   if (twin === undefined) return;
@@ -72,7 +72,7 @@ async function read(folder: string): Promise<FoundPack> {
   return { folder, files, name, needs: Object.keys(dependencies) };
 }
 
-/** What others depend on comes first; what is not among them is left for the check of the pack itself. */
+/** Orders packs after their dependencies. The check of each pack reports missing dependencies. */
 function inOrder(found: readonly FoundPack[]): readonly FoundPack[] {
   const ordered = new Set<FoundPack>();
   const visit = (pack: FoundPack, above: readonly string[]): void => {

@@ -1,4 +1,4 @@
-/** The catalogue of tools over HTTP: what the caller's runs may call, and nothing of how. */
+/** The tool catalogue over HTTP: the tools that the caller's runs may call, without implementation details. */
 import {
   quoted,
   TerminalError,
@@ -71,7 +71,7 @@ function one(call: Call, offered: OfferedTools): string {
   });
 }
 
-/** A tool that the caller's runs could not call looks like one that is not there. */
+/** A tool that the caller's runs may not call looks like one that does not exist. */
 const callable = ({ tenant, toolScopes }: Caller, { registry, policy }: OfferedTools): readonly Tool[] =>
   invocable({ registry, policy: permitted(policy, registry, tenant), scopes: toolScopes });
 
@@ -91,7 +91,7 @@ function descriptor(tool: Tool): ToolDescriptor {
     egress,
     approval: 'never',
     replayPolicy: replayPolicies[safety],
-    // Doing it twice is harmless, and yet it changes something.
+    // An idempotent tool is safe to repeat, but it still changes something.
     safetyTier: safety === 'idempotent' ? 'write' : safety,
   };
 }

@@ -1,4 +1,4 @@
-/** Registers the definitions that lie in folders, before the host serves. */
+/** Registers workflow definitions from folders before the host serves. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -11,12 +11,12 @@ import {
 import type { Engine } from '../../engine/engine.ts';
 
 export interface FoundWorkflow {
-  /** Where it came from, for errors. */
+  /** The origin of the definition, for errors. */
   readonly source: string;
   readonly definition: WorkflowDefinition;
 }
 
-/** Every `*.json` of the folders, in order of name; a file that is no definition is refused by its name. */
+/** Reads every `*.json` of the folders in name order. Refuses a file that is not a definition, by name. */
 export async function readWorkflowFolders(folders: readonly string[]): Promise<readonly FoundWorkflow[]> {
   const found: FoundWorkflow[] = [];
   for (const folder of folders) {

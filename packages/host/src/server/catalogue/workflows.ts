@@ -56,7 +56,7 @@ const workflowList = z.object({
   workflows: z.array(z.object({ workflowId: z.string(), version: z.string(), registeredAt: z.iso.datetime() })),
 });
 
-/** The same definition again is the same answer: registration is idempotent by content. */
+/** Registration is idempotent by content: the same definition gets the same answer. */
 async function register(call: Call, engine: Engine): Promise<string> {
   const definition = parseWorkflowDefinition(call.request.body);
   const { workflowId, version } = await engine.register(call.caller.tenant, definition);
