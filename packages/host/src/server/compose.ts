@@ -1,4 +1,7 @@
-/** The real world behind the ports: the clock, fresh ids, hashes, timers, the log to stderr. The only file that builds them. */
+/**
+ * The system implementations of the ports: clock, ids, hashes, timers, and the log on stderr. Only this file creates
+ * them.
+ */
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
@@ -8,14 +11,14 @@ import type { Clock, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts
 import type { RandomHex } from '../telemetry/trace-context.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 
-/** Longest span a Node timer can wait. */
+/** The longest delay of a Node timer. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   wakeAt(at, wake) {
     let timer: NodeJS.Timeout;
-    // The span is counted by timers, so that a wall clock that is set back does not hold anybody up.
+    // Timers measure the delay, so that a wall clock set back does not delay the wake-up.
     const arm = (rest: number) => {
       const isFar = rest > LONGEST_TIMER_MS;
       timer = setTimeout(
@@ -39,7 +42,7 @@ export const loopTime: LoopTime = () => nodePerformance.eventLoopUtilization();
 
 export const elapsedMs = (): number => nodePerformance.now();
 
-/** Hex digits out of a supply that is made for some hundred calls at once. */
+/** Random hex digits from a buffer that is filled for hundreds of calls at once. */
 export function randomHexSupply(): RandomHex {
   let random = '';
   let used = 0;
@@ -57,10 +60,10 @@ export const uniqueId: UniqueId = () => randomUUIDv7();
 
 export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
-/** Lines of JSON on stderr; stdout belongs to the one line that says the host is ready. */
+/** JSON lines on stderr. Stdout carries only the line that says the host is ready. */
 export const stderrReport = (): Report => reportTo(destination({ fd: 2, sync: true }));
 
-/** One line a notice: `event` is what to search for, `msg` is for people. */
+/** One line per notice: `event` is for searches, `msg` is for people. */
 export function reportTo(output: DestinationStream): Report {
   const logger = pino({ base: null }, output);
   return ({ level, event, message = operatorEvents[event], facts, error }) => {

@@ -1,4 +1,4 @@
-/** A whole host in one call: store, engine and, unless it is not wanted, the HTTP surface. */
+/** Starts a whole host in one call: store, engine and, by default, the HTTP surface. */
 import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
@@ -18,19 +18,19 @@ import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
 export interface HostOptions {
-  /** What `cairn.json` would say. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
+  /** The content of `cairn.json`. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
   readonly config?: ConfigInput;
-  /** Functions of `defineStep` that workflows may name. */
+  /** Functions defined with `defineStep` that workflows may name. */
   readonly steps?: readonly Step[];
-  /** Agents of `defineAgent`, for every tenant. */
+  /** Agents defined with `defineAgent`, for every tenant. */
   readonly agents?: readonly DefinedAgent[];
-  /** Tools of `defineTool` that agents may call, if their manifests list them. */
+  /** Tools defined with `defineTool` that agents may call, if their manifests list them. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
   readonly workflows?: readonly WorkflowDefinition[];
-  /** Take packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
+  /** Accept packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
   readonly allowUnsignedPacks?: boolean;
   /** Serve HTTP. Default true; false gives an engine for this process only. */
   readonly http?: boolean;
@@ -38,28 +38,28 @@ export interface HostOptions {
   readonly report?: Report;
 }
 
-/** Not public: the ports of a store may change in any version. */
+/** Not public: the store ports may change in any version. */
 export interface StartOptions extends Omit<HostOptions, 'config'> {
-  /** Use this store instead of a database in `config.data`; the host closes it. */
+  /** Use this store instead of a database in `config.data`. The host closes it. */
   readonly store?: Store | undefined;
 }
 
 export interface Host {
-  /** Where it serves; null without HTTP. */
+  /** The URL of the host; null without HTTP. */
   readonly url: string | null;
   readonly engine: Engine;
-  /** Ends streams, lets requests finish, stops the engine and closes the store: within ten seconds. */
+  /** Ends streams, lets requests finish, stops the engine and closes the store, within ten seconds. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The tenant of a host that has no keys. */
+/** The tenant of a host without keys. */
 const LOCAL_TENANT = 'local';
 
-/** How long requests that are under way may take once the host stops. */
+/** How long requests in progress may take once the host stops. */
 const CLOSE_WITHIN_MS = 8_000;
 
-/** How often outcomes of old requests are forgotten. */
+/** How often expired idempotency records are deleted. */
 const EXPIRE_EVERY_MS = 3_600_000;
 
 /** Starts a host from options in code. Resolves once it serves. */
@@ -67,12 +67,12 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
   return startHost(parseConfig(options.config ?? {}, 'config', process.env), options);
 }
 
-/** The same over a store that the caller opened, for tests and measurements. */
+/** Like `createHost`, over a store that the caller opened, for tests and benchmarks. */
 export function createHostOver(store: Store, options: HostOptions = {}): Promise<Host> {
   return startHost(parseConfig(options.config ?? {}, 'config', process.env), { ...options, store });
 }
 
-/** Starts a host from a checked configuration. */
+/** Starts a host from a validated configuration. */
 export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<Host> {
   const { http = true, steps = [], agents = [], tools = [], prompts = [], allowUnsignedPacks = false } = options;
   const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
@@ -117,12 +117,12 @@ interface Closable {
   close(): void | Promise<void>;
 }
 
-/** What was opened last closes first. */
+/** Closes in reverse order of opening. */
 async function closeAll(opened: Closable[]): Promise<void> {
   for (const part of opened.splice(0).reverse()) await part.close();
 }
 
-/** The only place that knows of conformance mode: black-box suites get nodes, prompts and routes that no other host has. */
+/** The only code that checks conformance mode. It adds nodes, prompts and routes for black-box suites. */
 async function extensionOf(config: HostConfig): Promise<HostExtension> {
   if (!config.conformance) return noExtension;
   const { conformance } = await import('../conformance/conformance.ts');

@@ -1,4 +1,4 @@
-/** A whole host over a database that outlives it, so that tests can stop it in the middle and go on; not shipped. */
+/** A whole host over a database that outlives it, so that tests can stop and restart it; not shipped. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { openSqliteStore } from '../log/sqlite/open.ts';
 import { createHostOver, type Host, type HostOptions } from './create-host.ts';
 
 interface Beginning {
-  /** Default: that of a host without keys. */
+  /** Default: the tenant of a host without keys. */
   readonly tenant?: string;
   readonly inputs?: JsonObject;
   readonly contextId?: ContextId;
@@ -66,7 +66,7 @@ export class DurableHost {
     return (await this.engine.start({ tenant, workflowId, inputs, options: {}, ...joined })).runId;
   }
 
-  /** From start to end. */
+  /** Starts a run and waits for its end. */
   async ran(workflowId: string, beginning: Beginning = {}): Promise<RunId> {
     const runId = await this.start(workflowId, beginning);
     await this.ended(runId);
@@ -83,7 +83,7 @@ export class DurableHost {
   ended = (runId: RunId) =>
     this.until(async () => ((await this.store.log.head(runId))?.record.endedAt ?? null) !== null);
 
-  /** Until the run has so many open questions. */
+  /** Waits until the run has this many open interrupts. */
   asks = (runId: RunId, count = 1) =>
     this.until(async () => {
       if ((await this.store.log.head(runId)) === null) return false;

@@ -1,4 +1,4 @@
-/** What a host can be given beside its own parts: prompts, node types, performers and routes. A host under test gets one. */
+/** Optional additions to a host: prompts, node types, performers and routes. A host under test gets one. */
 import type { Memory } from '../agents/memory/memory.ts';
 import type { PromptOptions } from '../agents/prompts/node-prompts.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
@@ -9,13 +9,13 @@ import type { EventLog, RunHead } from '../log/ports/event-log.ts';
 import type { Call, Route } from './http/routes.ts';
 
 export interface NodeTypePorts extends PromptOptions {
-  /** The model that a node gets when it names none. */
+  /** The model for a node that names none. */
   readonly defaultModel: () => { readonly provider: string; readonly model: string };
 }
 
 export interface PerformerPorts {
   readonly memory: Memory;
-  /** The value of a secret of the configuration. */
+  /** The value of a configured secret. */
   readonly secret: (tenant: string, name: string) => string | undefined;
 }
 
@@ -23,17 +23,17 @@ export interface RoutePorts {
   readonly engine: Engine;
   readonly log: EventLog;
   readonly now: () => number;
-  /** Rejects with `not_found` for a run that is not the caller's. */
+  /** Rejects with `not_found` when the run does not belong to the caller's tenant. */
   readonly findRun: (runId: string, caller: Call['caller']) => Promise<RunHead>;
   /** The JSON text of a run's debug bundle, as the caller may see it. */
   readonly debugBundle: (head: RunHead, caller: Call['caller']) => Promise<string>;
 }
 
 export interface HostExtension {
-  /** Runs may ask for mock agents and mock providers, and discovery lists the workflows of the start. */
+  /** Runs may request mock agents and mock providers, and discovery lists the workflows registered at start. */
   readonly isUnderTest: boolean;
   readonly prompts: readonly PromptTemplate[];
-  /** They replace node types of the host that have the same id. */
+  /** These replace node types of the host with the same id. */
   nodeTypes(ports: NodeTypePorts): readonly NodeType[];
   performers(ports: PerformerPorts): readonly Performer[];
   routes(ports: RoutePorts): readonly Route[];

@@ -1,4 +1,4 @@
-/** The services of a host, put together: everything that runs workflows and agents, before anything is opened or served. */
+/** Assembles the services of a host: everything that runs workflows and agents, before anything is opened or served. */
 import type { Discovery } from '@cairn/protocol';
 import { createAgentSource } from '../agents/agent-source.ts';
 import type { DefinedAgent } from '../agents/define-agent.ts';
@@ -28,7 +28,7 @@ import { hostVersion } from './version.ts';
 
 export interface HostServices {
   readonly engine: Engine;
-  /** The watched store: whoever writes past it is missing from the metrics. */
+  /** The instrumented store; writes that bypass it are missing from the metrics. */
   readonly store: Store;
   readonly telemetry: Telemetry;
   readonly report: Report;
@@ -45,9 +45,9 @@ export interface ServiceOptions {
   readonly telemetry: Telemetry;
   readonly report: Report;
   readonly extension: HostExtension;
-  /** Where the key of the host lies; null when the store was handed in, then the key lives as long as the process. */
+  /** The folder of the host key. Null for a store that the caller opened; the key then lives as long as the process. */
   readonly folder: string | null;
-  /** Definitions that come with the host, besides those of its packs. */
+  /** Workflow definitions of the host, besides those of its packs. */
   readonly workflows: readonly FoundWorkflow[];
   readonly allowUnsignedPacks: boolean;
   readonly steps: readonly Step[];
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly prompts: readonly PromptTemplate[];
 }
 
-/** Gives the services and the definitions to register. The engine is the last part and is not open yet. */
+/** Returns the services and the definitions to register. The engine is created last and is not open yet. */
 export async function createServices(
   config: HostConfig,
   options: ServiceOptions,
@@ -117,7 +117,7 @@ export const redactorOf = (known: readonly KnownText[]): Redactor | null =>
 export const redacting = (report: Report, redactor: Redactor | null): Report =>
   redactor === null ? report : redactedReport(report, redactor);
 
-/** Once the folder belongs to this process, its key is known and redacted like the other secrets. */
+/** Requires that this process owns the folder. The redactor covers the folder's key like the other secrets. */
 function hostSecrets(config: HostConfig, folder: string | null): Pick<HostServices, 'deriveKeys' | 'redactor'> {
   const deriveKeys = hostSecret({ masterKey: config.masterKey, folder });
   const key = folderSecret(folder);

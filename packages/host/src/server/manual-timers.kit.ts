@@ -1,7 +1,7 @@
-/** Timers that pass when the test says so. */
+/** Timers that the test fires. */
 import type { Timers } from '../engine/ports.ts';
 
-/** Spans that pass when the test says so. */
+/** Timers that fire when the test calls `pass`. */
 export class ManualTimers implements Timers {
   readonly #waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
 
@@ -15,12 +15,12 @@ export class ManualTimers implements Timers {
     return this.#waiting.size;
   }
 
-  /** How many wait for this span. */
+  /** How many timers wait for this delay. */
   waiting(ms: number): number {
     return [...this.#waiting].filter((entry) => entry.ms === ms).length;
   }
 
-  /** Wakes all who wait for this span now. */
+  /** Fires all timers with this delay now. */
   pass(ms: number): void {
     for (const entry of [...this.#waiting]) {
       if (entry.ms === ms && this.#waiting.delete(entry)) entry.wake();

@@ -1,6 +1,6 @@
-/** "Did you mean": the known name closest to one that is not known. */
+/** "Did you mean": the known name closest to an unknown one. */
 
-/** The nearest of the names within a third of the word's length; null when none is close enough to be meant. */
+/** The nearest name within two edits or a third of the word's length; null when none is close enough. */
 export function nearest(word: string, names: readonly string[]): string | null {
   let best: string | null = null;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -14,7 +14,7 @@ export function nearest(word: string, names: readonly string[]): string | null {
   return best;
 }
 
-/** Insertions, deletions and replacements that turn one word into the other. */
+/** The number of insertions, deletions and replacements between two words. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {

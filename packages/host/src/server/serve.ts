@@ -1,4 +1,4 @@
-/** The HTTP surface of a host, put together from its configuration and bound to its address. */
+/** Assembles the HTTP surface of a host from its configuration and binds it to its address. */
 import { TerminalError } from '@cairn/protocol';
 import { LiveFeed } from '../log/feed/feed.ts';
 import { thrownCode } from '../thrown-code.ts';
@@ -17,7 +17,7 @@ export interface Serving {
   readonly http: Server;
 }
 
-/** Resolves once it listens. */
+/** Resolves once the host listens. */
 export async function serve(config: HostConfig, services: HostServices): Promise<Serving> {
   const { store, report } = services;
   const http = createServer(
@@ -45,7 +45,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
   return { url, http };
 }
 
-/** A name under which this machine reaches the bound address: "all addresses" is none. */
+/** A name under which this machine reaches the bound address; "all addresses" is not one. */
 function reachableName(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   if (bind === '::') return '[::1]';

@@ -1,4 +1,4 @@
-/** A real server on a free loopback port over the memory store, with time in the test's hands; not shipped. */
+/** A real server on a free loopback port over the in-memory store, with timers that the test controls; not shipped. */
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ import { hostSecret } from './secrets/host-secret.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
 
-/** A key of tenant `t` that holds exactly these scopes; the server knows one for each list of at most one. */
+/** A key of tenant `t` with exactly these scopes. The server knows one for each list of at most one scope. */
 export const keyWith = (...held: readonly Scope[]): string => `key-with-only-${held.join('+')}`;
 
 const accessKeys: readonly AccessKey[] = [
@@ -48,7 +48,7 @@ const accessKeys: readonly AccessKey[] = [
   ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
 ];
 
-/** An origin that webhooks of the tests may name. */
+/** An origin that test webhooks may name. */
 export const nobodyListens = 'http://127.0.0.1:9';
 
 const sampleTool = (id: string, needs: readonly string[]): Tool =>
@@ -60,7 +60,7 @@ const sampleTool = (id: string, needs: readonly string[]): Tool =>
     run: () => null,
   });
 
-/** Tools that the server offers: one that every tenant may use, one for `t` alone, one that needs a scope. */
+/** Tools of the server: one for every tenant, one for `t` only, one that requires a scope. */
 export const openTool = sampleTool('acme:look', []);
 export const ownTool = sampleTool('acme.t:look', []);
 export const scopedTool = sampleTool('acme:refund', ['tool:refunds']);
@@ -74,7 +74,7 @@ export interface Served {
   readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
   readonly reports: Notice[];
-  /** With the key of alice, unless another is given. */
+  /** Uses the key of alice by default. */
   ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
 }
@@ -85,22 +85,22 @@ export interface ServedOptions {
   readonly maxRequestBodyBytes?: number;
   readonly publicUrl?: string;
   readonly conformance?: boolean;
-  /** The part of a configuration that is about models. */
+  /** The model part of a configuration. */
   readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
   readonly limits?: Partial<AccessLimits>;
-  /** Instead of the timers that the test passes by hand. */
+  /** Replaces the manual timers. */
   readonly timers?: Timers;
-  /** What the gate takes for the time. */
+  /** The clock of the gate. */
   readonly now?: () => number;
-  /** Origins that webhooks may name beside `nobodyListens`. */
+  /** Origins that webhooks may name besides `nobodyListens`. */
   readonly egressAllow?: readonly string[];
   readonly redactor?: Redactor;
   readonly steps?: readonly Step[];
-  /** Whose packs are taken. Default: everybody's. */
+  /** The trust policy for packs. Default: accept all packs. */
   readonly packs?: Partial<TrustPolicy>;
-  /** What runs agents. Default: nothing does. */
+  /** The agent runtime. Default: none. */
   readonly agents?: {
     readonly facts: AgentFacts;
     readonly nodeTypes: readonly NodeType[];

@@ -1,7 +1,7 @@
-/** Which Cairn this is; one answer for discovery and the command line. */
+/** The version of Cairn, shared by discovery and the command line. */
 import { readFileSync } from 'node:fs';
 
-/** Read from the package file, which lies beside `src` and `dist` alike. */
+/** Read from `package.json`, which is next to both `src` and `dist`. */
 export function hostVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;

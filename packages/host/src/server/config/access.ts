@@ -1,4 +1,4 @@
-/** The keys of the configuration that say who may call, how often, and which pages and addresses are let in or out. */
+/** The configuration keys for access: who may call, how often, and which origins and addresses are allowed. */
 import { z } from 'zod';
 import { scopes, toolScope } from '../access/auth.ts';
 import { address, label, name, origin, path, variable } from './fields.ts';

@@ -1,4 +1,4 @@
-/** Where the configuration comes from: the file, over it the environment, over that the command line. */
+/** Reads the configuration. The environment overrides the file, and the command line overrides both. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { TerminalError, thrownText } from '@cairn/protocol';
@@ -8,12 +8,12 @@ import { fromEnvironment, strayVariables } from './variables.ts';
 import { type ConfigKey, configKeys } from './walk.ts';
 
 export interface ConfigSources {
-  /** Path of `cairn.json`; without one only environment and flags count. */
+  /** Path of `cairn.json`. Without it, only environment and flags apply. */
   readonly file?: string | undefined;
   readonly env: Environment;
-  /** Values of the command line; they win. */
+  /** Values from the command line, which take precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
-  /** Values for what nobody gave. */
+  /** Values for keys that no other source sets. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,7 +31,7 @@ export async function readConfig(sources: ConfigSources): Promise<HostConfig> {
   return { ...config, unused: [...config.unused, ...stray] };
 }
 
-/** Sections are joined key by key; everything else is taken whole from the later source. */
+/** Merges sections key by key. Any other value of the later source replaces the earlier one. */
 function over(below: Values, above: Values, sections: ReadonlySet<string>, place = ''): Values {
   const joined: Record<string, unknown> = { ...below };
   for (const [key, value] of Object.entries(above)) {
@@ -43,14 +43,16 @@ function over(below: Values, above: Values, sections: ReadonlySet<string>, place
   return joined;
 }
 
-/** A list of packs is short for their folders; in the long hand its other keys can be joined to it. */
+/** A list of packs is shorthand for `packs.folders`. The expanded form can be merged with the other keys of `packs`. */
 const longHand = (values: Values): Values =>
   Array.isArray(values.packs) ? { ...values, packs: { folders: values.packs } } : values;
 
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Relative paths in the file are relative to the file, so that it means the same from everywhere. */
+/**
+ * Relative paths in the file are relative to the file, so that its meaning does not depend on the working directory.
+ */
 async function readConfigFile(path: string, keys: readonly ConfigKey[]): Promise<Values> {
   let text: string;
   try {
@@ -82,6 +84,6 @@ function resolvedAt(values: Values, [key = '', ...below]: readonly string[], bas
   return value === undefined ? values : { ...values, [key]: resolvedPath(value, base) };
 }
 
-/** What is no text is left for the checks to refuse, and so is an empty text, which would become the folder itself. */
+/** Leaves non-strings and empty strings for validation to refuse. An empty path would resolve to the folder itself. */
 const resolvedPath = (value: unknown, base: string): unknown =>
   typeof value === 'string' && value !== '' ? resolve(base, value) : value;

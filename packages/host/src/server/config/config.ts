@@ -1,4 +1,7 @@
-/** The configuration as the host uses it: checked, complete, callers known by the hashes of their keys, secrets only as what cannot be printed. */
+/**
+ * The validated configuration that the host uses. Access keys are present only as hashes, secrets only as unprintable
+ * `SecretText`.
+ */
 import { TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { type AccessKey, keyHash } from '../access/auth.ts';
@@ -34,13 +37,13 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
   readonly secrets: ReadonlyMap<string, SecretText>;
   readonly masterKey?: MasterKey | undefined;
   readonly otel?: OtelConfig | undefined;
-  /** Every secret whose value is known, with the name that may be shown instead. */
+  /** Every secret whose value is known, with the name to show instead. */
   readonly knownSecrets: readonly KnownText[];
-  /** Keys that were given and that nothing in this version uses, and variables that look like a misspelt key. */
+  /** Configured keys that this version does not use, and variables that look like a misspelt key. */
   readonly unused: readonly string[];
 }
 
-/** Checks a configuration; `source` is the file's name or whatever else tells the reader where to look. */
+/** Validates a configuration. `source` tells the reader where to look, e.g. the file name. */
 export function parseConfig(input: unknown, source: string, env: Environment = {}): HostConfig {
   const result = configShape.safeParse(input, { reportInput: true });
   if (!result.success) throw configInvalid(result.error.issues, source);
@@ -67,14 +70,14 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   };
 }
 
-/** True for an address that only this machine reaches. */
+/** True for an address that only this machine can reach. */
 export const isLoopback = (address: string): boolean =>
   address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 
 type KeyInput = ParsedConfig['keys'][number];
 type KeyText = string | undefined;
 
-/** A key stands for one caller: listed twice, it would depend on the order whose things it opens. */
+/** Each key belongs to one caller. A key listed twice would make its owner depend on the order, so it is refused. */
 function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], source: string): readonly AccessKey[] {
   const keys = listed.map((key, i) => accessKey(key, texts[i]));
   const first = keys.findIndex(({ sha256 }, i) => keys.slice(i + 1).some((other) => other.sha256 === sha256));
@@ -94,7 +97,7 @@ const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyI
   toolScopes,
 });
 
-/** The key itself; undefined when only its hash is given. */
+/** The plain key; undefined when only its hash is given. */
 function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): KeyText {
   return sha256 === undefined ? (key ?? keyFromEnv(keyEnv, where, env)) : undefined;
 }

@@ -1,9 +1,9 @@
-/** The kinds of value that several keys of the configuration share: names, addresses, origins, headers, paths. */
+/** Field types that several configuration keys share: names, addresses, origins, headers, paths. */
 import { z } from 'zod';
 
 /**
- * Names end up in logs, labels, headers and on screens: control characters would steer those, and half of a surrogate
- * pair would become somebody else's name on its way to the disk.
+ * Names appear in logs, labels, headers and terminals. Control characters would corrupt those outputs. A lone surrogate
+ * would change into another name when written to disk.
  */
 export const printable = /^\P{C}*$/u;
 
@@ -13,20 +13,20 @@ export const name = z
   .max(128)
   .regex(printable, 'must be printable text, without control or formatting characters');
 
-/** A name that other keys refer to: of a secret, a provider, a server. */
+/** A name that other keys refer to, e.g. of a secret, a provider or a server. */
 export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be letters, digits, ".", "_" or "-"');
 
-/** Not quoted when it is refused: who mixes up `env` and `value` has written the secret itself here. */
+/** Errors do not quote the value, because a user who confuses `env` with `value` writes the secret here. */
 export const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of an environment variable, not its value');
 
-/** A file or folder. In `cairn.json` it is relative to the file. */
+/** A file or folder. In `cairn.json` it is relative to that file. */
 export const path = z.string().min(1).meta({ format: 'path' });
 
 const parsed = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 
-/** An address the host calls or is called under. Credentials have keys of their own, so that addresses can be shown. */
+/** An address that the host calls or is called at. Credentials have separate keys, so addresses can be shown. */
 export const address = z
   .string()
   .refine((text) => /^https?:$/.test(parsed(text)?.protocol ?? ''), 'must be an http or https URL')
@@ -35,17 +35,17 @@ export const address = z
   })
   .meta({ format: 'uri' });
 
-/** Scheme, name and port, exactly as a browser writes it in `Origin`. */
+/** Scheme, host and port, exactly as a browser sends it in `Origin`. */
 export const origin = z.string().refine((text) => text !== 'null' && parsed(text)?.origin === text, {
   message: 'must be an origin such as https://app.example.org, with nothing after the port',
 });
 
-/** The text itself, or the name of one of the `secrets`. */
+/** The literal text, or the name of one of the `secrets`. */
 const headerValue = z.union([z.string().regex(/^[\t\x20-\x7e]*$/), z.strictObject({ secret: label })], {
   error: 'must be printable ASCII text, or { "secret": "<name>" }',
 });
 
-/** Headers of a call to the outside. */
+/** Headers of an outbound request. */
 export const headers = z.record(
   z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of a header'),
   headerValue,
@@ -53,5 +53,5 @@ export const headers = z.record(
 
 export type HeadersInput = z.infer<typeof headers>;
 
-/** Variables of the process, or of a test. */
+/** The environment variables of the process, or of a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;

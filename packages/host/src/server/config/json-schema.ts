@@ -1,4 +1,4 @@
-/** The JSON Schema of `cairn.json`, for editors: made from the shape that the host checks with. */
+/** The JSON Schema of `cairn.json` for editors, generated from the shape that validates it. */
 import { z } from 'zod';
 import { configShape } from './shape.ts';
 
@@ -6,9 +6,9 @@ export function configJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(configShape, {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // A mark of ours for the paths that are resolved; JSON Schema has no such format.
+      // `path` is an internal format that marks resolved paths; JSON Schema does not define it.
       if (jsonSchema.format === 'path') delete jsonSchema.format;
-      // Links of the page lead nowhere from an editor.
+      // Links of the documentation page do not work in an editor.
       const { description } = jsonSchema;
       if (description !== undefined) jsonSchema.description = description.replace(/\[(\w+)\]\([^)]*\)/g, '`$1`');
     },

@@ -1,4 +1,4 @@
-/** JSON of the configuration, out of the file or a variable: refused without repeating what may be secret. */
+/** Parses JSON of the configuration, from the file or a variable. Errors do not repeat text that may be secret. */
 import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import { repeatedKeyIn } from '../http/json-body.ts';
 
@@ -6,7 +6,7 @@ export function parseConfigJson(text: string, source: string): unknown {
   const value = parsed(text, source);
   const repeated = repeatedKeyIn(text, value);
   if (repeated === null) return value;
-  // Only the last would count, and its reader would believe in the first.
+  // JSON.parse keeps only the last duplicate, while a reader may expect the first.
   throw new TerminalError('config_invalid', {
     message: `${source} has the key ${quoted(repeated, 60)} twice in one object.`,
     hint: 'Keep one of them.',
@@ -17,7 +17,7 @@ function parsed(text: string, source: string): Json {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The parser's message may quote the text, and a configuration holds keys: only the place is repeated.
+    // The parser's message may quote the text, and a configuration contains keys. Only the position is repeated.
     const place = /position \d+( \(line \d+ column \d+\))?/.exec(thrownText(cause))?.[0];
     throw new TerminalError('config_invalid', {
       message: `${source} is not valid JSON${place === undefined ? '' : ` at ${place}`}.`,

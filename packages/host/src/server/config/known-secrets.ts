@@ -1,23 +1,23 @@
-/** The secrets whose values the host has from its configuration, so that they can be kept out of the log. */
+/** Collects the secret values that the host knows from its configuration, so that they can be redacted from the log. */
 import { TerminalError } from '@cairn/protocol';
 import { unredactable } from '../../redaction/markers.ts';
 import { SecretText } from '../secrets/secret-text.ts';
 import type { MasterKey, Secrets } from './secrets.ts';
 
 export interface KnownText {
-  /** What stands in its place. */
+  /** The name shown in place of the value. */
   readonly name: string;
   readonly text: SecretText;
 }
 
 export interface SecretOrigins {
   readonly secrets: Secrets;
-  /** Of keys that are given by their hash there is no value to find. */
+  /** A key that is given as a hash has no known value. */
   readonly keys: readonly (string | undefined)[];
   readonly masterKey: MasterKey | undefined;
 }
 
-/** Throws `config_invalid` for a value that cannot be told from other text. */
+/** Throws `config_invalid` for a value that cannot be told apart from ordinary text. */
 export function knownSecrets({ secrets, keys, masterKey }: SecretOrigins, source: string): readonly KnownText[] {
   const named = [...secrets].map(([name, text]) => ({ name, text, place: `secrets.${name}` }));
   const ofKeys = keys.flatMap((key, i) =>
@@ -38,7 +38,7 @@ export function knownSecrets({ secrets, keys, masterKey }: SecretOrigins, source
   });
 }
 
-/** A key of bytes is written in base64 of either kind, or in hex. */
+/** The spellings of a binary key: base64url, base64, and hex in both cases. */
 export function keySpellings(name: string, key: SecretText): readonly KnownText[] {
   const bytes = Buffer.from(key.reveal(), 'base64url');
   const texts = [bytes.toString('base64url'), bytes.toString('base64'), bytes.toString('hex')];

@@ -1,11 +1,11 @@
-/** The keys of the configuration about models: who serves them, which is used for what, and the keys that callers may bring. */
+/** The configuration keys for models: providers, model classes, and the credentials that callers may use. */
 import { modelClasses } from '@cairn/protocol';
 import { z } from 'zod';
 import { modelCapabilities } from '../../agents/models/model-port.ts';
 import { providerKinds } from '../../agents/providers/provider-config.ts';
 import { address, headers, label, name } from './fields.ts';
 
-/** It is there without being configured, and plays the rehearsals of agents. */
+/** This provider needs no configuration and serves the rehearsals of agents. */
 const BUILT_IN = 'scripted';
 
 const modelName = z

@@ -1,4 +1,4 @@
-/** The keys of the configuration that name what lies outside the host: packs, other servers and hosts, telemetry. */
+/** The configuration keys for external resources: packs, other servers and hosts, telemetry. */
 import { z } from 'zod';
 import { address, headers, label, name, path } from './fields.ts';
 
@@ -23,7 +23,7 @@ const packsObject = z.strictObject({
     .describe('Keys whose signatures on packs the host trusts.'),
 });
 
-/** A list is the short way to write only the folders. */
+/** A list is shorthand for an object with only `folders`. */
 export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))], {
   error: 'must be a list of folders, or an object with folders and trust',
 });
@@ -75,7 +75,7 @@ export const visibilitySchema = z.strictObject({
     .describe('Reasoning with less confidence than this is visible only to operators.'),
 });
 
-/** Both ways that OTLP is spoken over HTTP. */
+/** The two OTLP encodings over HTTP. */
 export const otlpProtocols = ['http/protobuf', 'http/json'] as const;
 
 export const otelSchema = z.strictObject({
@@ -86,7 +86,7 @@ export const otelSchema = z.strictObject({
   metricsEveryMs: z.int().min(1000).default(60_000).describe('The interval between exports of metrics.'),
 });
 
-/** Two entries of one name: a reference to it could mean either. */
+/** Refuses two entries with the same name, because a reference would be ambiguous. */
 function refuseTwins<Key extends string>(
   entries: readonly Readonly<Record<Key, string>>[],
   key: Key,

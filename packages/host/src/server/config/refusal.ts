@@ -1,4 +1,6 @@
-/** How a wrong configuration is refused: the place, the value unless it may be secret, the reason, the nearest right name. */
+/**
+ * Builds the error for an invalid configuration: path, value (unless it may be secret), reason and nearest valid name.
+ */
 import { invariant, quoted, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { nearest } from '../nearest.ts';
@@ -8,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 
 const PAGE = 'Every key and its values are listed in docs/reference/configuration.md.';
 
-/** The refusal of one of the issues: a name that is wrong comes first, for it is why another is missing. */
+/** Picks one issue to report. A misspelt key comes first, because it usually causes the missing one. */
 export function configInvalid(issues: readonly Issue[], source: string): TerminalError {
   const raised = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   invariant(raised !== undefined, 'config-issue-known', { source });
@@ -35,7 +37,7 @@ function unknownKey(issue: z.core.$ZodIssueUnrecognizedKeys, where: string, sour
   });
 }
 
-/** A name of the reader's own choice (of a secret, a provider, a header) that cannot be one. */
+/** An invalid name that the user chose (of a secret, a provider, a header). */
 function unusableName(issue: z.core.$ZodIssueInvalidKey, source: string): TerminalError {
   const name = String(issue.path.at(-1));
   const close = nearest(
@@ -48,7 +50,7 @@ function unusableName(issue: z.core.$ZodIssueInvalidKey, source: string): Termin
   });
 }
 
-/** Of a value with two spellings: what is wrong with the one that was used. */
+/** For a value with two forms: the issue of the form that the user wrote. */
 function meant(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const used = issue.errors.find(
@@ -65,10 +67,10 @@ const placeOf = (path: readonly PropertyKey[]): string =>
     '',
   );
 
-/** Below these keys lie secrets, or what somebody took for the place of one. */
+/** Values below these keys are secrets, or may be secrets in the wrong place. */
 const SECRET = new Set<PropertyKey>(['keys', 'secrets', 'masterKey', 'headers', 'apiKey']);
 
-/** The refused value, if it is short and cannot be secret. An address may hold a password, whatever key it stands under. */
+/** The refused value, if it is short and cannot be secret. A URL may contain a password under any key. */
 function shownValue({ path, input }: Issue): string | null {
   const isSecret = path.some((part) => SECRET.has(part)) && path.at(-1) !== 'tenant' && path.at(-2) !== 'scopes';
   if (isSecret || path.length === 0) return null;

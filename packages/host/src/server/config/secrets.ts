@@ -1,4 +1,7 @@
-/** What the configuration keeps elsewhere: secrets in the environment, the master key in the environment or a file of its owner. */
+/**
+ * Resolves values kept outside the configuration: secrets in the environment, and the master key in the environment or
+ * a file.
+ */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { TerminalError, thrownText } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
@@ -9,7 +12,7 @@ import type { ParsedConfig } from './shape.ts';
 export interface MasterKey {
   /** Seals and opens: 32 bytes, base64url. */
   readonly current: SecretText;
-  /** Opens what was sealed before the key was changed. */
+  /** Opens what was sealed before the key was rotated. */
   readonly previous?: SecretText | undefined;
 }
 
@@ -24,7 +27,7 @@ export function resolveSecrets(named: ParsedConfig['secrets'], source: string, e
   return new Map(found);
 }
 
-/** A place of the configuration that names a secret. */
+/** A configuration path that refers to a secret. */
 interface SecretReference {
   readonly place: string;
   readonly name: string;
@@ -41,7 +44,7 @@ export function checkSecretNames(config: ParsedConfig, secrets: Secrets, source:
   }
 }
 
-/** A credential of a provider that nobody configured could never be used. */
+/** A credential of an unconfigured provider could never be used, so it is refused. */
 export function checkCredentialProviders({ models, credentials }: ParsedConfig, source: string): void {
   for (const [ref, { provider }] of Object.entries(credentials)) {
     if (Object.hasOwn(models.providers, provider)) continue;
@@ -70,7 +73,7 @@ function secretsNamedBy({ models, credentials, mcp, otel }: ParsedConfig): reado
   ];
 }
 
-/** Header values ready to be sent; whether they came from a secret or not, they are not for printing. */
+/** Resolves header values to send. All of them are unprintable, whether or not they come from a secret. */
 export function resolveHeaders(headers: HeadersInput, secrets: Secrets): Readonly<Record<string, SecretText>> {
   const values = Object.entries(headers).map(([header, value]) => {
     const text = typeof value === 'string' ? new SecretText(value) : (secrets.get(value.secret) ?? new SecretText(''));
@@ -109,7 +112,7 @@ function keyBytes(text: string): Buffer | null {
   return null;
 }
 
-/** Mode and content are those of one opened file, so that nobody swaps it between the two looks. */
+/** Reads mode and content through one descriptor, so that the file cannot be swapped in between. */
 function readOwnersFile(file: string, where: string): string {
   let descriptor: number;
   try {
@@ -135,7 +138,10 @@ function readOwnersFile(file: string, where: string): string {
   }
 }
 
-/** Where a variable should be named, a secret may have been written: only what looks like a variable is repeated. */
+/**
+ * A user may have written the secret in place of a variable name. The message repeats only text that looks like a
+ * variable.
+ */
 export function notSet(where: string, variable: string, reason = 'is not set'): TerminalError {
   const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? variable : 'that it names';
   return new TerminalError('config_invalid', {

@@ -1,4 +1,4 @@
-/** The shape of `cairn.json`: one definition that gives the type, the checks, the JSON Schema, the variables and the page. */
+/** The shape of `cairn.json`: the single source of its type, validation, JSON Schema, variables and reference page. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import {

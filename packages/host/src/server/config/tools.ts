@@ -1,4 +1,4 @@
-/** The key of the configuration that says which tools agents may call, how often, and where they may fetch from. */
+/** The configuration key for tools: which tools agents may call, how often, and which origins they may fetch. */
 import { z } from 'zod';
 import { toolLinePattern } from '../../agents/allowlist.ts';
 import { name, origin } from './fields.ts';

@@ -1,11 +1,11 @@
-/** Keys that were given and that nothing in this version uses: checked like every other, and named when the host starts. */
+/** Configuration keys that this version does not use. They are validated as usual and reported when the host starts. */
 import { isDeepStrictEqual } from 'node:util';
 import { configShape, type ParsedConfig } from './shape.ts';
 
-/** Who makes one of these work takes it off the list. */
+/** Remove a key from this list when it takes effect. */
 export const unusedYet = ['defaultAgent', 'mcp', 'a2a', 'peers', 'visibility'] as const;
 
-/** The names of such keys in a configuration. */
+/** The unused keys that a configuration sets. */
 export function unusedKeys(config: ParsedConfig): readonly string[] {
   const nothing = configShape.parse({});
   return unusedYet.filter((key) => !isDeepStrictEqual(config[key], nothing[key]));

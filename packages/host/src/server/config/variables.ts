@@ -1,4 +1,4 @@
-/** Every key of the configuration as a variable of the environment, named and read by one rule. */
+/** Maps every configuration key to an environment variable, with one rule for names and values. */
 import { delimiter } from 'node:path';
 import { nearest } from '../nearest.ts';
 import type { Environment } from './fields.ts';
@@ -7,11 +7,11 @@ import type { ConfigKey, Written } from './walk.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** `limits.maxRunDurationMs` is `CAIRN_LIMITS_MAX_RUN_DURATION_MS`. */
+/** `limits.maxRunDurationMs` becomes `CAIRN_LIMITS_MAX_RUN_DURATION_MS`. */
 export const variableOf = (path: readonly string[]): string =>
   `CAIRN_${path.map((key) => key.replace(/[a-z](?=[A-Z])/g, '$&_').toUpperCase()).join('_')}`;
 
-/** What the environment gives, sections before the single keys that win over them. */
+/** The values from the environment. Sections come before single keys, which override them. */
 export function fromEnvironment(env: Environment, keys: readonly ConfigKey[]): readonly Values[] {
   const found = keys.flatMap(({ path, isSection, written }) => {
     const variable = variableOf(path);
@@ -22,7 +22,7 @@ export function fromEnvironment(env: Environment, keys: readonly ConfigKey[]): r
   return [...found, ...masterKeyOf(env)];
 }
 
-/** How the text of a variable becomes a value; what does not fit stays text, for the checks to refuse by its key. */
+/** Parses the text of a variable. Text that does not fit stays text, so that validation refuses it by its key. */
 const read: Readonly<Record<Written, (text: string, variable: string) => unknown>> = {
   text: (text) => text,
   number: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text),
@@ -41,7 +41,7 @@ const entries = (text: string, separator: string): readonly string[] =>
 const nested = (path: readonly string[], value: unknown): Values =>
   path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Values;
 
-/** The variables of the master key hold the key itself, or with `_FILE` the path of its file. */
+/** The variables of the master key contain the key itself, or with `_FILE` the path of its file. */
 function masterKeyOf(env: Environment): readonly Values[] {
   const current = keySource(env, 'CAIRN_MASTER_KEY');
   if (current === null) return [];
@@ -55,10 +55,13 @@ function keySource(env: Environment, variable: string): Values | null {
   return file === '' ? null : { file };
 }
 
-/** Of the command line, which finds a host by them. */
+/** Variables of the command line client, which locate a host. */
 const OTHERS = ['CAIRN_URL', 'CAIRN_KEY'];
 
-/** Variables that look like a misspelt one of ours, each with the right one; those that the configuration names are its own. */
+/**
+ * Variables that look like a misspelt name, each with the correct one. Variables that the configuration names are
+ * excluded.
+ */
 export function strayVariables(env: Environment, keys: readonly ConfigKey[], named: string): readonly string[] {
   const masterKeys = ['', '_FILE', '_PREVIOUS', '_PREVIOUS_FILE'].map((end) => `CAIRN_MASTER_KEY${end}`);
   const known = new Set([...keys.map(({ path }) => variableOf(path)), ...masterKeys, ...OTHERS]);

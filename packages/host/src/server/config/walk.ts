@@ -1,11 +1,11 @@
-/** Walks the shape of the configuration: its keys, how each is written as text, and the names that are right at a place. */
+/** Walks the configuration shape: its keys, their text format, and the valid names at a path. */
 import { z } from 'zod';
 import { configShape } from './shape.ts';
 
-/** How a setting is written where only text can be given. */
+/** The text format of a setting, for sources that only have text. */
 export type Written = 'text' | 'number' | 'switch' | 'list' | 'paths' | 'json';
 
-/** A key of the configuration: a section, which holds fixed keys of its own, or a setting, which holds a value. */
+/** A configuration key: a section, which contains fixed keys, or a setting, which has a value. */
 export interface ConfigKey {
   readonly path: readonly string[];
   readonly schema: z.ZodType;
@@ -17,7 +17,7 @@ export interface ConfigKey {
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** What is inside defaults and optional marks; of a value with a short way to write it, the long way. */
+/** Unwraps defaults and optionals. Of a union with a shorthand, returns the object form. */
 export function bare(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return bare(schema.unwrap() as z.ZodType);
@@ -26,13 +26,13 @@ export function bare(schema: z.ZodType): z.ZodType {
   return (schema.options as readonly z.ZodType[]).find((option) => option instanceof z.ZodObject) ?? schema;
 }
 
-/** The keys of a fixed object; null for every other kind of value. A master key is one value in two spellings, not a section. */
+/** The keys of a fixed object; null for any other value. A master key is one value with two forms, not a section. */
 function sectionShape(schema: z.ZodType, path: readonly string[]): Shape | null {
   const inner = bare(schema);
   return inner instanceof z.ZodObject && path[0] !== 'masterKey' ? inner.shape : null;
 }
 
-/** Every section and setting, in the order of the shape; a section comes before what is in it. */
+/** Every section and setting in shape order; a section precedes its contents. */
 export function configKeys(): readonly ConfigKey[] {
   const found: ConfigKey[] = [];
   const visit = (shape: Shape, above: readonly string[]) => {
@@ -48,7 +48,7 @@ export function configKeys(): readonly ConfigKey[] {
   return found;
 }
 
-/** The names that are right at a place of a configuration. */
+/** The valid names at a path of the configuration. */
 export function namesAt(path: readonly PropertyKey[]): readonly string[] {
   let schema: z.ZodType | undefined = configShape;
   for (const part of path) {
