@@ -1,7 +1,7 @@
 /** Small workflows for tests of the HTTP surface. */
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 
-/** A definition with these nodes, one after the other. */
+/** A definition with these nodes in sequence. */
 export function chain(id: string, ...nodes: readonly { readonly typeId: string; readonly config?: JsonObject }[]) {
   const definition: WorkflowDefinition = {
     id,

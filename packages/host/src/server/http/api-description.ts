@@ -1,4 +1,7 @@
-/** The API told to programs (`/v1/openapi.json`) and to people (`/v1/docs`): open routes, made from the route table. */
+/**
+ * The API description for programs (`/v1/openapi.json`) and people (`/v1/docs`): open routes, generated from the route
+ * table.
+ */
 import { z } from 'zod';
 import { hostVersion } from '../version.ts';
 import { docsPage } from './docs-page.ts';
@@ -6,7 +9,7 @@ import { serveFixed } from './fixed-document.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './routes.ts';
 
-/** `routes` is asked once, when the first reader comes: these routes are in it, too. */
+/** `routes` is called once, on the first request, because the table includes these routes too. */
 export function apiDescriptionRoutes(routes: () => readonly Route[]): readonly Route[] {
   const unchanged = { description: 'Not changed since the answer with the ETag in `If-None-Match`.' };
   return [

@@ -1,4 +1,4 @@
-/** The Fastify app: how a request is read and checked before a handler sees it, and how refusals leave. */
+/** The Fastify app: parses and checks a request before its handler runs, and sends errors. */
 import { invariant, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
@@ -11,7 +11,7 @@ import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the caller of a route with a scope is known. */
+    /** Set once the caller of a route with a scope is authenticated. */
     caller: Caller | null;
   }
 }
@@ -21,13 +21,15 @@ export interface AppPorts extends ErrorPorts {
   readonly watch: HttpWatch;
 }
 
-/** All headers of a request together. */
+/** Limit for all headers of a request together. */
 const MAX_HEADER_BYTES = 16_384;
 
-/** To receive a whole request; what is slower only holds a connection. */
+/** Time to receive a whole request; a slower client only occupies a connection. */
 const REQUEST_WITHIN_MS = 30_000;
 
-/** A connection on which nothing moves for so long is cut, with the answers nobody reads; polls wait for half of it. */
+/**
+ * A connection without traffic for this long is closed, including responses that nobody reads. Polls wait half of it.
+ */
 const STILL_MS = 120_000;
 
 export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyInstance {
@@ -37,12 +39,12 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
     bodyLimit: ports.maxRequestBodyBytes,
     requestTimeout: REQUEST_WITHIN_MS,
     connectionTimeout: STILL_MS,
-    // Without a Host header Node would answer by itself, without an envelope; the gate refuses it.
+    // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
     http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Ids may be 128 characters of up to nine bytes each, percent-encoded; a token of an interrupt names several.
+    // An id may have 128 characters of up to nine bytes each, percent-encoded. An interrupt token contains several ids.
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.write(rawErrorResponse(unreadable(error)));
@@ -54,7 +56,7 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
   answerOddRequests(app);
   app.decorateRequest('caller', null);
   ports.watch.attach(app, routes);
-  // Hooks that call back: an async one costs every request a promise.
+  // Callback hooks, because an async hook costs a promise per request.
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, ports));
   const served = methodFinder(routes);
@@ -87,7 +89,7 @@ function readJsonOnly(app: FastifyInstance): void {
   });
 }
 
-/** Requests that Node would answer without an envelope, or not at all. */
+/** Handles requests that Node would answer without an error envelope, or not at all. */
 function answerOddRequests(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
@@ -102,14 +104,17 @@ function answerOddRequests(app: FastifyInstance): void {
   });
 }
 
-/** The key and its scope come first: a caller without them learns nothing, not even whether the body was well-formed. */
+/**
+ * The key and its scope are checked first. A caller without them learns nothing, not even whether the body is
+ * well-formed.
+ */
 function register(app: FastifyInstance, route: Route, gate: Gate): void {
   app.route({
     method: [...methodsOf(route)],
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
       if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
-      // What one caller sees is not another's, and a cache on the way knows nothing of cookies; handlers may say more.
+      // Responses differ per caller, and shared caches ignore cookies. Handlers may override this header.
       reply.header('cache-control', 'no-store');
       try {
         const caller = gate.enter(request, reply, route);
@@ -135,13 +140,13 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
   });
 }
 
-/** What a route does not read is refused, so that nobody believes it counted. */
+/** Refuses a body that the route does not read, so that no caller believes it had an effect. */
 function checkBody({ method, path, doc }: Route, { body }: FastifyRequest): void {
   if (method === 'GET' || body === undefined) return;
   if (doc.body === undefined) {
     throw new TerminalError('validation_error', { message: `${method} ${path} takes no body.`, hint: 'Leave it out.' });
   }
-  // Where a body may be left out, handlers would take null for that.
+  // Handlers of an optional body would treat null as absent.
   if (body === null) throw new TerminalError('validation_error', { message: 'The body must be an object, not null.' });
 }
 
@@ -151,10 +156,10 @@ function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Pr
   return route.handle({ caller: request.caller, request, reply });
 }
 
-/** A hook hands on errors only. */
+/** A hook must pass an Error. */
 const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(thrownText(thrown)));
 
-/** What a check threw, as a hook hands it on. */
+/** The error that a check throws, for a hook to pass on. */
 function refusalOf(check: () => void): Error | undefined {
   try {
     check();
@@ -180,7 +185,7 @@ function notServed(method: string, path: string, methods: readonly string[]): Te
   });
 }
 
-/** What never became a request, by the parser's code. */
+/** The error for bytes that are not a valid request, by the parser's code. */
 function unreadable(error: Error & { readonly code?: string }): TerminalError {
   const known: Readonly<Record<string, string>> = {
     HPE_HEADER_OVERFLOW: `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`,

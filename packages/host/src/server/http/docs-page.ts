@@ -1,9 +1,12 @@
-/** The page at `/v1/docs`: one file of HTML, style and script of our own, and a policy that lets nothing else in. */
+/**
+ * The page at `/v1/docs`: a single HTML file with inline style and script, and a CSP that allows no other style or
+ * script.
+ */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FixedDocument } from './fixed-document.ts';
 
-/** They lie beside `src` and `dist` alike. */
+/** The assets folder is next to both `src` and `dist`. */
 const asset = (name: string): string => readFileSync(new URL(`../../../assets/docs/${name}`, import.meta.url), 'utf8');
 
 export function docsPage(): FixedDocument {
@@ -13,7 +16,7 @@ export function docsPage(): FixedDocument {
     `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
     `script-src 'sha256-${hash('sha256', script, 'base64')}'`,
     "connect-src 'self'",
-    // The page has no icon; saying so keeps browsers from asking the host for one.
+    // The page has no icon; this entry stops browsers from requesting one.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",

@@ -1,4 +1,4 @@
-/** Every refusal and failure leaves as the closed error envelope, whoever raised it: us, the framework or a defect. */
+/** Converts every error into the closed error envelope, whether the host, the framework or a defect raised it. */
 import { STATUS_CODES } from 'node:http';
 import {
   type CairnError,
@@ -23,7 +23,7 @@ export interface ErrorPorts {
   readonly watch: Pick<HttpWatch, 'refused'>;
 }
 
-/** Answers a request with an error. What the caller cannot repair is reported under an id that the answer names. */
+/** Sends an error response. Host faults are reported under a correlation id that the response contains. */
 export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPorts): void {
   const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, ports);
   ports.watch.refused(raised.code, reply.request.caller?.tenant);
@@ -36,7 +36,7 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
   reply.send(JSON.stringify(toEnvelope(error)));
 }
 
-/** When to try again, in whole seconds: what the error knows, else a second for whatever may pass by itself. */
+/** Retry-After in whole seconds: from the error's details, else one second for any 503. */
 function retryAfterSeconds({ code, details }: CairnError): number | null {
   const { retryAfterMs, retryAfter } = details ?? {};
   if (typeof retryAfterMs === 'number') return Math.ceil(retryAfterMs / 1000);
@@ -44,7 +44,7 @@ function retryAfterSeconds({ code, details }: CairnError): number | null {
   return errorKinds[code].status === 503 ? 1 : null;
 }
 
-/** An envelope for a connection that never became a request (malformed HTTP): the whole response as text. */
+/** An error response as raw text, for a connection without a valid request (malformed HTTP). */
 export function rawErrorResponse(error: CairnError): string {
   const body = JSON.stringify(toEnvelope(error));
   const status = errorKinds[error.code].status;
@@ -58,10 +58,10 @@ export function rawErrorResponse(error: CairnError): string {
   ].join('\r\n');
 }
 
-/** Failures of the host keep their particulars (paths, invariants) in its log; the caller gets an id to ask by. */
+/** Details of host faults (paths, invariants) stay in the host's log. The caller gets a correlation id. */
 function publicError(error: CairnError, reply: FastifyReply, ports: ErrorPorts): CairnError {
   const status = errorKinds[error.code].status;
-  // Under its own name it was said on purpose, for callers to read.
+  // `service_unavailable` is raised on purpose, and its message is meant for callers.
   if ((status !== 500 && status !== 503) || error.code === 'service_unavailable') return error;
   const correlationId = traceIdOf(reply) ?? ports.uniqueId();
   const facts = { correlationId, code: error.code };
@@ -80,13 +80,16 @@ function publicError(error: CairnError, reply: FastifyReply, ports: ErrorPorts):
   });
 }
 
-/** The trace the answer is in, so that the caller's traces and the host's log meet; none when it failed before that was known. */
+/**
+ * The trace id of the response, which links the caller's traces to the host's log. Undefined if the request failed
+ * earlier.
+ */
 function traceIdOf(reply: FastifyReply): string | undefined {
   const traceparent = reply.getHeader('traceparent');
   return typeof traceparent === 'string' ? traceparent.split('-')[1] : undefined;
 }
 
-/** The framework's refusals by their own codes; anything else that is thrown is a defect. */
+/** Framework errors by their codes; any other thrown value is a defect. */
 const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -119,6 +122,6 @@ function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
   }
 }
 
-/** The client went away, or sent nonsense, in the middle of a body: the framework marks that as the client's doing. */
+/** The client disconnected or sent invalid data in the middle of a body. The framework marks this as a client error. */
 const isAbort = (thrown: unknown): boolean =>
   thrown instanceof Error && thrownCode(thrown) === 'ECONNRESET' && 'statusCode' in thrown && thrown.statusCode === 400;

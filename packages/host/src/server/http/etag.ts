@@ -1,6 +1,6 @@
-/** Conditional requests: whether a reader already has what it asks for. */
+/** Conditional requests: whether the client already has the current version. */
 
-/** Compares `If-None-Match` with a strong tag; a list, the weak spelling and `*` count, as HTTP says. */
+/** Compares `If-None-Match` with a strong ETag. Lists, weak tags and `*` match, as HTTP defines. */
 export const etagMatches = (header: string | undefined, etag: string): boolean =>
   (header ?? '')
     .split(',')

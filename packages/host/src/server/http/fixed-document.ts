@@ -1,4 +1,4 @@
-/** A document that does not change while the host runs: sent once to each reader, with 304 to who has it. */
+/** Serves a document that does not change while the host runs, with an ETag and 304 responses. */
 import { hash } from 'node:crypto';
 import { etagMatches } from './etag.ts';
 import type { OpenCall } from './routes.ts';
@@ -9,7 +9,7 @@ export interface FixedDocument {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The handler of an open route; the document is made when somebody first asks for it. */
+/** The handler of an open route. The first request creates the document. */
 export function serveFixed(make: () => FixedDocument): (call: OpenCall) => Promise<undefined> {
   let made: (FixedDocument & { readonly etag: string }) | null = null;
   return async ({ request, reply }) => {

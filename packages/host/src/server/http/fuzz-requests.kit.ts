@@ -1,4 +1,4 @@
-/** Requests that somebody careless or hostile might send, drawn from a seed: near every route, and beside all of them. Not shipped. */
+/** Random careless or hostile requests from a seed, close to every route and outside all of them. Not shipped. */
 import type { Random } from '../../../test/kit/random.ts';
 import { keys, keyWith } from '../served.kit.ts';
 import { type CaseRequest, type Names, routeCases } from './route-cases.kit.ts';
@@ -6,17 +6,17 @@ import type { Route } from './routes.ts';
 
 export interface FuzzRequest {
   readonly method: string;
-  /** What goes over the connection. */
+  /** The bytes to send. */
   readonly bytes: Buffer;
-  /** The route whose refusals may be held against its description; null for a request that may be for any. */
+  /** The route whose description must list the refusal; null for a request that may match any route. */
   readonly route: Route | null;
-  /** It may be several requests, or half of one: what follows needs a connection of its own. */
+  /** The bytes may be several requests or half of one, so the next request needs a new connection. */
   readonly isMangled: boolean;
 }
 
 export interface FuzzWorld {
   readonly routes: readonly Route[];
-  /** Things that exist, by the operation they are for: requests come near to success. */
+  /** Existing resources by operation, so that requests come close to success. */
   readonly names: ReadonlyMap<string, Names>;
 }
 
@@ -91,7 +91,7 @@ const nastyText: readonly string[] = [
 
 interface Target {
   readonly path: string;
-  /** Not percent-encoded, so that it may be the path of another route. */
+  /** Not percent-encoded, so that it may match the path of another route. */
   readonly isRaw: boolean;
 }
 
@@ -133,7 +133,7 @@ const authorizations: readonly string[] = [
   'Basic eDp5',
 ];
 
-/** Headers that mean something here, and values that some of them take. */
+/** Headers with a meaning for the host, and values for some of them. */
 const optionalHeaders = [
   'Accept',
   'Idempotency-Key',
@@ -180,7 +180,7 @@ function headersOf(random: Random): readonly string[] {
   return headers;
 }
 
-/** The body of the route's case, more or less; null for none at all. */
+/** A variation of the case's body; null for no body. */
 function bodyOf(random: Random, { body }: CaseRequest, names: Names): Buffer | null {
   const kind = random.weighted({ near: 12, none: 2, value: 3, text: 1, bytes: 1 });
   switch (kind) {
@@ -236,7 +236,7 @@ const bodyFields = [
   'expiresInSeconds',
 ];
 
-/** The value with some places changed, as text. */
+/** The value with some parts changed, as text. */
 function nearJson(random: Random, value: unknown, names: Names): string {
   const changed = structuredClone(value) as Record<string, unknown>;
   for (let place: unknown = changed; random.chance(0.55); ) {

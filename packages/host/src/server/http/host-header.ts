@@ -1,10 +1,10 @@
-/** Refuses requests that a foreign web page made a browser send here under a name it controls (DNS rebinding). */
+/** Checks the Host header against DNS rebinding, where a foreign page reaches this host under a name it controls. */
 import { quoted, TerminalError } from '@cairn/protocol';
 import { isLoopback } from '../config/config.ts';
 
 export type CheckHost = (host: string | undefined) => void;
 
-/** On a loopback bind only this machine's names and the public one pass; other binds are for a proxy to guard. */
+/** On a loopback bind, only local names and the public name pass. On other binds, a proxy has to check the name. */
 export function createCheckHost(bind: string, publicUrl: string | undefined): CheckHost {
   if (!isLoopback(bind)) return refuseNone;
   const known = publicUrl === undefined ? null : new URL(publicUrl).hostname;
@@ -18,13 +18,13 @@ export function createCheckHost(bind: string, publicUrl: string | undefined): Ch
   };
 }
 
-/** HTTP/1.1 asks for the header, whoever is asked. */
+/** HTTP/1.1 requires the header on every bind. */
 const refuseNone: CheckHost = (host) => {
   if (host !== undefined) return;
   throw new TerminalError('validation_error', { message: 'The request has no Host header.' });
 };
 
-/** The name in a Host header, without port and brackets, in lower case; null when it is none. */
+/** The name in a Host header, lower case, without port and brackets; null when it is invalid. */
 function hostName(host: string): string | null {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::\d{1,5})?$/i.exec(host);
   const name = match?.[1] ?? match?.[2];

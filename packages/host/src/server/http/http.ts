@@ -1,4 +1,4 @@
-/** The HTTP surface: every route of the host in one table, served until it is closed. */
+/** The HTTP surface: all routes of the host in one table, served until it closes. */
 import type { Timers, UniqueId } from '../../engine/ports.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
@@ -36,7 +36,7 @@ import { runNamed } from './params.ts';
 import type { Route } from './routes.ts';
 import { watchSilent } from './silent-connections.ts';
 
-/** The services of the host, and how the surface reaches the world. */
+/** The services of the host, and the ports of the HTTP surface. */
 export interface ServerPorts extends HostServices {
   readonly feed: LiveFeed;
   readonly gate: Gate;
@@ -44,25 +44,27 @@ export interface ServerPorts extends HostServices {
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly egress: Egress;
-  /** Where others reach the host, without a slash at the end; asked only once it serves. */
+  /** The external URL of the host, without a trailing slash. Call it only after the host listens. */
   readonly baseUrl: () => string;
 }
 
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
   readonly hostId: string;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
 }
 
 export interface Server {
-  /** Everything that is served. */
+  /** All served routes. */
   readonly routes: readonly Route[];
-  /** Starts to serve; gives the port, which matters when 0 was asked for. */
+  /** Starts to listen. Returns the port, which is useful when 0 was requested. */
   listen(port: number, bind: string): Promise<number>;
-  /** Streams and long polls that are open. */
+  /** The number of open streams and long polls. */
   readonly open: { readonly streams: number; readonly polls: number };
-  /** Stops accepting, ends streams and polls, lets requests finish; cuts what is left after the time given. */
+  /**
+   * Stops accepting, ends streams and polls, and lets requests finish. Closes remaining connections after `withinMs`.
+   */
   close(withinMs: number): Promise<void>;
 }
 
@@ -92,7 +94,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
     },
     async close(withinMs) {
       gate.drain();
-      // Connections are kept for no further request: those that fall idle from now on end at once.
+      // Disables keep-alive: connections that become idle from now on close at once.
       app.server.keepAliveTimeout = 1;
       app.server.keepAliveTimeoutBuffer = 0;
       const cut = timers.after(withinMs, () => app.server.closeAllConnections());
@@ -106,7 +108,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   };
 }
 
-/** Every route, and what it holds open. */
+/** Builds all routes and the services that hold connections open. */
 function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
@@ -140,14 +142,14 @@ function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
   return { routes, webhooks, streams, polls, inbox };
 }
 
-/** What waits for somebody, and how it is answered. */
+/** Routes for open interrupts and their answers. */
 const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): readonly Route[] => [
   ...interruptRoutes(interrupts),
   ...tokenInterruptRoutes(interrupts),
   ...inboxRoutes(inbox),
 ];
 
-/** What can be run, by whom and with what, and how well it went. */
+/** Routes for agents, tools, calibration, workflows and node types. */
 const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): readonly Route[] => [
   ...agentRoutes(registry),
   ...toolRoutes(tools),

@@ -1,11 +1,16 @@
-/** Parses request bodies strictly: what two readers could understand differently is refused before anything acts on it. */
+/**
+ * Parses request bodies strictly. It refuses JSON that two parsers could read differently, before any code acts on it.
+ */
 import { isUtf8 } from 'node:buffer';
 import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 
-/** Deepest nesting of arrays and objects in a request. */
+/** Maximum nesting of arrays and objects in a request. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Gives the body's value. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates and deep nesting. */
+/**
+ * Parses a body. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates and deep
+ * nesting.
+ */
 export function parseJsonBody(bytes: Buffer): Json {
   if (!isUtf8(bytes)) throw refusal('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
@@ -16,7 +21,7 @@ export function parseJsonBody(bytes: Buffer): Json {
   } catch (error) {
     throw refusal(`The body is not JSON: ${thrownText(error)}.`);
   }
-  // A repeated key leaves fewer members in the value than the text has: two counts find it without a set per object.
+  // A repeated key leaves fewer members in the value than in the text. Comparing two counts avoids a set per object.
   if (countMembers(value) !== members) throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
   if (SURROGATE_ESCAPE.test(text) && hasLoneSurrogate(value)) {
     throw refusal('The body has half of a surrogate pair, which no text in UTF-8 can hold.');
@@ -24,11 +29,11 @@ export function parseJsonBody(bytes: Buffer): Json {
   return value;
 }
 
-/** A key that an object of the text has twice, or null; `value` is what the text was parsed to. */
+/** A key that occurs twice in one object of the text, or null. `value` is the parsed text. */
 export const repeatedKeyIn = (text: string, value: Json): string | null =>
   countMembers(value) === scan(text) ? null : repeatedKey(text);
 
-/** Only an escape can bring one in: the bytes themselves are UTF-8. */
+/** Only an escape can produce a surrogate, because the bytes are valid UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 function hasLoneSurrogate(value: Json): boolean {
@@ -38,7 +43,7 @@ function hasLoneSurrogate(value: Json): boolean {
   return Object.entries(value).some(([key, member]) => !key.isWellFormed() || hasLoneSurrogate(member));
 }
 
-/** Counts the members of all objects in the text, and refuses text that nests too deep. Malformed text is left to the parser. */
+/** Counts the members of all objects in the text and refuses deep nesting. JSON.parse reports malformed text. */
 function scan(text: string): number {
   let members = 0;
   let depth = 0;
@@ -64,7 +69,7 @@ function scan(text: string): number {
   return members;
 }
 
-/** Index of the quote that ends the string starting at `start`; the text's length when none does. */
+/** Index of the quote that closes the string at `start`; the text's length when the string is unterminated. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {
@@ -90,7 +95,7 @@ function countMembers(value: Json): number {
   return members;
 }
 
-/** The first key that an object of the (well-formed) text has twice; only reached when there is one. */
+/** The first key that occurs twice in one object of well-formed text. Called only when there is one. */
 function repeatedKey(text: string): string {
   const open: (Set<string> | null)[] = [];
   for (let i = 0; i < text.length; i += 1) {

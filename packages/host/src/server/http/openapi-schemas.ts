@@ -1,14 +1,14 @@
-/** JSON Schemas of an OpenAPI document: named shapes become components, everything else stays where it is used. */
+/** JSON Schemas of the OpenAPI document: named shapes become components, others stay inline. */
 import { z } from 'zod';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface Components {
-  /** The schema to write where the shape is used: a reference if the shape has a name. */
+  /** The schema to use for a shape: a reference if the shape has a name. */
   schemaOf(shape: z.ZodType): JsonSchema;
   /** Adds a JSON Schema under a name. */
   add(name: string, schema: object): void;
-  /** The named shapes met so far, by name. */
+  /** The named shapes collected so far. */
   schemas(): Readonly<Record<string, JsonSchema>>;
 }
 
@@ -19,14 +19,14 @@ export function createComponents(): Components {
     return relocated(schema);
   };
   return {
-    // As sent, before any default is filled in: that is what both ends of the wire see.
+    // The input form, before defaults are applied: this is what travels on the wire.
     schemaOf: (shape) => placed(z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })),
     add: (name, schema) => void known.set(name, placed(schema)),
     schemas: () => Object.fromEntries([...known].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-/** The same schema with its references pointing into the components; the names of shapes are their keys there, not ids. */
+/** Rewrites references to point into the components. Shape names are keys there, so ids are removed. */
 function relocated(schema: object): JsonSchema {
   const text = JSON.stringify(schema, (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value,

@@ -1,4 +1,4 @@
-/** The API as an OpenAPI 3.1 document, computed from the route table, so that it describes what is served and nothing else. */
+/** The API as an OpenAPI 3.1 document, generated from the route table, so that it describes exactly what is served. */
 import { errorEnvelope, errorKinds } from '@cairn/protocol';
 import type { z } from 'zod';
 import { scopes } from '../access/auth.ts';
@@ -91,7 +91,7 @@ function operation(route: Route, components: Components, envelope: JsonSchema): 
   };
 }
 
-/** Any one of these is enough. */
+/** Any one of these schemes is sufficient. */
 function securityOf({ method, scope }: Route): readonly object[] {
   if (scope === null) return [];
   const byCookie = method === 'GET' && sessionScopes.includes(scope);
@@ -134,7 +134,7 @@ function response({ description, shape, contentType, orStream }: AnswerDoc, comp
   return { description, content: { [contentType ?? 'application/json']: schema, ...stream } };
 }
 
-/** One entry a status, which names the codes it can carry. */
+/** One entry per status, with the error codes it may carry. */
 function refusals(route: Route, envelope: JsonSchema): Readonly<Record<string, object>> {
   const codes = documentedErrors(route);
   const byStatus = Map.groupBy(codes, (code) => errorKinds[code].status);
@@ -149,7 +149,7 @@ function refusals(route: Route, envelope: JsonSchema): Readonly<Record<string, o
   );
 }
 
-/** Operations are grouped by what they are about: the last noun of their path that is one of these. */
+/** Groups operations by the last noun of their path that is a known tag. */
 function tagOf(path: string): string {
   const nouns = path.split(/[/:]/).reverse();
   return nouns.map((noun) => tags[noun]).find((tag) => tag !== undefined) ?? 'Host';

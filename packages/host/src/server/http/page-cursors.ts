@@ -1,4 +1,4 @@
-/** Places in lists as clients see them: sealed for their tenant, because the number inside counts the runs of all tenants. */
+/** Page cursors, sealed per tenant. The position inside counts the runs of all tenants and must not leak. */
 
 import { isCairnError } from '@cairn/protocol';
 import { invalidCursor } from '../../log/errors.ts';
@@ -6,9 +6,9 @@ import type { Keys } from '../secrets/host-secret.ts';
 import { sealerOf } from '../secrets/sealed.ts';
 
 export interface PageCursors {
-  /** What a client gets for a place; null stays null: there is no next page. */
+  /** The cursor for a position. Null stays null: there is no next page. */
   shown(tenant: string, place: string | null): string | null;
-  /** The place a client's cursor stands for. Throws `validation_error` for one that was not given to this tenant. */
+  /** The position of a cursor. Throws `validation_error` for a cursor that this tenant did not receive. */
   placeOf(tenant: string, cursor: string | undefined): string | undefined;
 }
 

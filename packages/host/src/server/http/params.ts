@@ -1,4 +1,4 @@
-/** Numbers and ids out of paths, queries and headers: each refused by name when it is not what the wire says. */
+/** Parses numbers and ids from paths, queries and headers. Errors name the invalid parameter. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { runNotFound } from '../../engine/stepping/run-loader.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
@@ -11,7 +11,7 @@ export interface IntegerRule {
   readonly max: number;
 }
 
-/** The integer a parameter holds, or undefined when it was not given. */
+/** The integer value of a parameter, or undefined when it is absent. */
 export function integerParam(text: string | undefined, rule: IntegerRule): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -23,11 +23,11 @@ export function integerParam(text: string | undefined, rule: IntegerRule): numbe
   });
 }
 
-/** The run a path names, if it exists and is the caller's; a foreign run looks like one that never was. */
+/** The run in the path, if it belongs to the caller's tenant. Another tenant's run returns 404. */
 export const visibleRun = (call: Call, log: EventLog): Promise<RunHead> =>
   runNamed(pathParam(call, 'runId'), call.caller, log);
 
-/** The same for a run that is named elsewhere. */
+/** The same for a run id from elsewhere. */
 export async function runNamed(text: string, caller: Caller, log: EventLog): Promise<RunHead> {
   const runId = parseRunId(text);
   const head = runId === null ? null : await log.head(runId);
@@ -35,7 +35,7 @@ export async function runNamed(text: string, caller: Caller, log: EventLog): Pro
   return head;
 }
 
-/** The run id in the path; one that no run can have is simply not found. */
+/** The run id in the path. An id with an invalid format returns 404. */
 export function runIdParam(call: Call): RunId {
   const text = pathParam(call, 'runId');
   const runId = parseRunId(text);

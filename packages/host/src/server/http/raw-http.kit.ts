@@ -1,12 +1,12 @@
-/** A connection that sends whatever bytes a test likes and reads the responses; no client would send most of them. Not shipped. */
+/** A raw connection that sends arbitrary bytes and reads the responses. Not shipped. */
 import { connect, type Socket } from 'node:net';
 
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case; of a repeated one, the last. */
+  /** Lower-case names; of a repeated header, the last value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** A stream of events: only its head was read. */
+  /** An event stream: only its headers were read. */
   readonly isStream: boolean;
 }
 
@@ -44,7 +44,7 @@ export class RawConnection {
     this.#socket.write(bytes);
   }
 
-  /** The host has read the head of a request that said `Expect: 100-continue`, and is at work on it. */
+  /** Waits until the host has accepted the headers of a request with `Expect: 100-continue`. */
   async continued(): Promise<void> {
     while (!this.#bytes.includes('\r\n\r\n') && !this.#isClosed) {
       await new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ export class RawConnection {
     if (head !== 'HTTP/1.1 100') throw new Error(`Instead of going on, the host answered ${JSON.stringify(head)}.`);
   }
 
-  /** The next response, or null when the connection ends without one. Interim responses (1xx) are passed over. */
+  /** The next response, or null when the connection ends first. Skips interim responses (1xx). */
   async response(method = 'GET'): Promise<RawResponse | null> {
     for (;;) {
       const found = parse(this.#bytes, { method, isClosed: this.#isClosed });
@@ -81,7 +81,7 @@ interface Reading {
   readonly isClosed: boolean;
 }
 
-/** The first response in the bytes and how many it takes, or null while it is not whole. */
+/** The first response in the bytes and its length, or null while it is incomplete. */
 function parse(bytes: Buffer, { method, isClosed }: Reading): { response: RawResponse; length: number } | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;

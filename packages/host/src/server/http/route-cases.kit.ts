@@ -1,28 +1,28 @@
-/** One request for each route of the table, for the tests that walk all of them: a route that is missing here fails them. */
+/** One request per route, for tests that cover the whole table. A route without a case fails them. */
 import type { Json, WorkflowDefinition } from '@cairn/protocol';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, nobodyListens, openTool, type Served } from '../served.kit.ts';
 
-/** What a request names. All of it belongs to tenant `t`. */
+/** The resources that a request names. All belong to tenant `t`. */
 export interface Names {
   readonly runId: string;
   readonly nodeId: string;
   readonly workflowId: string;
-  /** What only its case has: a token, a subscription. */
+  /** An extra name of one case: a token, a subscription. */
   readonly other?: string;
 }
 
 export interface CaseRequest {
-  /** The names in the path. */
+  /** The path parameters. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: Json;
 }
 
 export interface RouteCase {
-  /** Makes what the request names. Default: a run that waits for an answer. */
+  /** Creates the resources. Default: a run that waits for an answer. */
   readonly given?: (host: Served) => Promise<Names>;
   /** A request that succeeds for a caller of tenant `t` with the route's scope. */
   readonly request: (names: Names) => CaseRequest;
@@ -59,7 +59,7 @@ async function webhook(host: Served): Promise<Names> {
 
 const packBody = (fields: object = {}) => ({ tarball: makeTarball(samplePack(fields)).toString('base64') });
 
-/** Of a name that no other tenant comes to have: the requests of all cases are sent by all tenants. */
+/** A pack name that no other tenant uses, because all tenants send the requests of all cases. */
 async function installedPack(host: Served): Promise<Names> {
   const names = await waitingRun(host);
   const name = `vendor.acme.p${names.runId.slice(-12)}`;
@@ -73,7 +73,7 @@ async function installedAgent(host: Served): Promise<Names> {
   return { ...names, other: `${other}.triage` };
 }
 
-/** Asks for something that a case needs, as its owner. */
+/** Sends a setup request as the owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
   if (reply.status >= 300) throw new Error(`${method} ${path} was answered ${reply.status}: ${reply.text}`);
@@ -85,7 +85,7 @@ const ofRun = ({ runId }: Names): CaseRequest => ({ path: { runId } });
 const ofNode = ({ runId, nodeId }: Names): CaseRequest => ({ path: { runId, nodeId } });
 const accept = { resumeValue: { action: 'accept' } };
 
-/** By the operation's id. */
+/** Keyed by operation id. */
 export const routeCases: Readonly<Record<string, RouteCase>> = {
   createRun: { request: ({ workflowId }) => ({ body: { workflowId } }), status: 201 },
   listRuns: { request: nothing, status: 200 },
@@ -138,7 +138,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   metrics: { request: nothing, status: 200 },
 };
 
-/** Names of the same form that nobody has. */
+/** Unused names of the same form. */
 export const unknownNames = (names: Names): Names => ({
   ...names,
   runId: 'run_nobody',
@@ -146,7 +146,7 @@ export const unknownNames = (names: Names): Names => ({
   ...(names.other === undefined ? {} : { other: `${names.other.slice(0, -4)}zzzz` }),
 });
 
-/** The path of a case, and what to send with it. */
+/** The path of a case, with its query and body. */
 export function asked(template: string, { path = {}, query, body }: CaseRequest) {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? 'missing'));
   return {

@@ -1,8 +1,8 @@
-/** Connections that were opened and never asked anything: Node does not count them as idle, so they would hold up a stop. */
+/** Tracks connections without any request. Node does not count them as idle, so they would delay shutdown. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Watches a server's connections; gives the way to close those without a request. */
+/** Watches a server's connections. Returns a function that closes those without a request. */
 export function watchSilent(server: Server): () => void {
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
