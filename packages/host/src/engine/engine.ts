@@ -1,4 +1,4 @@
-/** The engine as the rest of the host sees it: commands in, snapshots out. */
+/** The engine's interface to the rest of the host: commands in, snapshots out. */
 import type {
   ContextId,
   DrainPolicy,
@@ -14,7 +14,7 @@ import type {
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
 
-/** A request with an idempotency key: the key of its record, and the response that is recorded with what the request changes. */
+/** The idempotency key of a request, and the response that the store records together with the request's changes. */
 export interface IdempotentRequest<Answer> extends RequestKey {
   readonly response: (answer: Answer) => { readonly status: number; readonly body: string };
 }
@@ -22,24 +22,24 @@ export interface IdempotentRequest<Answer> extends RequestKey {
 export interface StartRun {
   readonly tenant: string;
   readonly principal?: string | undefined;
-  /** Scopes of tools that the starter holds; recorded with the run, and held against each tool it calls. */
+  /** The starter's tool scopes. The run records them, and every tool call is checked against them. */
   readonly toolScopes?: readonly string[] | undefined;
   readonly workflowId: string;
-  /** Left out: the version registered last. */
+  /** Default: the version registered last. */
   readonly version?: string | undefined;
-  /** Runs this instead of a registered workflow. It is kept by its content, and is none of the tenant's workflows. */
+  /** Runs this instead of a registered workflow. The store keeps it by content, without registering it for the tenant. */
   readonly definition?: WorkflowDefinition | undefined;
   readonly inputs: JsonObject;
   readonly options: RunOptions;
-  /** The trace the request is in; recorded with the run and never read by the engine. */
+  /** The trace context of the request; recorded with the run and never read by the engine. */
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
-  /** Who is told, and given a token, when the run waits; recorded with the run and never read by the engine. */
+  /** Receives a notification with a token when the run waits; recorded with the run and never read by the engine. */
   readonly callbackUrl?: string | undefined;
-  /** One that the tenant's runs are in; `not_found` for any other. Left out: a context of its own. */
+  /** A context that the tenant's runs already use; `not_found` for any other. Default: a new context. */
   readonly contextId?: ContextId | undefined;
-  /** What the run works on, by its client's name. */
+  /** The client's name for the resource that the run works on. */
   readonly scopeId?: string | undefined;
-  /** Refused with `run_already_active` while another run of the tenant has this scope and has not ended. */
+  /** Refuses the run with `run_already_active` while another run of the tenant is active in this scope. */
   readonly isAloneInScope?: boolean | undefined;
   readonly idempotency?: IdempotentRequest<RunStarted> | undefined;
 }
@@ -53,7 +53,7 @@ export interface RunStarted {
 export interface AnswerInterrupt {
   readonly tenant: string;
   readonly runId: RunId;
-  /** The node that waits, as in the path of the request; or the interrupt itself. */
+  /** Identifies the interrupt: by the waiting node, as in the request path, or by `interruptId`. */
   readonly nodeId?: string | undefined;
   readonly interruptId?: string | undefined;
   readonly value: Json;
@@ -87,7 +87,7 @@ export interface PauseRun {
   readonly idempotency?: IdempotentRequest<RunPaused> | undefined;
 }
 
-/** The instant is null while nodes under way have still to finish. */
+/** `pausedAt` is null until the active nodes have finished. */
 export interface RunPaused {
   readonly pausedAt: number | null;
 }
@@ -106,25 +106,25 @@ export interface RunResumed {
 
 /** Every call names a tenant; another tenant's run, workflow or interrupt is `not_found`. */
 export interface Engine {
-  /** Resolves once `run.started` (and all that follows at once from it) is durable. */
+  /** Resolves once `run.started` and the rows that follow from it immediately are durable. */
   start(request: StartRun): Promise<RunStarted>;
   answer(request: AnswerInterrupt): Promise<InterruptAnswered>;
-  /** A run that has ended stays as it is; its status is the answer. */
+  /** Does not change a run that has ended, and returns its status. */
   cancel(request: CancelRun): Promise<RunCancelled>;
   /** Resolves once the request is durable. */
   pause(request: PauseRun): Promise<RunPaused>;
-  /** Resolves once `run.resumed` (and all that follows at once from it) is durable. */
+  /** Resolves once `run.resumed` and the rows that follow from it immediately are durable. */
   resume(request: ResumeRun): Promise<RunResumed>;
   snapshot(tenant: string, runId: RunId): Promise<RunSnapshot>;
-  /** The snapshot with the seq of the last event in it. */
+  /** The snapshot with the seq of its last event. */
   snapshotAt(tenant: string, runId: RunId): Promise<{ readonly seq: number; readonly snapshot: RunSnapshot }>;
-  /** Checks and stores a definition. The same version again is fine if it is the same; otherwise a `conflict`. */
+  /** Checks and stores a definition. Registering a version again succeeds if the content is equal, else `conflict`. */
   register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
   /** The node types that definitions may use, by id. */
   nodeTypes(): readonly NodeTypeDescriptor[];
-  /** Take up runs that a crash or another node left behind, and from then on whatever falls due. */
+  /** Recovers the runs that a crash or another host abandoned, then claims runs as they fall due. */
   open(): Promise<void>;
-  /** Stops taking work, aborts effects that are under way (they count as interrupted), waits for accepted appends. */
+  /** Stops taking work, aborts effects in progress (they count as interrupted), and waits for accepted appends. */
   close(): Promise<void>;
 }

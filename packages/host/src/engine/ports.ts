@@ -1,4 +1,4 @@
-/** How the engine reaches the world: a store, a clock, fresh ids, and the functions of `defineStep`. Nothing else. */
+/** The engine's only ports to the outside: a store, a clock, unique ids, and the functions of `defineStep`. */
 import type {
   AgentManifest,
   AgentRef,
@@ -15,48 +15,48 @@ export interface Clock {
   /** Milliseconds since the epoch; may jump in either direction. */
   now(): number;
   /**
-   * Call `wake` once, when the time from now to `at` has passed; gives the way to call it off. A clock that is set
-   * meanwhile neither hurries nor holds it: who is woken looks at `now` again.
+   * Calls `wake` once, when the time from now to `at` has passed; returns a function that cancels it. Setting the clock
+   * meanwhile does not change the delay: the callee checks `now` again.
    */
   wakeAt(at: number, wake: () => void): () => void;
 }
 
-/** Spans of time for connections: keepalives, stalls, long polls. A clock that is set does not change them. */
+/** Timeouts for connections: keepalives, stalls, long polls. Setting the clock does not change them. */
 export interface Timers {
-  /** Calls `wake` once after so many milliseconds; gives the way to call it off. */
+  /** Calls `wake` once after `ms` milliseconds; returns a function that cancels it. */
   after(ms: number, wake: () => void): () => void;
 }
 
-/** Fresh unique text for ids; order never comes from it. */
+/** Generates unique ids. Their order has no meaning. */
 export type UniqueId = () => string;
 
 /**
- * What may happen to a step that was asked for and whose result was never recorded.
+ * How the engine recovers a step call whose result was never recorded.
  * `pure`, `read` and `idempotent` run again with the same call id; a `write` waits for a human.
  */
 export type StepSafety = 'pure' | 'read' | 'write' | 'idempotent';
 
-/** What a step's function gets beside its input. */
+/** The second argument of a step's function. */
 export interface StepContext {
   readonly runId: RunId;
   readonly nodeId: string;
-  /** The same for every attempt of one logical call; send it to the outside as the idempotency key. */
+  /** The same for every attempt of one logical call; send it to external services as the idempotency key. */
   readonly callId: string;
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborted when the run is cancelled, the node's time is up, or the host stops. */
+  /** Aborted when the run is cancelled, the node times out, or the host stops. */
   readonly signal: AbortSignal;
 }
 
-/** A step as the engine holds it: an effect whose recorded result is never computed again. */
+/** The engine's view of a step: an effect whose recorded result is never computed again. */
 export interface Step {
   readonly typeId: string;
   readonly safety: StepSafety;
   run(input: JsonObject, context: StepContext): Promise<Json>;
 }
 
-/** A row that a call writes while it is under way. */
+/** A row that a call writes while it is in progress. */
 export type Emission = { [Type in EventType]: EmissionOf<Type> }[EventType];
 
 export interface EmissionOf<Type extends EventType> {
@@ -64,35 +64,35 @@ export interface EmissionOf<Type extends EventType> {
   readonly payload: PayloadOf<Type>;
 }
 
-/** What the call of a driven node gets beside a step's context. */
+/** The context of a driven node's call: extends the context of a step. */
 export interface CallContext extends StepContext {
   readonly tenant: string;
   readonly contextId: ContextId;
-  /** seq of the row that asked for this attempt. */
+  /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
   /**
-   * Rows of the node, caused by the request. Nothing to wait for while there is room; else a promise of room. What is
-   * emitted once the run no longer waits for this attempt is dropped.
+   * Writes rows of the node, caused by the request. Returns a promise only when the buffer is full; it resolves when there
+   * is room. Rows emitted after the run stops waiting for this attempt are dropped.
    */
   emit(rows: readonly Emission[]): Promise<void> | undefined;
-  /** Resolves once all that was emitted is durable. Rejects when it never will be: the attempt is over, or a row does not fit. */
+  /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */
   recorded(): Promise<void>;
 }
 
-/** Performs the calls of driven nodes. What it returns or throws is what is recorded of the call. */
+/** Performs the calls of driven nodes. The engine records its return value or error as the result of the call. */
 export interface Performer<Input extends JsonObject = JsonObject> {
-  /** `OpenCall.step` of the calls it performs. */
+  /** The `OpenCall.step` of the calls it performs. */
   readonly typeId: string;
   run(input: Input, context: CallContext): Promise<Json>;
 }
 
-/** An agent as a run began with it: its definition by content, and who it is on the wire. */
+/** The agent version that a run starts with: the hash of its definition, and its reference on the wire. */
 export interface AgentPin {
   readonly hash: string;
   readonly ref: AgentRef;
 }
 
-/** All that an agent is, wherever it comes from: what its hash is of. */
+/** The complete definition of an agent, whatever its source. The agent's hash covers it. */
 export interface AgentDefinition {
   readonly packName: string;
   readonly packVersion: string;
@@ -100,13 +100,13 @@ export interface AgentDefinition {
   readonly systemPrompt: string;
   readonly taskSchema?: JsonObject | undefined;
   readonly returnSchema?: JsonObject | undefined;
-  /** A script for the scripted model, so that the agent can be tried without another. */
+  /** A script for the scripted model, so that the agent can be tried without a real model. */
   readonly rehearsal?: JsonObject | undefined;
 }
 
-/** Where the agents of a tenant are found. */
+/** Looks up the agents of a tenant. */
 export interface AgentSource {
-  /** The agents of these names, and whoever they may hand work to. Throws for one that the tenant does not have. */
+  /** Pins the named agents and every agent they may hand off to. Throws if the tenant lacks one of them. */
   pin(tenant: string, agentIds: readonly string[]): Promise<Readonly<Record<string, AgentPin>>>;
   definition(hash: string): Promise<AgentDefinition>;
 }
@@ -116,7 +116,7 @@ export interface Notice {
   readonly level: 'info' | 'warn' | 'error';
   /** A stable name to search and alert on. */
   readonly event: OperatorEvent;
-  /** For people. Default: the sentence of `operatorEvents`. */
+  /** A sentence for people. Default: the sentence in `operatorEvents`. */
   readonly message?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
   readonly error?: unknown;
@@ -124,15 +124,15 @@ export interface Notice {
 
 export type Report = (notice: Notice) => void;
 
-/** Knows the secrets of the host, in the usual encodings, and takes them out of what comes from outside. */
+/** Removes the host's secrets, in the usual encodings, from external data. */
 export interface Redactor {
-  /** The same text when it holds no secret. */
+  /** Returns the same text when it contains no secret. */
   text(text: string): string;
-  /** With every text in it redacted, keys too; the same value when it holds no secret. */
+  /** Redacts every string in the value, including keys. Returns the same value when it contains no secret. */
   value<Value>(value: Value): Value;
-  /** For one text that comes in pieces: gives each on at once, but for an end that may be the beginning of a secret. */
+  /** Redacts a text in chunks. It passes each chunk on at once, except a suffix that may be the start of a secret. */
   stream(): { push(piece: string): string; end(): string };
-  /** The first secret in a value: its name, and the keys that lead to it. */
+  /** Finds the first secret in a value: its name and the path of keys to it. */
   secretIn(value: unknown): { readonly name: string; readonly path: readonly string[] } | null;
 }
 

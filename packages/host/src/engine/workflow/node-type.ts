@@ -1,6 +1,6 @@
 /**
- * A node type: what a kind of node may be configured with, and what its nodes do. This is the main extension point of
- * the engine. To add one, write it in a file under `nodes/` and list it in `nodes/node-types.ts`:
+ * A node type defines the config schema and the behaviour of a kind of node. It is the main extension point of the
+ * engine. To add one, write it in a file under `nodes/` and list it in `nodes/node-types.ts`:
  *
  *     export const greet = defineNodeType({
  *       typeId: 'core.greet',
@@ -11,11 +11,11 @@
  *       }),
  *     });
  *
- * A node type is pure: it reads the context it is given and answers with an action. It never waits, reads a clock or
- * calls anything; what has to happen outside is an effect of its action, and time enters with the context.
+ * A node type is pure: it reads its context and returns an action. It never waits, reads a clock or makes a call. Side
+ * effects are part of the returned action, and the context carries the time.
  *
- * Read on in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
- * shapes of a compiled workflow come last; they refer to node types and node types to them, so they share this file.
+ * Read in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
+ * types of a compiled workflow come last. They and the node types refer to each other, so they share this file.
  */
 import type {
   FoldEvent,
@@ -37,170 +37,173 @@ import type { Condition } from './conditions.ts';
 import type { RetryPolicy } from './node-settings.ts';
 
 export interface NodeType<Config = unknown, Inner extends object = object> {
-  /** What a definition names it by. */
+  /** The name that definitions use for it. */
   readonly typeId: string;
   /**
-   * What the `config` of a node may hold: parser, type and JSON Schema in one. It is parsed when a workflow is compiled,
-   * never in a run. Whatever needs the rest of the definition belongs in `check`.
+   * The schema of a node's `config`: parser, type and JSON Schema in one. The engine parses a config when it compiles the
+   * workflow, never during a run. Rules that need the rest of the definition belong in `check`.
    */
   readonly config: z.ZodType<Config>;
-  /** What starting the node leads to. May throw a CairnError, which fails the node. */
+  /** Starts the node. A thrown CairnError fails the node. */
   begin(context: NodeContext<Config>): NodeAction;
-  /** What an answer to its question leads to. */
+  /** Continues the node after an answer to its interrupt. */
   resume?(context: NodeContext<Config>, answer: Answer): NodeAction;
-  /** What its timer leads to. */
+  /** Continues the node after its timer fires. */
   fired?(context: NodeContext<Config>, timer: Timer): NodeAction;
-  /** Problems that the config has with the rest of the definition, found when the workflow is registered. */
+  /** Checks the config against the rest of the definition when the workflow is registered. */
   check?(node: NodeToCheck<Config>): readonly Problem[];
-  /** Problems that a run as it is asked for would have with a node, found when the run is created. */
+  /** Checks a node against the options of a new run when the run is created. */
   checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
-  /** Of nodes that ask for an effect: whether it may be repeated. */
+  /** For nodes that request an effect: whether the effect may be repeated. */
   readonly safety?: StepSafety;
-  /** Of nodes that make many calls; then `begin` leaves the rest to it. */
+  /** For nodes that make many calls: takes over after `begin`. */
   readonly driver?: NodeDriver<Inner, Config>;
-  /** Whether a node acts as the agent it names, which must then be known when a run starts. */
+  /** Whether a node acts as the agent it names. That agent must then exist when a run starts. */
   actsAsAgent?(node: WorkflowNode): boolean;
-  /** Its nodes carry out what a supervisor has decided last. */
+  /** Its nodes carry out the latest decision of a supervisor. */
   readonly dispatches?: boolean;
-  /** A runtime capability this host does not have: such a node fails without being executed. */
+  /** A runtime capability that this host lacks. Such a node fails without being executed. */
   readonly missingCapability?: string;
 }
 
 /**
- * A node type with the type of its config taken from the schema. The engine hands a node only the config that this very
- * schema parsed, so from here on the type of the config is no longer needed.
+ * Defines a node type and infers the type of its config from the schema. The engine passes a node only a config that
+ * this schema parsed, so the result can drop the config type.
  */
 export const defineNodeType = <Config, Inner extends object = object>(
   type: { readonly config: z.ZodType<Config> } & NodeType<NoInfer<Config>, Inner>,
 ): NodeType => type;
 
-/** The kinds of node a host can run, by typeId. */
+/** The node types a host can run, by typeId. */
 export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;
 
-/** A node of a definition that is about to be registered. */
+/** A node of a definition that is being registered. */
 export interface NodeToCheck<Config = unknown> {
   readonly config: Config;
   readonly node: WorkflowNode;
   readonly definition: WorkflowDefinition;
 }
 
-/** What is wrong with a definition, and where. */
+/** A problem in a definition and its location. */
 export interface Problem {
-  /** From the node, or from the definition, down to the place. */
+  /** The path to the location, from the node or from the definition. */
   readonly path: readonly PropertyKey[];
-  /** The part of the definition that it is about, by its id: `node wait`. */
+  /** The part of the definition that has the problem, by its id: `node wait`. */
   readonly of?: string;
   readonly message: string;
 }
 
-/** A run that is about to be created. */
+/** A run that is being created. */
 export interface NewRunFacts {
   readonly configurable: JsonObject;
   readonly budget: Budget;
   readonly agents: Agents;
 }
 
-/** A node at the moment it starts, is answered, or has its timer fire. */
+/** A node when it starts, receives an answer, or its timer fires. */
 export interface NodeContext<Config = unknown> {
   readonly runId: RunId;
-  /** The node as the definition has it. */
+  /** The node from the definition. */
   readonly node: WorkflowNode;
-  /** Its `config` as its type parsed it. */
+  /** The `config` as parsed by the node type. */
   readonly config: Config;
   readonly compiled: CompiledNode;
-  /** Resolved when the node started afresh; the same for its retries. */
+  /** Resolved when the visit starts; retries reuse them. */
   readonly inputs: JsonObject;
-  /** Fresh starts of this node before this one. */
+  /** Number of earlier visits to this node. */
   readonly visit: number;
-  /** Attempts of this visit before this one. */
+  /** Number of earlier attempts in this visit. */
   readonly attempt: number;
-  /** Re-entries by a back edge since the node was entered from outside its loop. */
+  /** Number of re-entries by a back edge since the node was entered from outside its loop. */
   readonly iteration: number;
-  /** Nodes whose edges brought the run here. */
+  /** Nodes whose edges triggered this one. */
   readonly sources: readonly string[];
-  /** Instant of the last event. */
+  /** Time of the last event. */
   readonly now: number;
-  /** Attempts of this visit that a pause cut short. */
+  /** Number of attempts in this visit that a pause interrupted. */
   readonly abandoned: number;
-  /** Attempts made of this visit's call. */
+  /** Number of attempts of this visit's call. */
   readonly callAttempts: number;
   readonly agents: Agents;
-  /** For reading only. */
+  /** Read-only. */
   readonly state: Readonly<RunState>;
 }
 
-/** Drafts without a cause get the event that led here. */
+/** A draft without a cause gets the event that triggered the action. */
 export type NodeAction =
   | {
       readonly kind: 'complete';
       readonly outputs: JsonObject;
-      /** Output ports this activates; left out: `output` and the names of the outputs. */
+      /** Output ports to activate. Default: `output` and the names of the outputs. */
       readonly ports?: readonly string[];
       readonly drafts?: readonly Draft[];
-      /** The agent that did it, when that is no longer the one the node names. */
+      /** The agent that did the work, when it is no longer the one the node names. */
       readonly agentId?: string;
-      /** The run is over with it, whatever else is going on. */
+      /** Ends the run, even if other nodes are still active. */
       readonly endsRun?: { readonly reason: string | null };
     }
   | { readonly kind: 'fail'; readonly error: RunError; readonly drafts?: readonly Draft[] }
   | { readonly kind: 'wait'; readonly drafts: readonly Draft[]; readonly effects?: readonly Effect[] };
 
-/** A driven node, with what its driver keeps of it. */
+/** The context of a driven node, with its driver's state. */
 export interface DrivenContext<Inner extends object = object, Config = unknown> extends NodeContext<Config> {
-  /** For reading only: it changes by `evolve` alone. */
+  /** Read-only: only `evolve` changes it. */
   readonly inner: Inner;
 }
 
-/** A call that a row of a driven node asks for. */
+/** A call that a row of a driven node requests. */
 export type RequestedCall = Pick<OpenCall, 'callId' | 'step' | 'safety' | 'attempt' | 'recoveries'>;
 
-/** What a row of a driven node changes in its run, beside what the driver keeps. */
+/** A change that a row of a driven node makes to its run, besides the driver's state. */
 export type RunChange =
   | { readonly kind: 'call-opened'; readonly call: RequestedCall }
   | { readonly kind: 'call-closed'; readonly callId: string; readonly attempt: number }
-  /** For the next node that carries decisions out. */
+  /** For the next node that carries out decisions. */
   | { readonly kind: 'decided'; readonly agentId: string; readonly decision: OrchestratorDecision };
 
-/** An answer to a question as somebody sent it. */
+/** An answer to an interrupt, as sent. */
 export interface SentAnswer {
   readonly value: Json;
-  /** Who sent it, by the credential. */
+  /** The sender, taken from the credential. */
   readonly principal: string | undefined;
   readonly now: number;
 }
 
-/** What came of a call: what its performer gave or threw, or what a human says of one that was interrupted. */
+/** The result of a call: the performer's return value or error, or a human's decision about an interrupted call. */
 export type CallResult = StepResult | { readonly given: Json };
 
 /**
- * Drives a node through many calls. What it knows of the node follows from the node's rows, so that a run that was left in
- * the middle goes on at the next call that has no recorded result.
+ * Drives a node through many calls. The driver derives its state from the node's rows, so an interrupted run continues at
+ * the next call without a recorded result.
  */
 export interface NodeDriver<Inner extends object = object, Config = unknown> {
-  /** What is known when an attempt of the node begins. Plain JSON: it is checkpointed with the run. */
+  /** The state at the start of an attempt. Plain JSON: it is checkpointed with the run. */
   fresh(node: WorkflowNode): Inner;
   /**
-   * What a row of the node changes in its run: the driver declares which of its rows open and close calls. It need not
-   * mention `cairn.step.requested` and `cairn.step.returned`, which the engine itself knows.
+   * The change that a row makes to the run: the driver declares which of its rows open and close calls. The engine itself
+   * handles `cairn.step.requested` and `cairn.step.returned`.
    */
   runChange?(event: FoldEvent): RunChange | null;
-  /** Takes in a row of the node, in place; all but those by which the node itself starts and ends. */
+  /** Applies a row of the node to the state, in place. Does not receive the rows that start and end the node. */
   evolve(inner: Inner, event: FoldEvent): void;
-  /** The rows that record an answer to a question of the node; null, or left out: as the question's kind has it. Throws to refuse. */
+  /**
+   * The rows that record an answer to an interrupt of the node. Without it, or for null, the interrupt's kind decides.
+   * Throws to refuse the answer.
+   */
   answer?(context: DrivenContext<Inner, Config>, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null;
-  /** What follows; null until something happens. Asked again after each of its decisions. */
+  /** The next action, or null to wait for an event. The engine calls it again after each action. */
   next(context: DrivenContext<Inner, Config>): NodeAction | null;
-  /** What a call is performed with. Not copied. */
+  /** The input of a call. Not copied. */
   callInput(context: DrivenContext<Inner, Config>, call: OpenCall): JsonObject;
-  /** What a person is told of a call that was interrupted; left out: what it is performed with. */
+  /** The description of an interrupted call that a person sees. Default: the call's input. */
   about?(context: DrivenContext<Inner, Config>, call: OpenCall): JsonObject;
-  /** The rows that record what came of a call; one of them closes it. `now` is when it came. */
+  /** The rows that record the result of a call; one of them closes it. `now` is the time of the result. */
   returned(context: DrivenContext<Inner, Config>, call: OpenCall, result: CallResult): readonly Draft[];
-  /** The rows that ask for an open call once more, as its next attempt: its performer is gone, or a human said so. */
+  /** The rows that request the next attempt of an open call: its performer is gone, or a human asked for a retry. */
   again(context: DrivenContext<Inner, Config>, call: OpenCall): readonly Draft[];
-  /** The rows that close what it has open, when the node is ended from outside: out of time, or with its run. */
+  /** The rows that close the node's open calls when it times out or its run ends. */
   stopped?(context: DrivenContext<Inner, Config>): readonly Draft[];
-  /** Whether the attempt has changed something outside, which another one would change again. */
+  /** Whether the attempt has made an external change that a retry would repeat. */
   hasWritten?(inner: Inner): boolean;
 }
 
@@ -208,17 +211,17 @@ export interface CompiledEdge {
   readonly id: string;
   readonly source: string;
   readonly target: string;
-  /** The output port it leaves by; null when the definition names none, which means `output`. */
+  /** The source's output port; null when the definition names none, which means `output`. */
   readonly port: string | null;
-  /** The input it arrives at; null when the definition names none, which means `input`. */
+  /** The target's input; null when the definition names none, which means `input`. */
   readonly input: string | null;
   readonly rule: TriggerRule;
   readonly condition: Condition | null;
-  /** It closes a loop: it re-enters its target by itself. */
+  /** Whether the edge closes a loop. A back edge re-enters its target on its own. */
   readonly back: boolean;
-  /** Which of its target's groups it counts for. */
+  /** Index of the edge's group in its target's groups. */
   readonly group: number;
-  /** The outermost loop it leaves; null when it stays where it is. */
+  /** The outermost loop that the edge leaves; null when it leaves none. */
   readonly exits: number | null;
 }
 
@@ -231,25 +234,25 @@ export interface EdgeGroup {
 export interface CompiledNode {
   readonly id: string;
   readonly node: WorkflowNode;
-  /** The workflow it belongs to. */
+  /** The node's workflow. */
   readonly definition: WorkflowDefinition;
   readonly type: NodeType;
-  /** Its `config` as its type parsed it: once, for all runs. */
+  /** The `config` as parsed by the node type, once for all runs. */
   readonly config: unknown;
-  /** Forward edges into it. */
+  /** Incoming forward edges. */
   readonly in: readonly CompiledEdge[];
   readonly groups: readonly EdgeGroup[];
   readonly out: readonly CompiledEdge[];
-  /** Loops around it, innermost first. */
+  /** Enclosing loops, innermost first. */
   readonly loops: readonly number[];
   readonly isLoopHead: boolean;
-  /** An edge out of it waits for its failure, so that the run goes on. */
+  /** Whether an outgoing edge handles the node's failure, so that the run continues. */
   readonly handlesFailure: boolean;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
-  /** Compiled texts of its input expressions, by input. */
+  /** Compiled input expressions, by input name. */
   readonly expressions: ReadonlyMap<string, Expression>;
-  /** Driven nodes that may be at work at the same time. */
+  /** Driven nodes that may be active at the same time. */
   readonly concurrentNodes: () => readonly CompiledNode[];
 }
 
@@ -259,13 +262,13 @@ export interface Workflow {
   readonly nodes: ReadonlyMap<string, CompiledNode>;
   readonly edges: ReadonlyMap<string, CompiledEdge>;
   readonly entries: readonly string[];
-  /** Per loop, the forward edges whose outermost loop it is. */
+  /** For each loop, the forward edges that leave it and no loop outside it. */
   readonly loopExits: readonly (readonly CompiledEdge[])[];
-  /** How often one back edge may be followed; null when only the run's own limit counts. */
+  /** The maximum number of times a run may follow one back edge; null when only the run's own limit applies. */
   readonly maxLoopbacks: number | null;
-  /** The agents its nodes may act as, by id, as the run was pinned to them. */
+  /** The run's pinned agents, by id, that its nodes may act as. */
   readonly agents: Agents;
 }
 
-/** Definitions of agents, by agentId; what is in one is for those who drive agents. */
+/** Agent definitions by agentId. Only agent drivers read their contents. */
 export type Agents = ReadonlyMap<string, AgentDefinition>;
