@@ -1,6 +1,6 @@
-/** The notices of a host to its operator: stable names to search and alert on, each with its sentence for people. */
+/** Operator notices of a host: stable names to search and alert on, each with a sentence for people. */
 
-/** A notice may carry a more exact sentence of its own. `docs/reference/observability.md` lists every name. */
+/** A notice may carry a more specific sentence. `docs/reference/observability.md` lists every name. */
 export const operatorEvents = {
   'run.stopped': 'The engine met a defect in a run and failed that run.',
   'run.load_failed': 'A run could not be read. The host tries again.',

@@ -1,9 +1,9 @@
-/** The ids of the performers this host has beside the steps: what a row that asks for a call names, and never changes. */
+/** The ids of the built-in performers, besides steps. Rows that request a call record them, so they never change. */
 
-/** Starts the run that a node asks for. */
+/** Starts the child run that a node requests. */
 export const CHILD_PERFORMER = 'cairn.child';
 
-/** Asks a model for a turn. */
+/** Requests a turn from a model. */
 export const MODEL_PERFORMER = 'cairn.model';
 
 /** Calls a tool. */

@@ -71,8 +71,8 @@ export interface CallContext extends StepContext {
   /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
   /**
-   * Writes rows of the node, caused by the request. Returns a promise only when the buffer is full; it resolves when there
-   * is room. Rows emitted after the run stops waiting for this attempt are dropped.
+   * Writes rows of the node, caused by the request. Returns a promise only when the buffer is full; it resolves when
+   * there is room. Rows emitted after the run stops waiting for this attempt are dropped.
    */
   emit(rows: readonly Emission[]): Promise<void> | undefined;
   /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */

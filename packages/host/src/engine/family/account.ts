@@ -1,20 +1,20 @@
-/** The books of a run: what it and the runs below it may use, what is lent to those, and what they have used. */
+/** The budget account of a run: its limits, its loans to child runs, and the usage of the runs below it. */
 import type { PayloadOf, RunId } from '@cairn/protocol';
 
-/** What is not named has no limit. */
+/** The limits of a run. An omitted limit means unlimited. */
 export type Budget = PayloadOf<'cairn.budget.granted'>['budget'];
 
-/** What was used. */
+/** The amounts used. */
 export type Spent = PayloadOf<'cairn.budget.returned'>['spent'];
 
-/** The part of a run's state that keeps account. */
+/** The part of a run's state that tracks its budget. */
 export interface Account {
   readonly limits: Budget;
-  /** What each run that was started and has not ended may use. */
+  /** The budget of each child run that has not ended. */
   readonly loans: Record<RunId, Budget>;
-  /** Those loans together; each of those runs is one itself. */
+  /** The sum of the loans. Each child counts as one run itself. */
   lent: Spent;
-  /** What runs that have ended used, with all below them. */
+  /** The usage of child runs that have ended, including all runs below them. */
   below: Spent;
 }
 
@@ -38,7 +38,7 @@ const negated = ({ tokens, costUsd, toolCalls, runs }: Spent): Spent => ({
   runs: -runs,
 });
 
-/** A loan as if it were used up. */
+/** Converts a loan to usage, as if the child used all of it. */
 const asSpent = ({ maxTokens = 0, maxCostUsd = 0, maxToolCalls = 0, maxRuns }: Budget): Spent => ({
   tokens: maxTokens,
   costUsd: maxCostUsd,
@@ -51,13 +51,13 @@ export function lend(account: Account, runId: RunId, budget: Budget): void {
   account.lent = plus(account.lent, asSpent(budget));
 }
 
-/** A loan comes back once: what was used of it is gone. */
+/** Closes a loan and books its usage. A second return of the same loan has no effect. */
 export function giveBack(account: Account, runId: RunId, spent: Spent): void {
   const loan = Object.hasOwn(account.loans, runId) ? account.loans[runId] : undefined;
   if (loan === undefined) return;
   delete account.loans[runId];
   account.below = plus(account.below, spent);
-  // Begun anew where nothing is lent, so that sums of fractions do not drift.
+  // Reset when no loan is open, so that sums of fractions do not drift.
   account.lent = isEmpty(account.loans) ? nothingSpent : minus(account.lent, asSpent(loan));
 }
 

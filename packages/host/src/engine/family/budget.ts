@@ -1,13 +1,13 @@
-/** What a run and all runs below it may use together: what it begins with, what is left, and what a run it starts gets. */
+/** The budget that a run shares with all runs below it: its initial size, the remainder, and the share of a child run. */
 import { isJsonObject, type JsonObject, type RunId, row } from '@cairn/protocol';
 import type { HostLimits } from '../core/limits.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import { type Budget, plus, type Spent } from './account.ts';
 
-/** Runs below one root, where the host does not say. */
+/** The default limit of runs below one root. */
 export const DEFAULT_RUNS_PER_TREE = 1000;
 
-/** What a root run may use: what its starter asks for in `configurable.budget`, within the host's ceiling. */
+/** The budget of a root run: the starter's `configurable.budget`, capped by the host's limit. */
 export function rootBudget({ budget }: JsonObject, host: HostLimits): Budget {
   const ceiling = host.maxRunsPerTree ?? DEFAULT_RUNS_PER_TREE;
   const asked: { -readonly [Name in keyof Budget]?: number } = {};
@@ -17,7 +17,7 @@ export function rootBudget({ budget }: JsonObject, host: HostLimits): Budget {
   return { ...asked, maxRuns: Math.min(asked.maxRuns ?? ceiling, ceiling) };
 }
 
-/** The least of each, and whether it is counted in wholes. */
+/** The minimum of each limit, and whether it must be an integer. */
 const rules: Readonly<Record<keyof Budget, { readonly least: number; readonly isWhole: boolean }>> = {
   maxTokens: { least: 1, isWhole: true },
   maxCostUsd: { least: 0, isWhole: false },
@@ -27,7 +27,7 @@ const rules: Readonly<Record<keyof Budget, { readonly least: number; readonly is
 
 const isLimit = (name: string): name is keyof Budget => Object.hasOwn(rules, name);
 
-/** The ways in which `configurable.budget` is wrong. */
+/** Validates `configurable.budget` and returns its problems. */
 export function budgetProblems({ budget }: JsonObject): string[] {
   if (budget === undefined) return [];
   const what = 'configurable.budget';
@@ -42,15 +42,15 @@ export function budgetProblems({ budget }: JsonObject): string[] {
 
 type Spender = Pick<RunState, 'account' | 'view'>;
 
-/** All that is used or promised: by the run itself, by those below it that have ended, and what the others may still use. */
+/** The total used or reserved: by the run itself, by ended runs below it, and by the open loans of its children. */
 export function spentBy({ account: { lent, below }, view: { usage, toolCallCount } }: Spender): Spent {
   const own = { tokens: usage.totalTokens, costUsd: usage.costUsd, toolCalls: toolCallCount, runs: 0 };
   return plus(own, plus(lent, below));
 }
 
 /**
- * What each of so many new runs gets: an equal share of what is left, where others who may be at work at the same time
- * count as one each. Alone it is all.
+ * The budget of each of `runs` new runs: an equal share of the remainder. Each of the `others`, which may be active at
+ * the same time, counts as one share. A single run without others gets the whole remainder.
  */
 export function budgetShare(state: Spender, runs: number, others: number): Budget | RunError {
   const { limits } = state.account;
@@ -62,12 +62,12 @@ export function budgetShare(state: Spender, runs: number, others: number): Budge
     ...share('maxTokens', limits.maxTokens, spent.tokens, parts),
     ...share('maxCostUsd', limits.maxCostUsd, spent.costUsd, parts, 1_000_000),
     ...share('maxToolCalls', limits.maxToolCalls, spent.toolCalls, parts),
-    // Whoever else may start one keeps one.
+    // Reserves one run for each share.
     maxRuns: Math.max(0, Math.floor((left - parts) / parts)),
   };
 }
 
-/** Rounded down to whole units, so that all shares together are never more than there is. */
+/** Rounds down to whole units, so that the shares never add up to more than the remainder. */
 function share(
   name: keyof Budget,
   limit: number | undefined,

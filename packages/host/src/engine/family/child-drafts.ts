@@ -1,4 +1,4 @@
-/** The rows by which a node starts a run of its own and tells what becomes of it. */
+/** The rows by which a node starts a child run and reports its result. */
 import { type PayloadOf, type RunId, type RunStatus, row } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
@@ -7,8 +7,8 @@ import { type Budget, nothingSpent } from './account.ts';
 import { budgetGranted, budgetReturned, budgetShare } from './budget.ts';
 
 /**
- * The id follows from the run that asks for it, so that a second start of it finds the first. `ahead`: runs of the same
- * decision before this one.
+ * Derives the child's id from the parent run, so that a repeated start finds the first one. `ahead` is the number of
+ * runs before this one in the same decision.
  */
 export const nextChildId = ({ runId, state }: NodeContext, ahead = 0): RunId =>
   `${runId}.${state.childCount + ahead}` as RunId;
@@ -36,21 +36,21 @@ export function chainEvent(
 
 interface WantedChild {
   readonly childRunId: RunId;
-  /** Variables of it that are wanted back. */
+  /** The child's variables to return to the parent. */
   readonly harvest: readonly string[];
 }
 
-/** What each of so many runs may use that a node is about to start; or why it may not. */
+/** The budget of each of `runs` child runs that a node starts, or the error when the budget does not allow them. */
 export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
   const others = compiled.concurrentNodes().filter((node) => isStillToWork(state, node));
   return budgetShare(state, runs, others.length);
 }
 
-/** What has ended and is in no loop uses nothing any more. */
+/** A node that has ended and is in no loop uses no more budget. */
 const isStillToWork = ({ active, view }: NodeContext['state'], { id, loops }: CompiledNode): boolean =>
   active[id] !== undefined || loops.length > 0 || !Object.hasOwn(view.nodeStates, id);
 
-/** Asks for a run, and lends it what it may use; its start is the call, its end comes as rows of its own. */
+/** Requests a child run and lends it its budget. The call covers only the start; other rows report the end. */
 export function childWanted(
   context: NodeContext,
   callId: string,
@@ -63,7 +63,7 @@ export function childWanted(
   ];
 }
 
-/** The request itself, for the first time or again: what was lent stays as it was. */
+/** Requests a child run, for the first time or again. The loan does not change. */
 export function childRequested(
   { node }: NodeContext,
   call: Pick<OpenCall, 'callId' | 'attempt'>,
@@ -74,13 +74,13 @@ export function childRequested(
   return row('cairn.step.requested', payload, { nodeId });
 }
 
-/** Ends the call that asked for it: it is there. */
+/** Closes the start call: the child run exists. */
 export function childStarted({ node }: NodeContext, { callId, attempt }: OpenCall): Draft {
   const nodeId = node.id;
   return row('cairn.step.returned', { nodeId, callId, attempt, outcome: {} }, { nodeId });
 }
 
-/** Ends the call that asked for it: it never will be there, and what it was lent comes back untouched. */
+/** Closes the start call: the child run will never exist, and its loan returns unused. */
 export function childRefused(
   { node: { id: nodeId } }: NodeContext,
   { callId, attempt }: OpenCall,
@@ -96,13 +96,13 @@ export function dispatched({ node }: NodeContext, childRunId: RunId, childWorkfl
   return row('node.dispatched', { childRunId, childWorkflowId, childStatus: 'running' }, { nodeId: node.id });
 }
 
-/** That a workflow is not there is said by a name of its own. */
+/** Gives a missing workflow an error code of its own. */
 export const unknownChild = (workflowId: string, error: RunError): RunError =>
   error.code === 'not_found'
     ? { code: 'unknown_child_workflow', message: `There is no workflow ${workflowId}.`, retryable: false }
     : error;
 
-/** Why a node fails whose run did not complete. */
+/** The error of a node whose child run did not complete. */
 export function failureOf(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
   const why = error === undefined ? '' : `: ${error.code}: ${error.message}`;
   return {

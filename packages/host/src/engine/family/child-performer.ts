@@ -1,4 +1,4 @@
-/** Starts the runs that nodes ask for: once, whoever asks and however often. */
+/** Starts the child runs that nodes request. Each child starts once, however often it is requested. */
 import { type ContextId, isCairnError, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { StartRun } from '../engine.ts';
@@ -7,7 +7,7 @@ import type { CallContext, Clock, Performer } from '../ports.ts';
 import { Backoff } from '../stepping/backoff.ts';
 import type { ChildRequest } from './inheritance.ts';
 
-/** The node that asks for a run, and the tenant and context it is in. */
+/** The node that requests a child run, with its tenant and context. */
 export interface AskingNode {
   readonly tenant: string;
   readonly contextId: ContextId;
@@ -15,7 +15,7 @@ export interface AskingNode {
   readonly nodeId: string;
 }
 
-/** A run that is started as the child of another. */
+/** A request to start a child run. */
 export interface ChildStart {
   readonly child: ChildRequest;
   readonly askedBy: AskingNode;
@@ -42,7 +42,7 @@ export function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
   };
 }
 
-/** The child as a request to start a run. */
+/** Converts a child start to a request to start a run. */
 export const startOfChild = ({ child, askedBy }: ChildStart): StartRun => ({
   tenant: askedBy.tenant,
   workflowId: child.workflowId,
@@ -54,8 +54,8 @@ export const startOfChild = ({ child, askedBy }: ChildStart): StartRun => ({
 });
 
 /**
- * Tries until the run is there, or is refused for what it is: after a store that failed nobody knows whether it is, and
- * a run that was called refused and lives would be nobody's.
+ * Retries until the child run exists or is refused for a permanent reason. After a store failure the child may exist. A
+ * refusal would then leave an orphan run.
  */
 async function begun({ log, clock, start }: ChildPorts, child: ChildStart, context: CallContext): Promise<void> {
   const backoff = new Backoff(clock);
@@ -65,7 +65,7 @@ async function begun({ log, clock, start }: ChildPorts, child: ChildStart, conte
       return;
     } catch (error) {
       const { signal } = context;
-      // In a conflict another attempt was quicker, or is about to be.
+      // On a conflict, another attempt has created the run or is creating it.
       const mayBeThere = isCairnError(error) && (error.retryable || error.code === 'conflict');
       if (!mayBeThere || signal.aborted) throw error;
       signal.addEventListener('abort', () => backoff.cutShort(), { once: true });

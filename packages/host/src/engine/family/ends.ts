@@ -1,16 +1,16 @@
-/** The rows by which a run learns that a relative has ended. */
+/** The rows that tell a run that its parent or child run has ended. */
 import { type Json, type RunId, type RunView, row } from '@cairn/protocol';
 import { cancelRequested } from '../core/facts.ts';
 import type { ChildEnd, Draft, RunError, RunState } from '../core/state.ts';
 import { budgetReturned, spentBy } from './budget.ts';
 
-/** For the parent of a run that has ended; none when the parent knows, or waits no more. */
+/** Rows for the parent of an ended run. None if the parent already knows or no longer waits. */
 export function childEnded(state: RunState, child: RunState): readonly Draft[] {
   const childRunId = child.runId;
   const waiting = Object.hasOwn(state.children, childRunId) ? state.children[childRunId] : undefined;
   if (waiting === undefined || state.ended) return [];
   const { nodeId, harvest } = waiting;
-  // The child's own loans that have not come back may still be used, and count as used. The run itself is one, too.
+  // The child's open loans may still be used, so they count as used. The child itself counts as one run.
   const spent = spentBy(child);
   const outcome = endOf(child.view, harvest);
   return [
@@ -19,7 +19,7 @@ export function childEnded(state: RunState, child: RunState): readonly Draft[] {
   ];
 }
 
-/** Largest harvest, as JSON text; a larger one does not fit in an event. */
+/** The maximum length of a harvest as JSON text. A longer one does not fit in an event. */
 const MAX_HARVEST_LENGTH = 160 * 1024;
 
 function endOf({ status, variables, error }: RunView, harvest: readonly string[]): ChildEnd {
@@ -33,7 +33,7 @@ function endOf({ status, variables, error }: RunView, harvest: readonly string[]
   return { status: 'failed', variables: {}, error: { code: 'event_too_large', message, retryable: false } };
 }
 
-/** An error as it is passed on, level by level: it must fit whatever it was. */
+/** Shortens an error for the parent, so that it fits in an event at every level. */
 const briefly = ({ code, message }: RunError): RunError => ({
   code,
   message: message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message,
@@ -41,9 +41,9 @@ const briefly = ({ code, message }: RunError): RunError => ({
 
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** Why a run is cancelled whose parent has ended. */
+/** The cancellation reason of a run whose parent has ended. */
 const PARENT_CANCELLED = 'parent-cancelled';
 
-/** For a run below one that has ended, unless it is detached. */
+/** Rows for a child of an ended run. None if the child is detached. */
 export const parentEnded = (state: RunState, parentRunId: RunId): readonly Draft[] =>
   state.attachedTo === parentRunId ? cancelRequested(state, { reason: PARENT_CANCELLED, parentRunId }) : [];

@@ -1,32 +1,32 @@
-/** What a run has from the run that started it: one shape, carried whole from the node that asks to the run's first row. */
+/** The settings that a child run inherits from its parent, from the requesting node to the child's first row. */
 import type { JsonObject, RunId } from '@cairn/protocol';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Budget } from './account.ts';
 import { type Mapping, projected } from './mappings.ts';
 import { type MemoryScope, type MemoryScopeIsolation, scopeBelow } from './memory-scope.ts';
 
-/** A child never has more than the run above it: who started that run, what it may use and what is left of it. */
+/** A child never gets more rights or budget than its parent. */
 export type Inheritance = {
   readonly configurable: JsonObject;
   readonly principal: string | null;
   readonly toolScopes: readonly string[];
-  /** How many runs are above the new one. */
+  /** The number of runs above the new one. */
   readonly depth: number;
-  /** It goes on when the run above it ends. */
+  /** Whether the child continues when its parent ends. */
   readonly isDetached: boolean;
-  /** What the run above lends it. Left out once the run has ended and given it back: then it is not started again. */
+  /** The parent's loan. Absent once the child has ended and returned it: then the child is not started again. */
   readonly budget?: Budget;
-  /** The agent that wanted it; null where no agent did. */
+  /** The agent that requested the child; null if none did. */
   readonly agentId: string | null;
   readonly memoryScope: MemoryScope;
 };
 
-/** What the performer of children is called with. */
+/** The input of the child performer. */
 export type ChildRequest = {
   readonly childRunId: RunId;
   readonly workflowId: string;
   readonly inputs: JsonObject;
-  /** Inputs that are to have no value, not even the one the workflow would give them. */
+  /** Inputs that must stay unset, without the workflow's default. */
   readonly unset: readonly string[];
 } & Inheritance;
 
@@ -58,7 +58,7 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
   };
 }
 
-/** Options of a run that are its children's, too: those that say how agents work, none that say how long the run may. */
+/** The options that a run passes to its children: agent settings, but no limits of the run itself. */
 const handedDownOptions =
   /^(escalationThreshold|reasoningVerbosity|model|temperature|maxTokens|mockProvider|ai\..+|cairn\.tools)$/;
 

@@ -1,16 +1,16 @@
-/** Variables that pass between a run and those its nodes start. */
+/** Variables that pass between a run and its child runs. */
 import { type Json, type JsonObject, row } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
-/** Which variable gets which: names of the receiver to names of the giver. */
+/** Maps the receiver's variable names to the giver's variable names. */
 export const mapping = z
   .record(z.string(), z.string().min(1))
   .describe('Maps the variables of the receiving run to variables of the giving run.');
 export type Mapping = Readonly<z.infer<typeof mapping>>;
 
-/** What a new run is given; a variable that is not set here is to have no value there, not even its default. */
+/** The inputs of a child run. A variable that is unset in the parent stays unset in the child, without its default. */
 export function projected({ state }: NodeContext, mapping: Mapping): { inputs: JsonObject; unset: readonly string[] } {
   const { variables } = state.view;
   const inputs: Record<string, Json> = {};
@@ -23,8 +23,8 @@ export function projected({ state }: NodeContext, mapping: Mapping): { inputs: J
 }
 
 /**
- * The rows by which variables of a run that has completed become this one's; what it does not have stays as it is here.
- * `changed`: variables that rows before these have changed and the state does not show yet; these are added.
+ * The rows that copy variables of a completed child to its parent. Variables that the child lacks do not change.
+ * `changed` holds variables changed by earlier rows that the state does not show yet. This function adds its own.
  */
 export function harvested(
   { node, state }: NodeContext,

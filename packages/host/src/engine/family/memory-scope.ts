@@ -1,21 +1,21 @@
-/** Who remembers together: a run shares the memory of the run that started it, unless it was started apart. */
+/** Memory scopes: a run shares the memory of its parent run, unless it is isolated. */
 import type { PayloadOf, RunId } from '@cairn/protocol';
 import { z } from 'zod';
 
-/** The run at the top of those that share it, and whether that run was started apart from the one above it. */
+/** The topmost run that shares the memory, and whether that run is isolated from its parent. */
 export type MemoryScope = NonNullable<PayloadOf<'run.started'>['memoryScope']>;
 
-/** What a node may say of the memory of the runs it starts. */
+/** The memory isolation that a node may set for its child runs. */
 export const memoryScopeIsolation = z.literal('isolated');
 export type MemoryScopeIsolation = z.infer<typeof memoryScopeIsolation>;
 
-/** Of a run that is about to be started by the run of this state. */
+/** The memory scope of a new child of the run with this state. */
 export const scopeBelow = (
   { memoryScope }: { readonly memoryScope: MemoryScope },
   childRunId: RunId,
   isolation: MemoryScopeIsolation | undefined,
 ): MemoryScope => (isolation === undefined ? memoryScope : { runId: childRunId, isolated: true });
 
-/** As the first row of a run says; a root run has its own. */
+/** The memory scope in the first row of a run. A root run has its own. */
 export const memoryScopeOf = (runId: RunId, recorded: MemoryScope | undefined): MemoryScope =>
   recorded ?? { runId, isolated: false };

@@ -1,6 +1,6 @@
 /**
- * The ends of relatives that a run may have missed while nobody stepped it. A run that ends tells its relatives itself,
- * but its host may have been stopped right before.
+ * Finds the ends of parent and child runs that a run missed while no host stepped it. A run that ends notifies its
+ * relatives itself, but its host may stop before that.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
@@ -10,7 +10,7 @@ import type { RunState } from '../core/state.ts';
 import type { RunLoader } from '../stepping/run-loader.ts';
 import { childEnded, parentEnded } from './ends.ts';
 
-/** Whether the run above no longer wants this one: it has ended, or the node of it that started this one has. */
+/** Whether the parent run no longer needs this one: the parent, or its node that started this run, has ended. */
 export type IsUnwanted = (runId: RunId, attachedTo: RunId) => Promise<boolean>;
 
 export interface MissedEndsPorts {
@@ -36,7 +36,7 @@ export async function missedEnds(
   return facts;
 }
 
-/** A fact nobody waits for. */
+/** A fact without a waiting caller. */
 const internalFact = (propose: Fact['propose']): Fact => ({
   internal: true,
   propose,
@@ -46,12 +46,12 @@ const internalFact = (propose: Fact['propose']): Fact => ({
 
 const hasEnded = (head: RunHead | null): boolean => head !== null && head.record.endedAt !== null;
 
-/** A run that is stepped in this process. */
+/** Holds the state of a run that this process steps. */
 interface StateHolder {
   read<T>(look: (state: RunState) => T): Promise<T>;
 }
 
-/** A run above that is stepped here need not be loaded, if its state holds all that the log has. */
+/** Reads the parent's state from this process if it is as new as the log, instead of loading the run. */
 export function unwantedBy(
   log: EventLog,
   loader: RunLoader,
@@ -65,7 +65,7 @@ export function unwantedBy(
       const known = (await holderOf(attachedTo)?.read(look)) ?? null;
       if (known !== null) return known;
     } catch (error) {
-      // Its mailbox was given up meanwhile: the log knows.
+      // The mailbox closed in the meantime: load the run from the log.
       if (!isCairnError(error)) throw error;
     }
     return isDoneWith((await loader.load(attachedTo)).state, runId);

@@ -1,4 +1,4 @@
-/** The relatives of a run: those whose end means something to it, and those that have to know of its own. */
+/** The relatives of a run: the parent and child runs whose end it must learn of, or that must learn of its own end. */
 import type { RunId } from '@cairn/protocol';
 import type { RunState } from '../core/state.ts';
 
@@ -7,23 +7,23 @@ export function hasChildren({ children }: Pick<RunState, 'children'>): boolean {
   return false;
 }
 
-/** Whether the run depends on relatives: on the run it ends with, or on children. */
+/** Whether an active run depends on relatives: on a parent that it is attached to, or on children. */
 export const hasKeptRelatives = ({ attachedTo, children, ended }: RunState): boolean =>
   !ended && (attachedTo !== null || hasChildren({ children }));
 
-/** The relatives that have to know, each told once by whoever steps the run. */
+/** Tracks the relatives to notify. The host that steps the run notifies each one once. */
 export class Relatives {
-  /** Orphans that know it. */
+  /** Orphans already notified. */
   readonly #told = new Set<RunId>();
 
-  /** Of a run that has ended the one above it and its children; of others the orphans. */
+  /** For an ended run, its parent and children; otherwise its orphans. */
   toTell({ view, children, orphans, ended }: RunState): readonly RunId[] {
     if (!ended) return orphans.length === 0 ? orphans : orphans.filter((orphan) => !this.#told.has(orphan));
     const above = view.parentRunId === null ? [] : [view.parentRunId];
     return [...above, ...Object.values(children).map(({ runId }) => runId)];
   }
 
-  /** Once the row that they have to know of is durable. */
+  /** Call it once the row that concerns them is durable. */
   tell(state: RunState, tell: (state: RunState, relatives: readonly RunId[]) => void): void {
     const relatives = this.toTell(state);
     if (relatives.length > 0) tell(state, relatives);

@@ -40,8 +40,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   /** The name that definitions use for it. */
   readonly typeId: string;
   /**
-   * The schema of a node's `config`: parser, type and JSON Schema in one. The engine parses a config when it compiles the
-   * workflow, never during a run. Rules that need the rest of the definition belong in `check`.
+   * The schema of a node's `config`: parser, type and JSON Schema in one. The engine parses a config when it compiles
+   * the workflow, never during a run. Rules that need the rest of the definition belong in `check`.
    */
   readonly config: z.ZodType<Config>;
   /** Starts the node. A thrown CairnError fails the node. */
@@ -173,15 +173,15 @@ export interface SentAnswer {
 export type CallResult = StepResult | { readonly given: Json };
 
 /**
- * Drives a node through many calls. The driver derives its state from the node's rows, so an interrupted run continues at
- * the next call without a recorded result.
+ * Drives a node through many calls. The driver derives its state from the node's rows, so an interrupted run continues
+ * at the next call without a recorded result.
  */
 export interface NodeDriver<Inner extends object = object, Config = unknown> {
   /** The state at the start of an attempt. Plain JSON: it is checkpointed with the run. */
   fresh(node: WorkflowNode): Inner;
   /**
-   * The change that a row makes to the run: the driver declares which of its rows open and close calls. The engine itself
-   * handles `cairn.step.requested` and `cairn.step.returned`.
+   * The change that a row makes to the run: the driver declares which of its rows open and close calls. The engine
+   * itself handles `cairn.step.requested` and `cairn.step.returned`.
    */
   runChange?(event: FoldEvent): RunChange | null;
   /** Applies a row of the node to the state, in place. Does not receive the rows that start and end the node. */
