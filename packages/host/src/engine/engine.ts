@@ -27,7 +27,7 @@ export interface StartRun {
   readonly workflowId: string;
   /** Default: the version registered last. */
   readonly version?: string | undefined;
-  /** Runs this instead of a registered workflow. The store keeps it by content; the tenant does not get a workflow. */
+  /** Runs this instead of a registered workflow. The store keeps it by content, but does not register it. */
   readonly definition?: WorkflowDefinition | undefined;
   readonly inputs: JsonObject;
   readonly options: RunOptions;

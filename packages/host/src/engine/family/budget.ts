@@ -1,4 +1,4 @@
-/** The budget that a run shares with all runs below it: its initial size, the remainder, and the share of a child run. */
+/** The budget that a run shares with all runs below it: initial size, remainder, and the share of a child run. */
 import { isJsonObject, type JsonObject, type RunId, row } from '@cairn/protocol';
 import type { HostLimits } from '../core/limits.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';

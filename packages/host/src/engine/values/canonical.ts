@@ -1,4 +1,7 @@
-/** Canonical JSON (RFC 8785) of whatever a run may hold, also of texts that its recipe refuses: models and tools cut characters in half. */
+/**
+ * Canonical JSON (RFC 8785) of any value in a run. It also accepts strings with lone surrogates, which RFC 8785
+ * rejects: models and tools may split a character.
+ */
 import type { Json } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 
@@ -10,10 +13,10 @@ export function canonicalText(value: Json): string {
   }
 }
 
-/** The value with U+FFFD for each half of a surrogate pair, keys too: what is left of it once it was sent or stored as UTF-8. */
+/** Replaces each lone surrogate with U+FFFD, also in keys, as encoding to UTF-8 does. */
 export function wellFormed<Value extends Json>(value: Value): Value {
   const text = JSON.stringify(value);
-  // JSON has escapes for exactly those; two backslashes are one, whatever follows.
+  // JSON.stringify escapes exactly the lone surrogates. An escaped backslash is matched first and kept.
   const whole = text.replaceAll(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (part) => (part === '\\\\' ? part : '\ufffd'));
   return whole === text ? value : (JSON.parse(whole) as Value);
 }

@@ -1,10 +1,10 @@
-/** The functions behind expressions that bound what they cost, and the way back from CEL's values to JSON. */
+/** Functions that limit the cost of expressions, and the conversion of CEL values to JSON. */
 import type { Json } from '@cairn/protocol';
 import { compilePattern } from './patterns.ts';
 
 /**
- * Steps one evaluation may still make. Once it is overspent nothing more is computed, and the whole evaluation is
- * refused at its end: an error on the way would be swallowed by `exists` and `||`, which would then go on.
+ * The remaining steps of one evaluation. Once it is overspent, macros and `matches` compute nothing more, and the
+ * evaluation is refused at its end. `exists` and `||` would swallow an earlier error and continue.
  */
 export interface Budget {
   left: number;
@@ -17,7 +17,7 @@ const MAX_RESULT_DEPTH = 64;
 
 type Handler = (...args: never[]) => unknown;
 
-/** Registered with the language under names that no expression may use itself. */
+/** Registered with CEL under names that expressions may not use. */
 export const cairnFunctions: readonly (readonly [signature: string, handler: Handler])[] = [
   ['cairn_add(dyn, dyn): dyn', add],
   ['cairn_turns(dyn, dyn): dyn', turns],
@@ -33,7 +33,7 @@ function spend(budget: Budget, steps: number): boolean {
   return budget.left >= 0;
 }
 
-/** What a macro goes over; nothing when that is more than may be spent. */
+/** The collection that a macro iterates over; empty when its size exceeds the budget. */
 function turns(budget: Budget, over: unknown): unknown {
   const steps = Array.isArray(over) ? over.length : typeof over === 'object' && over !== null ? sizeOf(over) : 0;
   return spend(budget, steps) ? over : [];
@@ -41,12 +41,12 @@ function turns(budget: Budget, over: unknown): unknown {
 
 const sizeOf = (over: object): number => (over instanceof Map ? over.size : Object.keys(over).length);
 
-/** RE2 takes about as long for 10 characters as an expression for a step, and 20 steps to compile a pattern. */
+/** RE2 matches about 10 characters in the time of one step, and compiles a pattern in about 20 steps. */
 function matches(budget: Budget, text: string, pattern: string): boolean {
   return spend(budget, 20 + Math.ceil(text.length / 10)) && compilePattern(pattern).test(text);
 }
 
-/** `+` for numbers (whole and fractional ones mix), texts and lists. */
+/** `+` for numbers (integers and doubles may mix), strings and lists. */
 function add(a: unknown, b: unknown): unknown {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a + b;
   if (isNumber(a) && isNumber(b)) return Number(a) + Number(b);
@@ -65,7 +65,7 @@ const isNumber = (value: unknown): value is number | bigint => typeof value === 
 const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value);
 const tooLarge = (what: string, limit: number) => new RangeError(`it builds a ${what} longer than ${limit}`);
 
-/** A value of the language as JSON; throws for what JSON has no form for. */
+/** Converts a CEL value to JSON. Throws for values that JSON cannot represent. */
 export function toJson(value: unknown, depth = 0): Json {
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'string') {

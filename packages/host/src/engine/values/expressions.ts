@@ -1,25 +1,25 @@
-/** Expressions in CEL: compiled once, evaluated without reach beyond the given data, and bounded in time and memory. */
+/** CEL expressions: compiled once, evaluated only on the given data, and bounded in time and memory. */
 
 import { type Json, quoted, TerminalError } from '@cairn/protocol';
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { firstLineOf } from './error-text.ts';
 import { type Budget, cairnFunctions, MAX_EVALUATION_STEPS, refuseOverspent, toJson } from './expression-functions.ts';
 
-/** What an expression can see. */
+/** The data that an expression can read. */
 export interface Scope {
   /** The run's inputs. */
   readonly inputs: Json;
   readonly variables: Json;
   /** The latest outputs of every node, by node id. */
   readonly outputs: Json;
-  /** The outputs of the node an edge leaves. */
+  /** The outputs of the edge's source node. */
   readonly output: Json;
   readonly channels: Json;
 }
 
 export interface Expression {
   readonly source: string;
-  /** The value as plain JSON; throws `expression_failed`. */
+  /** Returns the value as plain JSON; throws `expression_failed`. */
   evaluate(scope: Scope): Json;
 }
 
@@ -28,7 +28,7 @@ const MAX_DEPTH = 32;
 const MAX_NODES = 500;
 const macros = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
 
-/** Throws an Error whose message says what is wrong with the text. */
+/** Throws an Error whose message explains the problem. */
 export function compileExpression(source: string): Expression {
   if (source.length > MAX_LENGTH) {
     throw new RangeError(`the expression has ${source.length} characters; at most ${MAX_LENGTH} are allowed`);
@@ -43,7 +43,7 @@ export function compileExpression(source: string): Expression {
 function evaluate(source: string, parsed: ParseResult, scope: Scope): Json {
   const budget: Budget = { left: MAX_EVALUATION_STEPS };
   try {
-    // Not copied: a part of the scope may be made only when it is read.
+    // Not copied: parts of the scope may be computed lazily.
     const value: unknown = parsed(Object.create(scope, { [BUDGET]: { value: budget } }));
     refuseOverspent(budget);
     return toJson(value);
@@ -58,7 +58,7 @@ function evaluate(source: string, parsed: ParseResult, scope: Scope): Json {
 
 const BUDGET = 'cairn_budget';
 
-/** Built at first use and never changed after: building one costs more than many evaluations. */
+/** Built on first use and never changed: building an environment costs more than many evaluations. */
 let shared: Environment | undefined;
 function environment(): Environment {
   if (shared !== undefined) return shared;
@@ -69,7 +69,7 @@ function environment(): Environment {
   for (const name of ['inputs', 'variables', 'outputs', 'output', 'channels', BUDGET])
     cel.registerVariable(name, 'dyn');
   for (const [signature, body] of cairnFunctions) cel.registerFunction(signature, body);
-  // JSON has one kind of number, and it arrives as double: let it mix with the integers written in expressions.
+  // JSON numbers arrive as doubles. These operators let them mix with integer literals in expressions.
   for (const [left, right] of [
     ['double', 'int'],
     ['int', 'double'],
@@ -85,8 +85,8 @@ function environment(): Environment {
 }
 
 /**
- * The expression written out again with its costly parts replaced: `matches` by RE2, the turns of a macro charged to
- * the budget before they are made, `+` by one that refuses to build large values. The library limits none of them.
+ * Rewrites the expression with guards, because the library does not limit these costs. `matches` uses RE2, macros
+ * charge their iterations to the budget in advance, and `+` refuses to build large values.
  */
 function guarded(node: ASTNode, depth: number): string {
   if (depth > MAX_DEPTH) throw new RangeError(`the expression is nested deeper than ${MAX_DEPTH} levels`);

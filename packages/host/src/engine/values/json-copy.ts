@@ -1,13 +1,13 @@
-/** Copies what is plainly JSON without going through its text: that round trip was the dearest part of a small step. */
+/** Copies plain JSON without serializing it: that round trip was the most expensive part of a small step. */
 import type { Json } from '@cairn/protocol';
 
-/** What nests deeper, or is larger, takes the long way and is measured there. */
+/** Deeper or larger values take the slow path through JSON text, where the caller can measure them. */
 const MAX_DEPTH = 32;
 const MAX_CHARACTERS = 16_384;
 
 /**
- * A copy equal to `JSON.parse(JSON.stringify(value))`, or undefined for everything that JSON would change on the way
- * (dates, classes, holes, NaN and the like) or that is large.
+ * Returns a copy equal to `JSON.parse(JSON.stringify(value))`. Returns undefined for large values and for values that
+ * JSON would change (dates, classes, array holes, NaN and the like).
  */
 export function plainJsonCopy(value: unknown): Json | undefined {
   return new Copier().copy(value, 0);

@@ -1,4 +1,4 @@
-/** Patterns that users write: matched by RE2, in time linear to the text, never by the engine of the runtime. */
+/** User-defined patterns. RE2 matches them in linear time; the JavaScript regex engine never sees them. */
 import { RE2JS } from 're2js';
 
 export interface Pattern {
@@ -7,10 +7,10 @@ export interface Pattern {
   test(text: string): boolean;
 }
 
-/** Longest pattern; what it compiles to grows with it. */
+/** The maximum length of a pattern. The compiled size grows with the length. */
 const MAX_PATTERN_LENGTH = 1_000;
 
-/** Throws an Error that says what is wrong with the pattern; back-references and look-around are not supported. */
+/** Throws an Error that explains the problem. Back-references and look-around are not supported. */
 export function compilePattern(source: string, flags = ''): Pattern {
   if (source.length > MAX_PATTERN_LENGTH) {
     throw new RangeError(`the pattern has ${source.length} characters; at most ${MAX_PATTERN_LENGTH} are allowed`);

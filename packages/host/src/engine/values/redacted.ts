@@ -1,9 +1,9 @@
-/** What comes into a run from outside passes here: known secrets are taken out of data, and refused where a text is kept for its exact words. */
+/** Protects run input from known secrets: redacts them in data, and refuses them in fields that must stay exact. */
 import { TerminalError } from '@cairn/protocol';
 import type { StartRun } from '../engine.ts';
 import type { Redactor } from '../ports.ts';
 
-/** The request as the run is to see and record it. */
+/** The request that the run sees and records. */
 export function redactedStart(redactor: Redactor, request: StartRun): StartRun {
   const { inputs, options, trace, scopeId, callbackUrl, contextId, definition } = request;
   refuseSecrets(redactor, 'callbackUrl', callbackUrl);
@@ -12,7 +12,7 @@ export function redactedStart(redactor: Redactor, request: StartRun): StartRun {
   return { ...request, ...redactor.value({ inputs, options, trace, scopeId }) };
 }
 
-/** Throws `validation_error`: an address or a definition with a marker in it would be another one. */
+/** Throws `validation_error`, because redaction would change the meaning of an address or a definition. */
 export function refuseSecrets(redactor: Redactor | null, what: string, value: unknown): void {
   const found = redactor?.secretIn(value) ?? null;
   if (found === null) return;

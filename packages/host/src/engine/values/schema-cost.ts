@@ -1,15 +1,15 @@
-/** What checking a value by a schema can cost, known before it is checked: a few lines of references can mean billions of steps. */
+/** Estimates the cost of a schema check in advance: a few lines of references can expand to billions of steps. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 
-/** Parts of a schema with every reference written out. */
+/** The maximum number of parts of a schema with every reference expanded. */
 const MAX_PARTS = 5_000;
 
-/** Parts of a schema times parts of a value: about a second. */
+/** The maximum of schema parts times value parts: about a second. */
 const MAX_STEPS = 20_000_000;
 
 /**
- * How many parts a schema has with every reference written out. Throws an Error for one that has too many, refers to
- * itself, or refers in a way that cannot be followed here: then nobody could tell what it costs.
+ * Counts the parts of a schema with every reference expanded. Throws an Error if the schema has too many parts, refers
+ * to itself, or uses unsupported references, because its cost is then unbounded or unknown.
  */
 export function partsOf(schema: Json): number {
   const open = new Set<Json>();
@@ -34,7 +34,7 @@ export function partsOf(schema: Json): number {
   return parts;
 }
 
-/** What a reference names; undefined when there is nothing, which the compiler tells. */
+/** Resolves a reference. Returns undefined for a missing target, which the schema compiler reports. */
 function target(schema: Json, reference: string): Json | undefined {
   if (!/^#(\/|$)/.test(reference)) {
     throw new RangeError(
@@ -50,7 +50,7 @@ function target(schema: Json, reference: string): Json | undefined {
   return found;
 }
 
-/** Whether a value is more than may be checked by a schema of so many parts. */
+/** Whether a value is too large to check against a schema with this many parts. */
 export function isTooMuch(value: Json, parts: number): boolean {
   let left = Math.floor(MAX_STEPS / parts);
   const fits = (part: Json): boolean => {

@@ -1,4 +1,4 @@
-/** JSON Schemas that users write: compiled once, with patterns matched by RE2. */
+/** User-defined JSON Schemas: compiled once, with patterns matched by RE2. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -7,19 +7,19 @@ import { canonicalText } from './canonical.ts';
 import { compilePattern } from './patterns.ts';
 import { isTooMuch, partsOf } from './schema-cost.ts';
 
-/** The ways in which a value breaks the schema; empty when it fits. */
+/** Returns the schema violations of a value; empty when the value is valid. */
 export type SchemaCheck = (value: Json) => readonly string[];
 
 const MAX_SCHEMA_LENGTH = 65_536;
 const KEPT = 200;
 
 /**
- * Compiled schemas by their text. A compiled schema depends on nothing but its text, and compiling one costs a
- * thousand times more than using it, so all runs share them.
+ * Compiled schemas by their text. A compiled schema depends only on its text, and compiling costs a thousand times more
+ * than a check. All runs therefore share this cache.
  */
 const compiled = new LruMap<string, SchemaCheck>(KEPT);
 
-/** Throws an Error whose message says what is wrong with the schema. References outside of it are not followed. */
+/** Throws an Error whose message explains the problem. External references are not followed. */
 export function compileSchema(schema: JsonObject): SchemaCheck {
   const text = JSON.stringify(schema);
   return compiled.get(text) ?? compiled.set(text, compile(schema, text.length));
@@ -30,7 +30,7 @@ function compile(schema: JsonObject, length: number): SchemaCheck {
     throw new RangeError(`the schema has ${length} characters; at most ${MAX_SCHEMA_LENGTH} are allowed`);
   }
   const parts = partsOf(schema);
-  // One compiler each: it remembers every schema it has seen, and ids of different users may be equal.
+  // One compiler per schema: a compiler keeps every schema it compiled, and different users may use the same $id.
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true, code: { regExp: re2 } });
   formats.default(ajv);
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems);
@@ -41,7 +41,7 @@ function compile(schema: JsonObject, length: number): SchemaCheck {
   };
 }
 
-/** The compiler's own compares each item with each other one. */
+/** Replaces Ajv's `uniqueItems`, which compares every pair of items. */
 const uniqueItems: FuncKeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
@@ -54,7 +54,7 @@ const uniqueItems: FuncKeywordDefinition = {
 const problem = (error: ErrorObject): string =>
   `${error.instancePath === '' ? 'the value' : error.instancePath} ${error.message ?? 'does not fit'}`;
 
-/** Ajv tells compiled patterns apart by their text form, and accepts wrong input when two share one. */
+/** Ajv identifies compiled patterns by their string form, and accepts invalid input when two patterns share it. */
 const re2 = Object.assign(
   (source: string, flags: string) => {
     const pattern = compilePattern(source, flags);

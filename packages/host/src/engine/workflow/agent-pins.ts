@@ -1,4 +1,4 @@
-/** The agents of a run: found when it starts, recorded with it, and from then on the same whatever becomes of their packs. */
+/** The agents of a run. The run pins them when it starts, and later changes to their packs do not affect it. */
 import { isCairnError, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition, AgentPin, AgentSource } from '../ports.ts';
 import type { Workflow } from './workflow.ts';
@@ -6,9 +6,9 @@ import type { Workflow } from './workflow.ts';
 export type Pins = Readonly<Record<string, AgentPin>>;
 
 export interface AgentPins {
-  /** What a new run of the workflow is pinned to; null when none of its nodes acts as an agent. */
+  /** Finds the pins for a new run of the workflow; null when none of its nodes acts as an agent. */
   find(tenant: string, workflow: Workflow): Promise<Pins | null>;
-  /** The workflow as a run with these pins has it. */
+  /** Returns the workflow with the pinned agents. */
   give(workflow: Workflow, pins: Pins): Promise<Workflow>;
 }
 
@@ -38,7 +38,7 @@ export function createAgentPins(agentSource: AgentSource | null): AgentPins {
   };
 }
 
-/** The agents of its nodes, each with the first node that acts as it. */
+/** The agents of the workflow's nodes, each with the first node that acts as it. */
 function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
   const acting = new Map<string, string>();
   for (const { node, type } of nodes.values()) {
@@ -48,7 +48,7 @@ function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
   return acting;
 }
 
-/** A node may ask for one version of its agent; another is never put in its place. */
+/** Throws when a node names another version of its agent than the pinned one. No version is substituted. */
 function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
   for (const { node, type } of nodes.values()) {
     if (type.actsAsAgent?.(node) !== true || node.agent?.version === undefined || node.disabled === true) continue;
@@ -63,7 +63,7 @@ function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
   }
 }
 
-/** The source of agents knows whom it did not find, and only the workflow where that was asked for. */
+/** Adds the node to a `not_found` error. The agent source knows only the agent; the workflow knows the node. */
 function namingNode(error: unknown, { definition }: Workflow, acting: ReadonlyMap<string, string>): unknown {
   if (!isCairnError(error, 'not_found')) return error;
   const nodeId = error.details?.nodeId ?? acting.get(String(error.details?.agentId));

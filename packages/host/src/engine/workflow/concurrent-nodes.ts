@@ -1,7 +1,7 @@
-/** Which nodes of a graph may be at work while a given one is: those that neither lead to it nor follow from it. */
+/** Finds the nodes that may run concurrently with a given one: neither its ancestors nor its descendants. */
 import type { CompiledNode } from './node-type.ts';
 
-/** Of those the driven ones: others use up nothing that is shared. A loop is looked at one round at a time. */
+/** Returns only driven nodes: other nodes use no shared budget. Ignores back edges, so a loop counts as one round. */
 export function concurrentNodesOf(nodeId: string, nodes: ReadonlyMap<string, CompiledNode>): readonly CompiledNode[] {
   const related = new Set([nodeId]);
   walk(nodeId, related, (id) => nodes.get(id)?.out.flatMap(({ back, target }) => (back ? [] : [target])) ?? []);

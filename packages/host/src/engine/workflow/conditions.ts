@@ -1,13 +1,13 @@
-/** Edge conditions: compiled once, tested against what the edge's source put out. */
+/** Edge conditions: compiled once, tested against the outputs of the edge's source. */
 import { type edgeCondition, type Json, type JsonObject, jsonEquals } from '@cairn/protocol';
 import type { z } from 'zod';
 import { compileExpression, type Scope } from '../values/expressions.ts';
 import { compilePattern } from '../values/patterns.ts';
 
-/** Throws `expression_failed` only for an expression; a missing operand is simply not equal, not contained, not matched. */
+/** Throws `expression_failed` only for an expression. A missing operand is not equal, not contained and not matched. */
 export type Condition = (scope: Scope) => boolean;
 
-/** Throws an Error whose message says what is wrong with the condition. */
+/** Throws an Error whose message explains the problem. */
 export function compileCondition(condition: z.infer<typeof edgeCondition>): Condition {
   const type = condition.type ?? (condition.expression === undefined ? 'equals' : 'expression');
   if (type === 'expression') {
@@ -46,7 +46,7 @@ function contains(value: Json | undefined, part: Json): boolean {
 type Path = (scope: Scope) => Json | undefined;
 const roots = new Set(['output', 'outputs', 'variables', 'inputs']);
 
-/** `variables.x`, `inputs.x`, `output.x`, `outputs.x` or plain `x` (both the source's outputs); `[0]` or `.0` for lists. */
+/** `variables.x`, `inputs.x`, or the source's outputs as `output.x`, `outputs.x` or `x`; `[0]` or `.0` for lists. */
 function compilePath(path: string): Path {
   const keys = path
     .replaceAll(/\[(\d+)\]/g, '.$1')

@@ -1,4 +1,4 @@
-/** A step written as a function: what it returns is recorded, and once recorded never computed again. */
+/** A step written as a function. The engine records its result and never computes a recorded result again. */
 import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Step, StepContext, StepSafety } from '../ports.ts';
@@ -6,15 +6,15 @@ import type { Step, StepContext, StepSafety } from '../ports.ts';
 export interface StepOptions<Input> {
   /** Letters, digits, `.`, `_` and `-`; a workflow names the step as `local.step.<name>`. */
   readonly name: string;
-  /** What to do with a call whose result was never recorded. Default `write`: ask a human. */
+  /** How to recover a call whose result was never recorded. Default `write`: ask a human. */
   readonly safety?: StepSafety;
   /** Parses the input before the function runs; without it the input is any JSON object. */
   readonly input?: z.ZodType<Input>;
-  /** Its result must be JSON. Throw a RetryableError for what may pass, a TerminalError for what will not. */
+  /** Its result must be JSON. Throw a RetryableError for a transient failure, a TerminalError for a permanent one. */
   run(input: Input, context: StepContext): Promise<unknown>;
 }
 
-/** A step that remembers the type of its input, for `defineWorkflow`. */
+/** A step that carries the type of its input, for `defineWorkflow`. */
 export interface DefinedStep<Input = JsonObject> extends Step {
   readonly inputType?: Input;
 }

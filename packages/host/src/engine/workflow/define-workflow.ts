@@ -1,4 +1,4 @@
-/** A workflow written in code: it builds the same plain definition a client would register; no function of it is ever replayed. */
+/** Builds a workflow in code. The result is the plain definition that a client would register; no code is replayed. */
 import {
   type EdgeCondition,
   type Json,
@@ -13,14 +13,14 @@ import {
 } from '@cairn/protocol';
 
 export interface NodeOptions {
-  /** A step, or the typeId of any other kind of node. */
+  /** A step, or the typeId of another node type. */
   readonly type: string | { readonly typeId: string };
   /** Default: the node's id. */
   readonly name?: string;
   readonly config?: JsonObject;
   readonly inputs?: Readonly<Record<string, PortValue>>;
   readonly settings?: JsonObject;
-  /** The agent it acts as: its id, or what `defineAgent` gave. */
+  /** The agent that the node acts as: its id, or the result of `defineAgent`. */
   readonly agent?: string | { readonly agentId: string };
   readonly outputRole?: 'primary' | 'secondary';
   readonly disabled?: boolean;
@@ -29,11 +29,11 @@ export interface NodeOptions {
 export interface EdgeOptions<NodeId extends string> {
   readonly from: NodeId;
   readonly to: NodeId;
-  /** The output port it leaves by. Default `output`. */
+  /** The source's output port. Default `output`. */
   readonly port?: string;
-  /** The input it arrives at. Default `input`. */
+  /** The target's input. Default `input`. */
   readonly input?: string;
-  /** A CEL expression, or a condition as the wire has it. */
+  /** A CEL expression, or a condition in wire format. */
   readonly when?: string | EdgeCondition;
   /** Default `all_success`. */
   readonly rule?: TriggerRule;
@@ -46,7 +46,7 @@ export interface WorkflowOptions<NodeId extends string> {
   readonly name?: string;
   readonly description?: string;
   readonly nodes: Readonly<Record<NodeId, NodeOptions>>;
-  /** Default: one after the other, in the order of `nodes`. */
+  /** Default: a chain in the order of `nodes`. */
   readonly edges?: readonly EdgeOptions<NoInfer<NodeId>>[];
   readonly variables?: Readonly<Record<string, Omit<WorkflowVariable, 'name'>>>;
   readonly channels?: WorkflowDefinition['channels'];
@@ -54,7 +54,7 @@ export interface WorkflowOptions<NodeId extends string> {
   readonly metadata?: JsonObject;
 }
 
-/** Throws `validation_error` for what is no definition; the rest is checked when it is registered. */
+/** Throws `validation_error` when the result is not a valid definition. Registration checks the rest. */
 export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): WorkflowDefinition {
   const ids = Object.keys(options.nodes) as NodeId[];
   const edges = options.edges ?? inARow(ids);
@@ -78,21 +78,21 @@ export function defineWorkflow<const NodeId extends string>(options: WorkflowOpt
 export const fixed = (value: Json): PortValue => ({ type: 'static', value });
 export const expression = (text: string): PortValue => ({ type: 'expression', expression: text });
 export const variable = (variableName: string): PortValue => ({ type: 'variable', variableName });
-/** An output of another node; without a key all of them. */
+/** An output of another node; without a key, all its outputs. */
 export const outputOf = (nodeId: string, outputKey = 'output'): PortValue => ({
   type: 'connection',
   nodeId,
   outputKey,
 });
 
-/** Each after the one before it. */
+/** Connects each node to the next. */
 const inARow = <NodeId extends string>(ids: readonly NodeId[]): EdgeOptions<NodeId>[] =>
   ids.flatMap((to, index) => {
     const from = ids[index - 1];
     return from === undefined ? [] : [{ from, to }];
   });
 
-/** Left to right in the order given: a place to start from in an editor. */
+/** Positions the nodes left to right in order, as a starting layout for an editor. */
 function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
   const { type, name = id, config = {}, inputs = {}, settings, agent, outputRole, disabled } = options;
   return {
@@ -123,7 +123,7 @@ function edgeOf({ from, to, port, input, when, rule }: EdgeOptions<string>): Wor
   };
 }
 
-/** Edges are named after their ends; a second one between the same two gets a number. */
+/** An edge id consists of its source and target. Further edges between the same nodes get a number. */
 function numbered(edges: readonly WorkflowEdge[]): WorkflowEdge[] {
   const seen = new Map<string, number>();
   return edges.map((edge) => {

@@ -1,21 +1,21 @@
-/** Finds the loops of a graph: which edges close one, which nodes belong to it, and what jumps into its middle. */
+/** Finds the loops of a graph: the edges that close them, their nodes, and loops with more than one entry. */
 import type { WorkflowDefinition, WorkflowEdge } from '@cairn/protocol';
 
 export interface Loop {
-  /** The node that back edges return to; the only way in. */
+  /** The target of the back edges, and the only entry to the loop. */
   readonly head: string;
   readonly nodes: ReadonlySet<string>;
 }
 
 export interface Graph {
-  /** Where a run begins: nodes without incoming edges; in a graph that is one loop its `core.start`, else its first node. */
+  /** Where a run starts: nodes without edges from other nodes. If there are none, `core.start`, else the first node. */
   readonly entries: readonly string[];
   /** Ids of the edges that close a loop. */
   readonly backEdges: ReadonlySet<string>;
   /** Inner loops before the loops around them. */
   readonly loops: readonly Loop[];
   readonly unreachable: readonly string[];
-  /** Loops that can be entered elsewhere than at their head: what they would wait for is not defined. */
+  /** Loops with an entry other than their head. Their trigger rules would be undefined. */
   readonly tangled: readonly Loop[];
 }
 
@@ -39,7 +39,7 @@ export function analyseGraph(definition: WorkflowDefinition): Graph {
   };
 }
 
-/** An edge back to a node that is still being explored closes a loop. Iterative: graphs may be deep. */
+/** An edge to a node on the current path closes a loop. Iterative, because graphs may be deep. */
 function depthFirst(entries: readonly string[], out: ReadonlyMap<string, readonly WorkflowEdge[]>) {
   const backEdges = new Set<string>();
   const reached = new Set<string>();
@@ -66,7 +66,7 @@ function depthFirst(entries: readonly string[], out: ReadonlyMap<string, readonl
   return { backEdges, reached };
 }
 
-/** All that can reach a back edge's source without passing its head; back edges to one head form one loop. */
+/** A loop holds all nodes that reach a back edge's source without passing its head. One head has one loop. */
 function naturalLoops(
   edges: readonly WorkflowEdge[],
   backEdges: ReadonlySet<string>,

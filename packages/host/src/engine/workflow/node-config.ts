@@ -1,21 +1,21 @@
-/** Parses the `config` of a node by the schema of its type, and gives that schema as JSON Schema. */
+/** Parses the `config` of a node with the schema of its type, and exports that schema as JSON Schema. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import type { NodeType, Problem } from './node-type.ts';
 
 type ParsedConfig = { readonly config: unknown } | { readonly problems: readonly Problem[] };
 
-/** The problems have paths from the node on: `['config', 'delayMs']`. */
+/** The paths of the problems start at the node: `['config', 'delayMs']`. */
 export function parseConfig(type: NodeType, config: JsonObject): ParsedConfig {
   const parsed = type.config.safeParse(config);
   if (parsed.success) return { config: parsed.data };
   return { problems: shapeProblems(type.config, config, ['config']) };
 }
 
-/** The JSON Schema (2020-12) of what a definition may hold as the config of such a node. */
+/** The JSON Schema (2020-12) of a node's config in a definition. */
 export const configSchema = ({ config }: NodeType): JsonObject => jsonSchemaOf(config);
 
-/** In what a value does not fit a shape; empty when it does. Paths go on from `base`. */
+/** Validates a value against a schema and returns the problems. Their paths start with `base`. */
 export function shapeProblems(shape: z.ZodType, value: unknown, base: readonly PropertyKey[]): Problem[] {
   const issues = shape.safeParse(value).error?.issues ?? [];
   return issues.flatMap((issue) => {
@@ -36,7 +36,7 @@ function jsonSchemaOf(shape: z.ZodType): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
 }
 
-/** The keys that an object at this place may have; none where the schema does not say. */
+/** The keys that the schema allows for the object at this path; empty if it lists none. */
 function knownKeys(schema: JsonObject, path: readonly PropertyKey[]): readonly string[] {
   let place: Json | undefined = schema;
   for (const key of path) place = memberOf(memberOf(place, 'properties'), String(key));

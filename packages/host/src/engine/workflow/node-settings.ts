@@ -1,19 +1,19 @@
-/** A node's own settings over its workflow's: how often it is tried again, how long to wait, how long it may take. */
+/** The retry and timeout settings of a node. They override those of its workflow. */
 import { parseShape, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 
-/** Longest time a timer can be set for: a year. */
+/** The maximum duration of a timer: a year. */
 export const MAX_SPAN_MS = 31_536_000_000;
 
 const spanMs = z.int().min(0).max(MAX_SPAN_MS).optional();
 
-/** What this host reads of the `settings` of a node. */
+/** The part of a node's `settings` that this host reads. */
 export const nodeSettings = z.looseObject({
   /** For one attempt; 0 means no limit. */
   timeoutMs: spanMs,
   retry: z
     .looseObject({
-      /** Counts before `maxRetries`. */
+      /** Takes precedence over `maxRetries`. */
       maxAttempts: z.int().min(1).max(1_000).optional(),
       maxRetries: z.int().min(0).max(1_000).optional(),
       backoffMs: spanMs,
@@ -47,6 +47,6 @@ export function compileSettings(node: WorkflowNode, definition: WorkflowDefiniti
   };
 }
 
-/** The wait before this retry (1 for the first). No randomness: a run must decide the same every time. */
+/** The delay before this retry (1 for the first). No jitter: a run must make the same decision every time. */
 export const retryDelay = (policy: RetryPolicy, retry: number): number =>
   Math.round(Math.min(policy.maxBackoffMs, policy.backoffMs * policy.factor ** (retry - 1)));

@@ -1,4 +1,4 @@
-/** What a definition must satisfy before it can be run: everything that can be known is said at registration, not at run time. */
+/** Validates a definition. Registration reports every problem that can be found before a run. */
 import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import { firstLineOf } from '../values/error-text.ts';
@@ -12,13 +12,13 @@ import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
 import { isReservedName } from './reserved-names.ts';
 
-/** Kinds of node that need a capability this host may not have, by the wire's closed list. */
+/** Node types that need a capability this host may lack, with the capability's name on the wire. */
 const gatedTypes: Readonly<Record<string, string>> = {
   'core.orchestrator.supervisor': 'orchestrator',
   'core.dispatch': 'dispatch',
 };
 
-/** Throws `capability_required` for what this host cannot do, `validation_error` with all problems for what is wrong. */
+/** Throws `capability_required` for unsupported features, or `validation_error` with all problems found. */
 export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
   refuseGatedTypes(definition, nodeTypes);
   refuseSensitive(definition);
@@ -45,7 +45,7 @@ export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeT
   });
 }
 
-/** The text whose hash names the definition: equal definitions have equal texts, whatever the order of their keys. */
+/** The canonical text of a definition; its hash identifies the definition. The order of keys does not matter. */
 export function definitionText(definition: WorkflowDefinition): string {
   return String(canonicalize(definition));
 }
@@ -62,7 +62,7 @@ function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegi
   }
 }
 
-/** Values marked as sensitive must not be written in the clear, and this host cannot seal them. */
+/** Sensitive values must not be stored in plaintext, and this host cannot encrypt them. */
 function refuseSensitive(definition: WorkflowDefinition): void {
   const marked = [
     ...definition.variables.filter((variable) => variable.sensitive === true).map(({ name }) => `variable ${name}`),
@@ -111,7 +111,7 @@ interface Named {
   readonly path: readonly PropertyKey[];
 }
 
-/** Each name that is there before, at its second place. */
+/** Reports each duplicate name once, at its second occurrence. */
 function twice(names: readonly Named[], what: string): Problem[] {
   const count = new Map<string, number>();
   return names.flatMap(({ name, path }) => {
@@ -143,7 +143,7 @@ const within =
   (base: readonly PropertyKey[], of: string) =>
   ({ path, message }: Problem): Problem => ({ path: [...base, ...path], of, message });
 
-/** With paths from the node on. */
+/** The paths of the problems start at the node. */
 function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): Problem[] {
   const channel = 'needs agent deployments, which this host does not offer';
   return [

@@ -1,2 +1,2 @@
-/** Names that every JavaScript object has, such as `constructor`: they cannot name a node, a variable, a channel or an input. */
+/** Whether every JavaScript object has this property, such as `constructor`. Names in a definition must not match one. */
 export const isReservedName = (name: string): boolean => name in {};

@@ -1,4 +1,4 @@
-/** Definitions by name and by content: registers them, compiles each once, keeps the recently used ones at hand. */
+/** Registers definitions by name and by content, compiles each once, and caches the recently used ones. */
 import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -13,7 +13,7 @@ export interface WorkflowRegistry {
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
   byHash(hash: string): Promise<Workflow>;
-  /** Takes in a definition under no name but its content. */
+  /** Stores a definition by its content only, without a name. */
   adopt(definition: WorkflowDefinition): Promise<Workflow>;
 }
 
@@ -51,7 +51,7 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
     if (known !== undefined) return known;
     checkDefinition(definition, nodeTypes);
     const workflow = compileWorkflow(definition, hash, nodeTypes);
-    // What is at hand is in the store: a run of it must find it after a restart.
+    // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
     return compiled.set(hash, workflow);
   };

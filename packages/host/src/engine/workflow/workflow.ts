@@ -1,4 +1,4 @@
-/** A definition made ready to run: adjacency, rules, conditions and settings, compiled once and shared by all its runs. */
+/** Compiles a definition: adjacency, rules, conditions and settings. All its runs share the result. */
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
@@ -12,7 +12,7 @@ import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } 
 
 export type { CompiledEdge, CompiledNode, Workflow };
 
-/** Of a definition that `checkDefinition` passed; throws on others. */
+/** Compiles a definition that passed `checkDefinition`; throws on others. */
 export function compileWorkflow(definition: WorkflowDefinition, hash: string, nodeTypes: NodeTypeRegistry): Workflow {
   const graph = analyseGraph(definition);
   const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
@@ -63,7 +63,7 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, no
   };
 }
 
-/** Stored by a host that took it, and run by one that does not. */
+/** The error for a definition that another host accepted and stored, but this host does not accept. */
 const unfit = ({ id, typeId }: WorkflowNode, problems: readonly Problem[]): TerminalError =>
   new TerminalError('validation_error', {
     message: `The config of node ${id} does not fit ${typeId}: ${problems.map(problemText).join('; ')}.`,
