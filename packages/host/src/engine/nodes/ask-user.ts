@@ -1,4 +1,4 @@
-/** A supervisor's question to the user: as one turn of a conversation, or as a clarification. What the user says is what the node puts out. */
+/** A supervisor's question to the user: one conversation turn or a clarification. The answer is the node's output. */
 import { askDrafts, resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { DrivenContext, NodeAction } from '../workflow/node-type.ts';
 import { closingDrafts, closingOf, openingDrafts, USUAL_CHANNEL } from './conversation-drafts.ts';
@@ -11,11 +11,11 @@ export interface UserQuestion {
   readonly prompt: string;
   /** seq of the decision. */
   readonly decidedSeq: number;
-  /** `auto` is a conversation: this host has them. */
+  /** `auto` means a conversation, because this host supports them. */
   readonly routing: 'conversation' | 'clarification' | 'auto';
 }
 
-/** Whether somebody still has to say something. In a conversation one turn is enough. */
+/** Whether the question is still unanswered. In a conversation one turn is enough. */
 export const isAsking = ({ asked, conversation }: Dispatch): boolean =>
   asked !== null && (conversation === null || conversation.last.turnIndex === 0);
 
@@ -46,7 +46,7 @@ function converse(context: Context, { prompt, decidedSeq }: UserQuestion): NodeA
   return { kind: 'wait', drafts };
 }
 
-/** Closed by the user, or with the turn that is the answer. */
+/** Completes the node: either the user closed the conversation, or the user's turn is the answer and closes it. */
 function answered({ node, state }: Context, conversation: Conversation): NodeAction {
   const { interruptId, last, end } = conversation;
   const { now, nextSeq } = state;

@@ -1,4 +1,4 @@
-/** The nodes that do their work in the moment they start, and the one that only waits for time. */
+/** Nodes that complete as soon as they start, and `core.delay`, which waits for a timer. */
 import { type ErrorCode, isoTime, type Json, type JsonObject, row } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
@@ -15,7 +15,7 @@ export const noop = defineNodeType({
   begin: () => ({ kind: 'complete', outputs: nothing }),
 });
 
-/** Puts out what it gets. */
+/** Returns its inputs as outputs. */
 export const identity = defineNodeType({
   typeId: 'core.identity',
   config: z.looseObject({ emitDuplicateMessageId: flag }),
@@ -26,7 +26,7 @@ export const identity = defineNodeType({
   },
 });
 
-/** The same message written twice: a channel with the `message` reducer must end up holding it once. */
+/** Writes the same message twice. A channel with the `message` reducer must keep it once. */
 function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
   const value = { messageId: `${runId}:${node.id}`, from: node.id, content: 'duplicate', ts: now };
   const payload = { channel: 'messages', value, reducer: 'message', writtenAt: isoTime(now), nodeId: node.id };
@@ -40,7 +40,7 @@ export const start = defineNodeType({
   begin: ({ state }) => ({ kind: 'complete', outputs: state.view.inputs ?? nothing }),
 });
 
-/** Its inputs are the run's outputs. */
+/** Its inputs become the run's outputs. */
 export const end = defineNodeType({
   typeId: 'core.end',
   config: anyConfig,
@@ -53,7 +53,7 @@ export const parallel = defineNodeType({
   begin: ({ inputs }) => ({ kind: 'complete', outputs: passedOn(inputs) }),
 });
 
-/** Puts out, by node, the outputs of all whose edges brought the run here. */
+/** Returns the outputs of the nodes that triggered it, by node id. */
 export const merge = defineNodeType({
   typeId: 'core.merge',
   config: anyConfig,
@@ -69,7 +69,7 @@ export const failing = defineNodeType({
   begin: ({ config }) => ({
     kind: 'fail',
     error: {
-      // A workflow may fail with a code of its own; nothing here acts by it.
+      // A workflow may fail with a custom code; the engine does not act on it.
       code: (config.code ?? 'conformance_test_failure') as ErrorCode,
       message: config.message ?? 'Intentional conformance failure',
       retryable: config.retryable === true,
@@ -86,7 +86,7 @@ export const requiresMissing = defineNodeType({
 
 const delayNames = ['delayMs', 'ms', 'durationMs'] as const;
 
-/** The first name that is given counts, the others are not looked at. */
+/** Uses the first name that has a value and ignores the others. */
 const byOneName = (config: JsonObject): JsonObject => {
   const given = delayNames.map((name) => config[name]).find((value) => value !== undefined);
   return given === undefined ? config : { ...config, delayMs: given };

@@ -1,4 +1,4 @@
-/** The nodes that choose a way: `core.conditional` once, `core.loop` until it is done. */
+/** Nodes that branch: `core.conditional` once, `core.loop` until it is done. */
 import { edgeCondition, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
@@ -9,7 +9,7 @@ import { defineNodeType, type NodeContext, type NodeToCheck, type Problem } from
 import { anyJson, compiledExpression, expression, wholeNumber } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
-/** Edges that leave by a port the node never activates would never be taken: that is a mistake, not a choice. */
+/** Reports edges that leave by a port the node never activates. No run would ever follow them. */
 function portProblems({ node, definition }: NodeToCheck, ports: readonly string[]): Problem[] {
   return definition.edges
     .filter((edge) => edge.sourceNodeId === node.id && !ports.includes(edge.sourceOutput ?? 'output'))
@@ -19,10 +19,10 @@ function portProblems({ node, definition }: NodeToCheck, ports: readonly string[
     }));
 }
 
-/** The inputs of the node stand where an edge's condition has the outputs of its source. */
+/** `output` is the node's inputs here. In an edge condition it is the outputs of the source. */
 const scopeIn = ({ state, inputs }: NodeContext): Scope => scopeOf(state, passedOn(inputs));
 
-/** An expression counts before a condition; what is neither is not looked at. */
+/** An expression takes precedence over a condition. Values of another shape are ignored. */
 const conditionalConfig = z
   .looseObject({
     expression: z.string().optional().catch(undefined),
@@ -66,7 +66,7 @@ const loopConfig = z
     message: `it needs exactly one of ${kindsOfLoop.join(', ')}`,
   });
 
-/** Its body ends in an edge back to it: each visit goes round once more, or is done. */
+/** The body ends in an edge back to this node. Each visit starts another iteration or completes the loop. */
 export const loop = defineNodeType({
   typeId: 'core.loop',
   config: loopConfig,
@@ -80,7 +80,7 @@ export const loop = defineNodeType({
   },
 });
 
-/** What the next turn gets beside its index; null when there is none. */
+/** The outputs of the next iteration besides its index; null when the loop is done. */
 function nextTurn(context: NodeContext<z.infer<typeof loopConfig>>, index: number): JsonObject | null {
   const { times, whileExpression, items } = context.config;
   if (times !== undefined) return index < times ? {} : null;

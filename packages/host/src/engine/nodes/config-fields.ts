@@ -1,4 +1,4 @@
-/** The zod fields that the configs of several node types share. */
+/** Zod fields that several node types share. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import { firstLineOf } from '../values/error-text.ts';
@@ -6,13 +6,13 @@ import { compileExpression, type Expression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
 
-/** Of node types that read no config; a definition may hold one all the same. */
+/** For node types that read no config. A definition may still contain one. */
 export const anyConfig = z.looseObject({});
 
-/** Any JSON value, handed on as it is: definitions are parsed as JSON before any node type sees them. */
+/** Any JSON value, passed through unchanged: definitions are parsed as JSON before a node type reads them. */
 export const anyJson = z.custom<Json>(() => true);
 
-/** Any JSON object. Keeps the order of its keys, which matters for what is recorded. */
+/** Any JSON object. Keeps the order of its keys, which matters for recorded data. */
 export const anyJsonObject = z.record(z.string(), anyJson);
 
 /** Text with at least one character. */
@@ -22,13 +22,13 @@ export const text = z.string().min(1);
 export const wholeNumber = (from: number) =>
   z.number().min(from).refine(Number.isInteger, 'must be a whole number').meta({ type: 'integer' });
 
-/** How long something may wait, in ms. */
+/** A timeout in ms. */
 export const waitMs = z.int().min(1).max(MAX_SPAN_MS);
 
-/** On for `true` alone; any other value counts as left out. */
+/** A boolean. Any other value counts as omitted. */
 export const flag = z.boolean().optional().catch(undefined);
 
-/** A field whose value counts as left out unless it is of the kind that the schema is about. */
+/** A field that counts as omitted unless `isOfKind` accepts its value. */
 export const ignoredUnless = <Schema extends z.ZodType>(isOfKind: (value: unknown) => boolean, schema: Schema) =>
   z.preprocess((value) => (isOfKind(value) ? value : undefined), schema.optional()).optional();
 
@@ -44,7 +44,7 @@ export function compiledExpression(source: string, context: z.RefinementCtx): Ex
   }
 }
 
-/** A JSON Schema that a user wrote, and that must compile. */
+/** A user-defined JSON Schema. It must compile. */
 export const jsonSchema = anyJsonObject
   .superRefine((schema, context) => {
     const problem = schemaProblem(schema);
@@ -62,7 +62,7 @@ export function schemaProblem(schema: JsonObject): string | null {
   }
 }
 
-/** For fields that have older names: `rename` puts the value under the name that the schema has. */
+/** For fields with older names: `rename` moves the value to the name in the schema. */
 export const renamed = <Schema extends z.ZodType>(rename: (config: JsonObject) => JsonObject, schema: Schema) =>
   z.preprocess((given) => {
     const config = given as Json;

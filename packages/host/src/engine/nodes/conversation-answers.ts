@@ -1,4 +1,7 @@
-/** Answers to a conversation: a turn is checked against how the conversation was opened, taken once, and leaves it open; closing ends it. */
+/**
+ * Answers to a conversation. A turn is validated against the opening row, recorded once, and leaves the conversation
+ * open. A close operation ends it.
+ */
 import {
   type ConversationAnswer,
   type ConversationTurn,
@@ -78,7 +81,7 @@ function exchanged(
 
 const takenBy = (messageId: string): string => `another message has the messageId ${quoted(messageId, 200)}`;
 
-/** A turn of this messageId that was taken before; one that is no longer in its channel was, too. */
+/** Finds an earlier turn with this messageId; `forgotten` if the channel no longer holds it. */
 function earlierTurn(
   { view }: Context['state'],
   { conversationId, channel }: Conversation,
@@ -89,13 +92,13 @@ function earlierTurn(
   if (kept === undefined || (sent.messageId === undefined && index === undefined)) return null;
   const { messageId } = fullTurn(conversationId, sent, { turnIndex: index ?? 0, ts: 0 });
   if (kept.ids === null || !Object.hasOwn(kept.ids, messageId)) return null;
-  // Others may write to the channel, too, and whatever they like.
+  // Other nodes may write to the channel too, with values of any shape.
   const messages = (Array.isArray(kept.value) ? kept.value : []) as readonly (Partial<ConversationTurn> | null)[];
   const found = messages.findLast((message) => message?.messageId === messageId);
   return (found as ConversationTurn | undefined) ?? 'forgotten';
 }
 
-/** The index it names, who speaks, for which group, and the schema the conversation was opened with. */
+/** Checks a turn's index, speaker and group, and validates it with the schema of the conversation. */
 function turnProblems(conversation: Conversation, sent: SentTurn, turn: ConversationTurn): string[] {
   const problems: string[] = [];
   const { turnIndex, role, speakerId, groupId } = turn;
@@ -117,7 +120,7 @@ function turnProblems(conversation: Conversation, sent: SentTurn, turn: Conversa
   return [...problems, ...compileSchema(schema)(shown).map((problem) => `turn: ${problem}`)];
 }
 
-/** The closing turn gets its index when the node closes: another turn may arrive before that. */
+/** The closing turn gets its index when the node closes, because another turn may arrive before that. */
 function closed(
   { state }: Context,
   { interruptId, nodeId, kind, seq, data }: InterruptView,

@@ -1,4 +1,4 @@
-/** The rows of a conversation: by which it is opened, a turn is taken, and it is closed. */
+/** The rows that open a conversation, record a turn, and close it. */
 import {
   type ConversationTurn,
   invariant,
@@ -17,13 +17,13 @@ import { groupIdOf } from '../workflow/agent-sharing.ts';
 import type { DrivenContext, NodeContext } from '../workflow/node-type.ts';
 import type { Conversation, Conversing, TurnChannel } from './conversation-state.ts';
 
-/** Who speaks when the host does. */
+/** The sender of the host's own turns. */
 const HOST = 'core.system';
 
-/** Where turns are kept when nothing else is said. */
+/** The default channel for turns. */
 export const USUAL_CHANNEL = 'conversation';
 
-/** What is wrong with keeping the turns of a node in a channel. */
+/** Checks whether a node can store its turns in a channel, and returns the problems. */
 export function channelProblems({ id, typeId }: WorkflowNode, name: string, definition: WorkflowDefinition): string[] {
   if (definition.variables.some((variable) => variable.name === name)) {
     return [`${name} is a variable; the turns of the conversation need a channel`];
@@ -43,7 +43,7 @@ export function channelProblems({ id, typeId }: WorkflowNode, name: string, defi
 }
 
 export interface Opening {
-  /** The first turn, and the agent that takes it; null for the host. */
+  /** The text of the first turn, and the agent that sends it; null for the host. */
   readonly prompt: string;
   readonly agentId: string | null;
   readonly channel: string;
@@ -52,11 +52,11 @@ export interface Opening {
   readonly outcomeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
   readonly isManyTurns: boolean;
-  /** What led to it. */
+  /** seq of the row that caused the opening. */
   readonly cause?: number | undefined;
 }
 
-/** Suspended first, so that the opening can be caused by it. */
+/** The suspension comes first, because it is the cause of the opening row. */
 export function openingDrafts(context: NodeContext, opening: Opening): readonly Draft[] {
   const { state, node } = context;
   const conversationId = conversationIdOf(context);
@@ -89,7 +89,7 @@ export function openingDrafts(context: NodeContext, opening: Opening): readonly 
   ];
 }
 
-/** Each start of a node holds a conversation of its own. */
+/** Each attempt of a node has its own conversation. */
 const conversationIdOf = ({ runId, node, visit, attempt }: NodeContext): string =>
   `${runId}:${node.id}:${visit === 0 ? '' : `${visit}.`}${attempt}`;
 
@@ -116,7 +116,7 @@ function firstTurn(context: NodeContext, { prompt, agentId, channel }: Opening, 
   };
 }
 
-/** A turn as somebody sent it, in full. `principal` comes from the credential, never from the turn. */
+/** Completes a sent turn with defaults. `principal` comes from the credential, never from the turn. */
 export function fullTurn(
   conversationId: string,
   sent: SentTurn,
@@ -140,13 +140,13 @@ export function fullTurn(
   };
 }
 
-/** The host has the last word when nobody else took it. */
+/** A closing turn by the host, for a conversation that ends without one. */
 function hostTurn({ conversationId, groupId, last }: Conversation, content: string, ts: number) {
   const sent: SentTurn = { role: 'system', content, ...(groupId === null ? {} : { groupId }) };
   return fullTurn(conversationId, sent, { turnIndex: last.turnIndex + 1, ts });
 }
 
-/** To be written at `seq`: a turn, and the message it is in its channel. */
+/** The rows of a turn: the exchange at `seq`, and the message in its channel. */
 export function exchangeDrafts(
   nodeId: string,
   { conversationId, lastSeq, channel }: Conversation,
@@ -161,13 +161,13 @@ export function exchangeDrafts(
 }
 
 interface Closing {
-  /** A turn of its own, or the one that was taken last. */
+  /** A separate closing turn, or the last recorded turn. */
   readonly turn: ConversationTurn;
   readonly outcome: Json;
   readonly reason: string;
 }
 
-/** `seq`: where the first of them will be, if that is known. */
+/** `seq` is the position of the first row, if known. */
 export function closingDrafts(
   nodeId: string,
   { conversationId, last, lastSeq, channel }: Conversation,
@@ -189,7 +189,7 @@ export function closingDrafts(
   ];
 }
 
-/** How a conversation ends that somebody closed, or for which there was no more time. */
+/** The closing of a conversation that a participant closed or that timed out. */
 export function closingOf(conversation: Conversation, end: NonNullable<Conversation['end']>, now: number): Closing {
   const { conversationId, last } = conversation;
   if (end.timedOut) {
@@ -205,7 +205,7 @@ export function closingOf(conversation: Conversation, end: NonNullable<Conversat
   return { turn, outcome, reason: 'closed' };
 }
 
-/** Its node was ended from outside: nobody speaks in it any more. */
+/** Closes the open conversation of a node that times out or whose run ends. */
 export function stoppedConversation({ inner, node, state }: DrivenContext<Conversing>): readonly Draft[] {
   const { conversation } = inner;
   if (conversation === null || conversation.end !== null) return [];
@@ -220,7 +220,7 @@ interface Place {
   readonly now: number;
 }
 
-/** The message that a turn is in its channel. */
+/** The row that writes a turn to its channel. */
 function written(channel: TurnChannel | null, turn: ConversationTurn, { nodeId, cause, now }: Place): Draft {
   invariant(channel !== null, 'conversation-has-channel', { nodeId });
   return row('channel.written', { ...channel, value: turn, writtenAt: isoTime(now), nodeId }, { nodeId, cause });

@@ -1,4 +1,4 @@
-/** `core.conversationGate`: opens a conversation and goes on once somebody closes it; every turn between is recorded as it is taken. */
+/** `core.conversationGate`: opens a conversation, records each turn on arrival, and completes when it is closed. */
 import { MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
@@ -36,7 +36,7 @@ const config = z
     outcomeSchema: jsonSchema.optional(),
     timeoutMs: waitMs.optional(),
     lifecycle: z.literal('open-exchange-close').optional(),
-    /** Takes its turns itself; for tests of everything around it. */
+    /** The node takes the turns itself, for tests. */
     mockAutoResume: z.boolean().optional(),
     turnCount: z.int().min(0).max(100).optional(),
   })
@@ -81,7 +81,7 @@ function open(context: Context): NodeAction {
     prompt: words === '' ? `Node ${node.id} has opened a conversation.` : words,
     agentId: node.agent?.agentId ?? null,
     channel,
-    // As the definition has them: parsed ones have their keys in another order, and this is recorded.
+    // Taken from the definition: parsing changes the order of keys, and this value is recorded.
     participants: node.config.participants as Opening['participants'],
     schema,
     outcomeSchema,
@@ -98,7 +98,7 @@ function next(context: Context): NodeAction | null {
   return context.config.mockAutoResume === true ? { kind: 'wait', drafts: rehearsed(context, conversation) } : null;
 }
 
-/** The next turn that nobody takes, or the last. */
+/** The next mock turn, or the mock close after the last one. */
 function rehearsed(context: Context, conversation: Conversation): readonly Draft[] {
   const { node, state } = context;
   const { conversationId, interruptId, last, lastSeq } = conversation;
@@ -132,7 +132,7 @@ const driver: NodeDriver<Conversing, Config> = {
   next,
   answer: conversationAnswer,
   stopped: stoppedConversation,
-  // It makes no calls: turns come from outside.
+  // The node makes no calls: turns arrive as answers.
   callInput: () => ({}),
   returned: () => [],
   again: () => [],

@@ -1,29 +1,29 @@
-/** What a node knows of the conversation it holds: plain JSON, changed by the node's rows alone. */
+/** A node's conversation state: plain JSON, derived from the node's rows. */
 import type { ConversationTurn, FoldEvent, Json, JsonObject, PayloadOf } from '@cairn/protocol';
 
 export interface Conversation {
   readonly conversationId: string;
-  /** The interrupt that is open as long as the conversation is. */
+  /** The interrupt that stays open while the conversation is open. */
   interruptId: string;
-  /** Where its turns are kept, as the row of its first one says. */
+  /** The channel of its turns, taken from the row of the first turn. */
   channel: TurnChannel | null;
-  /** The participants who may speak; null: everybody who can answer. */
+  /** The agents that may speak; null for no restriction. */
   readonly participants: readonly string[] | null;
-  /** The group whose conversation it is. */
+  /** The group that owns the conversation; null for none. */
   readonly groupId: string | null;
-  /** What every turn after the first must fit. */
+  /** The schema of every turn after the first. */
   readonly schema: JsonObject | null;
-  /** The turn that was taken last, and where it is recorded. */
+  /** The last recorded turn and the seq of its row. */
   last: ConversationTurn;
   lastSeq: number;
-  /** How its interrupt ended. */
+  /** The resolution of its interrupt; null while open. */
   end: { readonly value: Json; readonly timedOut: boolean } | null;
 }
 
-/** Where turns are kept: all that the rows of one channel repeat. */
+/** The channel of the turns: the fields that every row of the channel repeats. */
 export type TurnChannel = Pick<PayloadOf<'channel.written'>, 'channel' | 'reducer' | 'schemaVersion'>;
 
-/** The part of a driven node's state that holds one. */
+/** The part of a driven node's state that holds a conversation. */
 export interface Conversing {
   conversation: Conversation | null;
 }
@@ -55,7 +55,7 @@ export function evolveConversation(inner: Conversing, event: FoldEvent): void {
   }
 }
 
-/** Rows of this host always have a first turn; the catalogue does not ask for one. */
+/** This host always records a first turn, but the event catalogue does not require one. */
 function opened(payload: PayloadOf<'conversation.opened'>, seq: number): Conversation | null {
   const { conversationId, participants, schema = null, initialTurn } = payload;
   if (initialTurn === undefined) return null;

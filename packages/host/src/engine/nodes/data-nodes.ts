@@ -1,4 +1,4 @@
-/** The nodes that read and write what a run remembers: its variables and channels. */
+/** Nodes that read and write a run's variables and channels. */
 import {
   type ChannelDeclaration,
   channelDeclaration,
@@ -19,7 +19,7 @@ import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node
 import { isReservedName } from '../workflow/reserved-names.ts';
 import { anyJson, expression, ignoredUnless, renamed, text } from './config-fields.ts';
 
-/** The older name counts where the usual one has no value. */
+/** Uses the older name when `name` has no value. */
 const byName = (config: JsonObject): JsonObject => ({ ...config, name: config.name ?? config.variableName ?? null });
 
 const variable = {
@@ -96,7 +96,7 @@ export const channelWrite = defineNodeType({
     const { channelName: channel } = config;
     const value = inputs.value ?? config.value ?? null;
     const declared = compiled.definition.channels?.[channel];
-    // The declaration wins over what a node that writes the channel says.
+    // The channel's declaration takes precedence over the node's config.
     const reducer = declared?.reducer ?? config.reducer ?? 'replace';
     const sharing = declared?.options?.agentSharing ?? config.agentSharing;
     const refusal =
@@ -117,7 +117,7 @@ export const channelWrite = defineNodeType({
   },
 });
 
-/** A schema describes the channel's value; only where a write is that whole value can the write itself be checked. */
+/** The schema describes the channel's whole value. A write is checked only when it replaces that value. */
 function refused(node: WorkflowNode, channel: string, value: Json, declared: ChannelDeclaration): RunError | null {
   const { access } = declared;
   if (typeof access === 'object' && access.writers !== undefined) {
@@ -132,7 +132,7 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
   return { code: 'config_validation_failed', message };
 }
 
-/** What a group says stays in it, so that each of its messages must say whose it is. */
+/** Messages of a group stay in the group, so each one must carry its groupId. */
 function outsideGroup(node: WorkflowNode, channel: string, value: Json, group: string | null): RunError | null {
   if (group === null) return null;
   const groupId = isJsonObject(value) ? value.groupId : undefined;

@@ -1,17 +1,17 @@
-/** Decisions of a supervisor that are too unsure to be carried out unseen: a person looks first. */
+/** Supervisor decisions with low confidence need human review before they are carried out. */
 import { isJsonObject, type Json, type OrchestratorDecision, orchestratorDecision, row } from '@cairn/protocol';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Draft, RunError } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
-/** Below this no decision is carried out unseen. */
+/** Decisions with a confidence below this need human review. */
 const FLOOR = 0.5;
 
 type Confident = Exclude<OrchestratorDecision, { kind: 'ask-user' }>;
 
 export const needsLook = ({ confidence }: Confident): boolean => confidence !== undefined && confidence < FLOOR;
 
-/** That the decision is held comes before the question. */
+/** The row that reports the escalation comes before the approval request. */
 export function escalated(context: NodeContext, decision: Confident, decidedSeq: number): readonly Draft[] {
   const { node, runId, state } = context;
   const [workerId] = decision.kind === 'next-worker' ? decision.nextWorkerIds : [];
@@ -39,7 +39,7 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
   return [held, ...question];
 }
 
-/** What a person made of it. */
+/** The decision after human review, or the error when it was rejected or the review timed out. */
 export function ratified(
   decision: Confident,
   { value, timedOut }: { readonly value: Json; readonly timedOut: boolean },

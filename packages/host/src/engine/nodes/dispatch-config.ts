@@ -1,15 +1,15 @@
-/** What a `core.dispatch` node may be told. */
+/** The config of `core.dispatch`. */
 import { z } from 'zod';
 import { type Mapping, mapping } from '../family/mappings.ts';
 import { memoryScopeIsolation } from '../family/memory-scope.ts';
 
-/** Most workers in parallel: one event lists all of them when they are joined. */
+/** The maximum number of parallel workers: one event lists all of them at the join. */
 export const MAX_FAN_OUT = 256;
 
 /** When parallel workers count as done. */
 export const joinPolicies = ['all', 'any', 'settled'] as const;
 
-/** What a node does with a run of its own that does not complete. */
+/** How a node handles a child run that does not complete. */
 export const onChildFailure = z.enum(['fail-parent', 'absorb']);
 
 export const dispatchConfig = z
@@ -40,7 +40,7 @@ export const dispatchConfig = z
 
 export type DispatchConfig = z.infer<typeof dispatchConfig>;
 
-/** The mapping for this worker, or the one for all. */
+/** The mapping for this worker, or the default mapping. */
 export const mappingFor = (
   perWorker: Readonly<Record<string, Mapping>> | undefined,
   workerId: string,

@@ -1,4 +1,4 @@
-/** What a dispatch node knows of the workers it has sent out: plain JSON, changed by its rows alone. */
+/** The state of a dispatch node and its workers: plain JSON, derived from the node's rows. */
 import { type FoldEvent, isJsonObject, type Json, type JsonObject, type PayloadOf, type RunId } from '@cairn/protocol';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import { type Conversing, evolveConversation } from './conversation-state.ts';
@@ -9,21 +9,21 @@ export interface Worker {
   readonly beganSeq: number;
   childRunId: RunId | null;
   callId: string | null;
-  /** seq of its `dispatch.succeeded`; null before. */
+  /** seq of its `dispatch.succeeded`; null until then. */
   startedSeq: number | null;
   failure: RunError | null;
   end: ChildEnd | null;
-  /** seq of the row that tells its end in the chain; null before. */
+  /** seq of the chain event that reports its end; null until then. */
   toldSeq: number | null;
 }
 
 export interface Dispatch extends Conversing {
   readonly workers: Worker[];
-  /** The question that is open. */
+  /** The id of the open interrupt. */
   asked: string | null;
-  /** What a person made of a decision that was too unsure. */
+  /** The result of the human review of a decision with low confidence. */
   verdict: { readonly value: Json; readonly timedOut: boolean } | null;
-  /** What the user answered to a question that takes one answer. */
+  /** The user's answers to a clarification. */
   answers: JsonObject | null;
 }
 
@@ -95,7 +95,7 @@ function chain({ workers }: Dispatch, payload: PayloadOf<'core.workflowChain.eve
   else if (payload.phase.startsWith('child.')) worker.toldSeq = seq;
 }
 
-/** From the newest on: of workers one by one it is the last. */
+/** Searches from the newest worker: sequential workers mostly match the last one. */
 const workerOfChild = (workers: readonly Worker[], childRunId: RunId | undefined): Worker | undefined =>
   childRunId === undefined ? undefined : workers.findLast((one) => one.childRunId === childRunId);
 

@@ -1,4 +1,4 @@
-/** The workers of a `core.dispatch` node: how they are sent out, what has become of each, and what they give back. */
+/** The workers of a `core.dispatch` node: starts them, tracks their outcome, and harvests their variables. */
 import { invariant, type Json, type RunId } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
 import { budgetOfEach, chainEvent, childWanted, failureOf, nextChildId } from '../family/child-drafts.ts';
@@ -9,7 +9,7 @@ import type { Dispatch, Worker } from './dispatch-state.ts';
 
 export type DispatchContext = DrivenContext<Dispatch, DispatchConfig>;
 
-/** Merges the results of parallel workers in the order in which the decision names them, not in the order in which they end. */
+/** Merges the results of parallel workers in the order of the decision, not in the order of completion. */
 export function joined(context: DispatchContext, joinOutcome: 'satisfied' | 'partial'): NodeAction {
   const completed = context.inner.workers.filter((worker) => outcomeOf(worker) === 'completed');
   const drafts: Draft[] = [];
@@ -23,7 +23,7 @@ export function joined(context: DispatchContext, joinOutcome: 'satisfied' | 'par
     childStatus: statusOf(worker),
   });
   const children = context.inner.workers.map((worker) => ({ workerId: worker.workerId, ...told(worker) }));
-  // Where one is enough, others may be at work still, and are about to be cancelled.
+  // With the join policy `any`, other workers may still be running. They will be cancelled.
   const last = context.inner.workers.findLast((worker) => outcomeOf(worker) !== 'open');
   const outputs = {
     ...(last === undefined ? {} : told(last)),
@@ -50,13 +50,13 @@ export const errorOf = (worker: Worker): RunError => {
   return failure ?? failureOf(workerId, childOf(worker), end?.status ?? 'failed', end?.error);
 };
 
-/** The run of a worker that was asked for. */
+/** The child run of a worker that was requested. */
 export function childOf({ childRunId, workerId }: Worker): RunId {
   invariant(childRunId !== null, 'worker-requested', { workerId });
   return childRunId;
 }
 
-/** Asks for these workers, all or none; the request of each follows its beginning. */
+/** Requests all of these workers or none. Each request follows the worker's `dispatch.began`. */
 export function begin(context: DispatchContext, workerIds: readonly string[], decidedSeq: number): NodeAction {
   const { node, visit, attempt, inner, state } = context;
   const budget = budgetOfEach(context, workerIds.length);
@@ -79,7 +79,7 @@ export const harvestOf = (context: DispatchContext, workerId: string): readonly 
   return Object.values(mappingFor(perWorkerOutputMappings, workerId, outputMapping));
 };
 
-/** The rows by which workers that have ended are told of; one at a time gives back at once, several wait for the join. */
+/** The rows that report ended workers. A sequential worker is harvested at once, parallel workers at the join. */
 export function tellEnds(context: DispatchContext): readonly Draft[] {
   const isParallel = context.config.fanOutPolicy === 'parallel';
   const { workers } = context.inner;
@@ -99,10 +99,10 @@ export function tellEnds(context: DispatchContext): readonly Draft[] {
 }
 
 interface Harvest {
-  /** seq of the row that tells that the worker has completed, and of the first row of the harvest. */
+  /** seq of the row that reports the worker's completion, and of the first row of the harvest. */
   readonly cause: number;
   readonly seq: number;
-  /** Variables that were changed before it in the same decision. */
+  /** Variables that earlier rows of the same decision changed. */
   readonly changed: Map<string, Json>;
 }
 
@@ -117,7 +117,7 @@ function harvest(context: DispatchContext, worker: Worker, { cause, seq, changed
   return [told, ...drafts.map((draft) => ({ ...draft, cause: seq }))];
 }
 
-/** The worker whose start is this call. */
+/** The worker that this call starts. */
 export function workerOf({ inner, node }: DispatchContext, { callId }: OpenCall): Worker {
   const worker = inner.workers.findLast((one) => one.callId === callId);
   invariant(worker !== undefined, 'call-has-worker', { nodeId: node.id, callId });

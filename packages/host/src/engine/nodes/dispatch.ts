@@ -1,4 +1,4 @@
-/** `core.dispatch`: carries out what the supervisor of its run decided last: sends out workers, asks the user, or ends the run. */
+/** `core.dispatch`: carries out the supervisor's latest decision: starts workers, asks the user, or ends the run. */
 import { type Json, type OrchestratorDecision, row } from '@cairn/protocol';
 import type { RunError, SupervisorDecision } from '../core/state.ts';
 import {
@@ -30,7 +30,7 @@ import {
   workerOf,
 } from './dispatch-workers.ts';
 
-/** What this node took up when it started; null when there was nothing. */
+/** The decision that this node took when it started; null when there was none. */
 function decidedFor({ state, node }: Context): SupervisorDecision | null {
   const carried = state.orchestration?.carried ?? {};
   return (Object.hasOwn(carried, node.id) ? carried[node.id] : undefined) ?? null;
@@ -103,7 +103,7 @@ function sideBySide(context: Context, workerIds: readonly string[], decidedSeq: 
   return joined(context, failed === undefined ? 'satisfied' : 'partial');
 }
 
-/** Why the node may not go on: executions of all dispatch nodes of the run count together. */
+/** Fails the node when the run exceeds the iteration cap. Executions of all its dispatch nodes count together. */
 function overCap(context: Context): NodeAction | null {
   const { iterationCap: limit } = context.config;
   if (limit === undefined) return null;

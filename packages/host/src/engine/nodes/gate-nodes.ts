@@ -1,4 +1,4 @@
-/** The nodes that wait for an answer: an approval, a clarification, an outside event, or a question of one's own. */
+/** Nodes that wait for an answer: an approval, a clarification, an external event, or a custom question. */
 import {
   approvalActions,
   type InterruptKind,
@@ -16,7 +16,7 @@ import { defineNodeType, type NodeAction, type NodeContext, type Problem } from 
 import { anyJson, ignoredUnless, jsonSchema, schemaProblem, waitMs } from './config-fields.ts';
 import { asOutputs, passedOn } from './values.ts';
 
-/** What every gate may be told. */
+/** The config fields of every gate. */
 const waiting = { timeoutMs: waitMs.optional(), resumeSchema: jsonSchema.optional() };
 
 interface Waiting {
@@ -29,7 +29,7 @@ interface GateQuestion {
   readonly data: JsonObject;
 }
 
-/** What a gate is, beside waiting: what its config may hold, and what it asks with it. */
+/** The parts in which gates differ: the config schema, and the question built from the config. */
 interface Gate<Config extends Waiting> {
   readonly typeId: string;
   readonly config: z.ZodType<Config>;
@@ -83,7 +83,7 @@ export const approvalGate = gate({
       title: config.title ?? node.name,
       actions: actions.map((action) => (action === 'edit' ? 'edit-accept' : action)),
     };
-    // As the definition has them: a parsed object has its keys in another order, and this is recorded.
+    // Taken from the definition: parsing changes the order of keys, and this value is recorded.
     for (const name of otherFields) {
       const value = node.config[name];
       if (value !== undefined) data[name] = value;
@@ -92,7 +92,7 @@ export const approvalGate = gate({
     if (artifact !== undefined) data.artifactData = artifact;
     return { kind: 'approval', data };
   },
-  // What the config leaves out is taken from the node, which may have no better.
+  // The node supplies fields that the config omits, and those may be invalid too.
   check: ({ data }) => shapeProblems(interruptData.approval, data, ['config']),
 });
 
@@ -100,7 +100,7 @@ const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
 
 type Questions = z.infer<typeof interruptData.clarification>;
 
-/** Each question is there once, and with a schema that compiles. */
+/** Each question id must be unique, and its schema must compile. */
 function checkQuestions({ questions }: Questions, context: z.RefinementCtx): void {
   const seen = new Set<string>();
   for (const [index, { id, schema }] of questions.entries()) {
@@ -126,7 +126,7 @@ export const clarificationGate = gate({
 const interruptOf = <Kind extends InterruptKind, Data extends z.ZodType>(kind: Kind, data: Data) =>
   z.looseObject({ kind: z.literal(kind), data, ...waiting });
 
-/** Of kinds that need nothing but somebody to answer; the others belong to agents and conversations. */
+/** Supports the kinds that need only an answer. The other kinds belong to agents and conversations. */
 export const interrupt = gate({
   typeId: 'core.interrupt',
   config: z.discriminatedUnion('kind', [
@@ -149,7 +149,7 @@ function resumeGate(context: NodeContext<Waiting>, { kind, value, timedOut }: An
   return approved(context, isJsonObject(value) ? value : {});
 }
 
-/** Accepted goes on by `output` and `approved`; a rejection or a wish to refine by its own port where an edge leaves by it. */
+/** Acceptance activates `output` and `approved`. Rejection and refinement use their own port if it has an edge. */
 function approved({ node, compiled }: NodeContext, answer: JsonObject): NodeAction {
   const leavesBy = (port: string) => compiled.out.some((edge) => edge.port === port);
   switch (answer.action) {

@@ -1,4 +1,4 @@
-/** The kinds of node this host can run: the core ones, those it was given, which may stand in for core ones, and one for each step. */
+/** The node types of a host: core types, additional types that may replace core ones, and one type for each step. */
 import { type NodeTypeDescriptor, TerminalError } from '@cairn/protocol';
 import type { Step } from '../ports.ts';
 import { configSchema } from '../workflow/node-config.ts';
@@ -52,7 +52,7 @@ export function createNodeTypeRegistry(
   return nodeTypes;
 }
 
-/** What a client may know of them, by id. */
+/** The descriptions of the node types for clients, sorted by id. */
 export const describeNodeTypes = (nodeTypes: NodeTypeRegistry): readonly NodeTypeDescriptor[] =>
   [...nodeTypes.values()]
     .sort((a, b) => (a.typeId < b.typeId ? -1 : 1))

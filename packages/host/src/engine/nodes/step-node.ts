@@ -1,4 +1,4 @@
-/** A step as a node: its function is an effect, asked for by a row and ended by the row that records its result. */
+/** The node type of a step. A row requests the call of its function, and another row records the result. */
 
 import type { JsonObject } from '@cairn/protocol';
 import { callIdOf } from '../core/evolve/calls.ts';
@@ -10,7 +10,7 @@ import { defineNodeType, type NodeType, type Workflow } from '../workflow/node-t
 import { anyConfig } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
-/** The node's configuration overlaid with its inputs, as a copy: what the function does to it must not reach the run. */
+/** A copy of the node's config, overridden by its inputs. Changes that the function makes do not affect the run. */
 export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenCall): JsonObject {
   const config = workflow.nodes.get(nodeId)?.node.config ?? {};
   const inputs = passedOn(state.active[nodeId]?.inputs ?? {});
@@ -18,7 +18,7 @@ export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenC
   return (plainJsonCopy(input) ?? JSON.parse(JSON.stringify(input))) as JsonObject;
 }
 
-/** Its function checks what it gets, config and inputs in one; so any config is one. */
+/** Accepts any config: the step validates config and inputs together as its input. */
 export const stepNode = ({ typeId, safety }: Pick<Step, 'typeId' | 'safety'>): NodeType =>
   defineNodeType({
     typeId,

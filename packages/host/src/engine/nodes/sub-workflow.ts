@@ -1,4 +1,4 @@
-/** `core.subWorkflow`: another workflow as a node of this one; the run of it is a child, and the node ends when it does. */
+/** `core.subWorkflow`: runs another workflow as a child run. The node ends when the child run ends. */
 import { type FoldEvent, invariant, type Json, type RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import type { ChildEnd, RunError } from '../core/state.ts';
@@ -33,7 +33,7 @@ const config = z.strictObject({
 type Config = z.infer<typeof config>;
 type Context = DrivenContext<Sub, Config>;
 
-/** What is known of the child. */
+/** The state of the child run. */
 interface Sub {
   childRunId: RunId | null;
   isStarted: boolean;
@@ -43,7 +43,7 @@ interface Sub {
 
 const harvestOf = ({ config }: Context): readonly string[] => Object.values(config.outputMapping ?? {});
 
-/** The child whose start is the open call. */
+/** The child run that the open call starts. */
 function childOf({ inner: { childRunId }, node }: Context): RunId {
   invariant(childRunId !== null, 'child-requested', { nodeId: node.id });
   return childRunId;
@@ -56,7 +56,7 @@ const driver: NodeDriver<Sub, Config> = {
     else if (event.type === 'node.dispatched') sub.isStarted = true;
     else if (event.type === 'cairn.step.returned') {
       const { childRunId, error, outcome } = event.payload;
-      // The end of a child of an attempt before this one is nothing to this one.
+      // Ignores the end of a child that an earlier attempt started.
       if (childRunId !== sub.childRunId) return;
       if (error !== undefined) sub.failure = error;
       else sub.end = outcome as ChildEnd;

@@ -1,10 +1,10 @@
-/** How values pass through a node: what it is given and what it puts out. */
+/** Conversions between the inputs and outputs of a node. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 
-/** A result as a node's outputs: an object is the outputs, anything else is the output called `output`. */
+/** Converts a result to a node's outputs. An object is used as it is; any other value becomes the output `output`. */
 export const asOutputs = (value: Json): JsonObject => (isJsonObject(value) ? value : { output: value });
 
-/** A node's inputs as a value of its own: what came over a plain edge is spread, named inputs win. */
+/** Merges a node's inputs into one object: spreads the input `input`, and named inputs take precedence. */
 export function passedOn(inputs: JsonObject): JsonObject {
   const { input, ...named } = inputs;
   return input === undefined ? inputs : { ...asOutputs(input), ...named };

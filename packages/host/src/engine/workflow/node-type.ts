@@ -201,7 +201,7 @@ export interface NodeDriver<Inner extends object = object, Config = unknown> {
   returned(context: DrivenContext<Inner, Config>, call: OpenCall, result: CallResult): readonly Draft[];
   /** The rows that request the next attempt of an open call: its performer is gone, or a human asked for a retry. */
   again(context: DrivenContext<Inner, Config>, call: OpenCall): readonly Draft[];
-  /** The rows that close the node's open calls when it times out or its run ends. */
+  /** The rows that close the node's open calls or conversation when it times out or its run ends. */
   stopped?(context: DrivenContext<Inner, Config>): readonly Draft[];
   /** Whether the attempt has made an external change that a retry would repeat. */
   hasWritten?(inner: Inner): boolean;

@@ -1,2 +1,2 @@
-/** Whether every JavaScript object has this property, such as `constructor`. Names in a definition must not match one. */
+/** Whether every JavaScript object has this property, such as `constructor`. Definitions must not use such names. */
 export const isReservedName = (name: string): boolean => name in {};
