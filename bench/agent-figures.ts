@@ -1,4 +1,7 @@
-/** Figures of agents: how fast one loop's events become durable and reach a client, and what a turn and a tool call cost. */
+/**
+ * Agent figures: how fast the events of one loop become durable and reach a client, and the cost of a turn and a tool
+ * call.
+ */
 import { streamLoads } from './agent-load.ts';
 import { type Arena, type Cost, costOf, openArena } from './arena.ts';
 import type { BareCommands } from './bare-stream-server.ts';
@@ -10,7 +13,7 @@ import type { ReceiverCommands } from './stream-receiver.ts';
 
 const EVENTS_BAR = 30_000;
 const OVERHEAD_BAR_MS = 1.5;
-/** Frames that the bare server writes in one turn. */
+/** Frames the bare server writes per event-loop turn. */
 const BARE_TURN = 64;
 
 export const agentGroup: Group = {
@@ -35,7 +38,7 @@ async function agentFigures(plan: Plan): Promise<readonly Figure[]> {
   const field: Field = { plan, arena, receiver, bare, barePort: await bare.ask('serve') };
   const events: EventsRound[] = [];
   const turns: TurnsRound[] = [];
-  // The first pass is for the compilers.
+  // The first pass warms up the JIT.
   for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
     const taken = { events: await eventsRound(field), turns: await turnsRound(plan, arena) };
     if (round < 0) continue;
@@ -60,9 +63,9 @@ async function eventsRound(field: Field): Promise<EventsRound> {
     return { read, times: await arena.host.ask('agentTimes') };
   });
   const { read, times } = result;
-  // Short of an event the figure is worth nothing; merged deltas would be fewer.
+  // A missing event invalidates the figure. Merged deltas would give fewer events.
   const isWhole = read.events === times.clientEvents && times.events > deltas;
-  // What was durable when the clock began does not count.
+  // Events that were durable before the clock started do not count.
   const counted = times.events - times.eventsThen;
   const value = isWhole ? (counted / (read.endedAt - times.firstDeltasAt)) * 1000 : Number.NaN;
   const limit = await bareRate(field, deltas);
@@ -72,7 +75,7 @@ async function eventsRound(field: Field): Promise<EventsRound> {
   return { value, limit, cost, clientCores: read.clientCores };
 }
 
-/** As many frames written by a bare server to a bare client. */
+/** Measures a bare server that writes the same number of frames to a bare client. */
 async function bareRate({ receiver, bare, barePort }: Field, count: number): Promise<number> {
   await receiver.ask('open', { target: { port: barePort, key: 'none' }, path: '/', count: 1, lastId: -1 });
   const { frames, ms } = await receiver.ask('received', await bare.ask('burst', { count, perTurn: BARE_TURN }));

@@ -1,4 +1,4 @@
-/** The agents that are measured, as scripts; and the same scripts played by nothing but the scripted model. */
+/** The measured agents, as scripts. Also plays the same scripts with the scripted model alone, as a baseline. */
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { z } from 'zod';
 import { readScript } from '../packages/host/src/agents/models/scripted/script.ts';
@@ -7,14 +7,14 @@ import type { ModelMessage } from '../packages/host/src/agents/models/turn.ts';
 import { defineAgent, defineTool } from '../packages/host/src/index.ts';
 import { systemClock } from '../packages/host/src/server/compose.ts';
 
-/** Turns of one run of the loop that is timed; the last one only answers. */
+/** Turns in one run of the timed loop. The last turn only answers. */
 const TURNS = 150;
-/** Lets the reader of the stream connect before the first delta. */
+/** Lets the stream reader connect before the first delta. */
 const HEAD_START_MS = 400;
 
 const TOOL = 'bench:note';
 
-/** Answers at once. */
+/** Returns immediately. */
 export const benchTool = defineTool({
   id: TOOL,
   description: 'Notes a text.',
@@ -33,7 +33,7 @@ const turnScript: { readonly turns: readonly Turn[] } = {
   ),
 };
 
-/** As long as a token, and two turns of them: one turn is limited to 400,000 characters. */
+/** Deltas of token length, split over two turns because one turn is limited to 400,000 characters. */
 const streamScript = (deltas: number): { readonly turns: readonly Turn[] } => {
   const half = { stream: { deltas: deltas / 2, size: 5 } };
   return { turns: [[{ delay: HEAD_START_MS }, half, { call: { tool: TOOL, input: { text: 'half' } } }], [half]] };
@@ -78,13 +78,15 @@ export const agentWorkflows: readonly WorkflowDefinition[] = benchAgents.map(({ 
 }));
 
 export interface BareTurns {
-  /** Of each turn: from asking the model to its last part. */
+  /** For each turn: the time from the model request to the last part. */
   readonly turnMs: readonly number[];
-  /** Of each call of the tool's own function. */
+  /** For each call: the time spent in the tool's own function. */
   readonly toolMs: readonly number[];
 }
 
-/** The loop without a host: asks the scripted model, calls the function, keeps the transcript in memory, and forgets it all. */
+/**
+ * Runs the loop without a host: asks the scripted model, calls the function, and keeps the transcript in memory only.
+ */
 export async function bareTurns(): Promise<BareTurns> {
   const read = readScript(turnScript);
   if ('problems' in read) throw new Error(read.problems.join('; '));

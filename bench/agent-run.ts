@@ -1,4 +1,4 @@
-/** One run of an agent in the host that is measured: when its rows became durable, told by the log itself. */
+/** One agent run in the measured host. The log itself reports when each row became durable. */
 import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
@@ -7,18 +7,18 @@ import { machineMs } from './stream-pace.ts';
 
 export interface AgentTimes {
   readonly events: number;
-  /** Those an ordinary client sees. */
+  /** Events visible to an ordinary client. */
   readonly clientEvents: number;
-  /** On the machine's clock: when the first deltas were durable, and how many events there were then. */
+  /** Machine-clock time at which the first deltas were durable, and the number of events at that time. */
   readonly firstDeltasAt: number;
   readonly eventsThen: number;
-  /** From the row that asks for a turn to the rows that its result led to, each durable. */
+  /** Time from the durable row that requests a turn to the durable rows that its result produces. */
   readonly turnMs: readonly number[];
-  /** From the row that calls a tool to its result, each durable. */
+  /** Time from the durable row that calls a tool to its durable result. */
   readonly toolMs: readonly number[];
 }
 
-/** Starts a run and gives its id at once, and its times once it has ended. */
+/** Starts a run. Returns its id immediately, and its times once the run ends. */
 export async function startAgentRun(
   engine: Engine,
   { log }: SqliteStore,
@@ -33,7 +33,7 @@ export async function startAgentRun(
   return { runId, times };
 }
 
-/** The host runs nothing else while it watches, so that every commit is of the run. */
+/** The host runs nothing else during the watch, so every commit belongs to the run. */
 class Watch {
   readonly ended = Promise.withResolvers<AgentTimes>();
   #events = 0;

@@ -1,4 +1,6 @@
-/** The processes of one comparison: the host, the load generator, and the hollow server that does the least possible. */
+/**
+ * The processes of one comparison: the host, the load generator, and the hollow server, which does the minimum work.
+ */
 import { join } from 'node:path';
 import { present } from '../packages/host/test/kit/present.ts';
 import { Child } from './child.ts';
@@ -10,7 +12,7 @@ import { freshFolder, type Plan } from './plan.ts';
 import { type RunShape, readListedRun, readRowShape, runShape } from './run-shape.ts';
 import type { Target } from './watched-run.ts';
 
-/** CPU and commits of a server while something was done to it, and the flushes of the device meanwhile. */
+/** CPU time and commits of a server during an operation, and the device flushes in the same period. */
 export interface Cost extends Durability {
   readonly cpuMs: number;
   readonly ms: number;
@@ -24,7 +26,7 @@ export interface Arena extends AsyncDisposable {
 }
 
 export async function openArena(plan: Plan): Promise<Arena> {
-  // Ends both when the host does not come up: a process that is left would keep the benchmark from ending.
+  // Ends both processes if the host fails to start. A leftover process would keep the benchmark from exiting.
   await using starting = new AsyncDisposableStack();
   const host = starting.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url)));
   const load = starting.use(new Child<LoadCommands>(new URL('./load.ts', import.meta.url)));
@@ -40,7 +42,7 @@ export interface Hollow extends AsyncDisposable {
   readonly shape: RunShape;
 }
 
-/** A hollow server for one workflow: a real run of it is made first, and its rows and frames are copied. */
+/** Starts a hollow server for one workflow. First makes a real run and copies its rows and frames. */
 export async function openHollow(plan: Plan, arena: Arena, workflowId: string): Promise<Hollow> {
   const stream = await oneRun(arena.hostTarget, workflowId);
   const file = join(arena.hostFolder, 'cairn.db');
@@ -50,7 +52,7 @@ export async function openHollow(plan: Plan, arena: Arena, workflowId: string): 
   return { server, target: { port, key: 'none' }, shape, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Runs a workflow until it ends or waits for a person, and gives the frames of it. */
+/** Runs a workflow until it ends or waits for a person, and returns its frames. */
 async function oneRun({ port, key }: Target, workflowId: string): Promise<string> {
   const url = `http://127.0.0.1:${port}/v1/runs`;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -67,7 +69,7 @@ async function oneRun({ port, key }: Target, workflowId: string): Promise<string
   return text;
 }
 
-/** What it cost a server to have something done to it. */
+/** Measures what an operation costs a server. */
 export async function costOf<T>(
   plan: Plan,
   server: { ask(name: 'usage'): Promise<{ readonly cpuMs: number; readonly commits: number }> },

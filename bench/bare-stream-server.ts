@@ -1,4 +1,4 @@
-/** The limit of streaming: a bare `node:http` server that writes each event to every open response, and does nothing else. */
+/** The limit for streaming: a bare `node:http` server that only writes each event to every open response. */
 import { createServer, type ServerResponse } from 'node:http';
 import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { cpuMs, serveCommands } from './child.ts';
@@ -40,7 +40,7 @@ function bareCommands() {
       return { firstSeq, at };
     },
 
-    /** As fast as it goes: as many events a turn as the host commits in one transaction. */
+    /** Writes at full speed, with as many events per turn as the host commits in one transaction. */
     burst: async ({ count, perTurn }: { readonly count: number; readonly perTurn: number }): Promise<Emitted> => {
       const firstSeq = seq;
       const begin = machineMs();

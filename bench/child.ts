@@ -1,11 +1,13 @@
-/** Programs under test run in processes of their own, driven over IPC: their CPU and heap are theirs alone. */
+/**
+ * Runs each program under test in its own process, driven over IPC, so that its CPU and heap are measured in isolation.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { TerminalError } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
 
-/** What a child can be asked, by name. Inputs and answers cross as JSON. */
+/** The commands a child accepts, by name. Inputs and answers cross as JSON. */
 export type Commands = Readonly<Record<string, (input: never) => unknown>>;
 
 interface Ask {
@@ -16,13 +18,13 @@ interface Ask {
 
 type Answer = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
 
-/** Milliseconds of CPU, all threads, since the process began. */
+/** CPU milliseconds of all threads since the process started. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The child's side: answer what the parent asks until it goes away. */
+/** The child's side: answers the parent's commands until the parent disconnects. */
 export function serveCommands(commands: Commands): void {
   process.on('message', async ({ id, name, input }: Ask) => {
     try {
@@ -42,7 +44,7 @@ export class Child<C extends Commands> implements AsyncDisposable {
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   #lastId = 0;
 
-  /** `module` is the child's URL; `flags` are added to those every child gets. */
+  /** `module` is the child's URL. `flags` are added to the flags every child gets. */
   constructor(module: URL, flags: readonly string[] = []) {
     this.#file = fileURLToPath(module);
     this.#process = fork(this.#file, {

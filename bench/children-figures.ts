@@ -1,4 +1,7 @@
-/** Figures of runs that start runs: how many one supervisor gets through, and that the last costs no more than the first. */
+/**
+ * Figures for runs that start runs: the throughput of one supervisor, and whether the last child costs more than the
+ * first.
+ */
 import { type Arena, type Cost, costOf, openArena } from './arena.ts';
 import { type Figure, type Sample, totalDurability } from './figure.ts';
 import type { Group, Plan } from './plan.ts';
@@ -6,7 +9,7 @@ import { treeSizes } from './tree-load.ts';
 
 /** A difference under this is noise on a shared machine. */
 const FLAT = 1.2;
-/** A child is a run, with what its parent writes about it. */
+/** A child costs one run plus the rows its parent writes about it. */
 const SHARE_OF_A_RUN = 0.25;
 
 export const childrenGroup: Group = {
@@ -20,7 +23,7 @@ async function childrenFigures(plan: Plan): Promise<readonly Figure[]> {
   await using arena = await openArena(plan);
   const size = plan.quick ? treeSizes.quick : treeSizes.full;
   const rounds: Round[] = [];
-  // The first pass is for the compilers.
+  // The first pass warms up the JIT.
   await round(plan, arena, treeSizes.quick);
   for (let n = 0; n < plan.rounds; n++) rounds.push(await round(plan, arena, size));
   const durability = totalDurability(rounds.map(({ cost }) => cost));
@@ -57,7 +60,7 @@ async function round(plan: Plan, arena: Arena, size: number): Promise<Round> {
   const one = await cpuPerChild(plan, arena, treeSizes.one);
   const count = Math.min(size, 5_000);
   const aloneMs = await host.ask('timeWorkers', { count });
-  // A tree that lost a run is no tree.
+  // A missing run invalidates the figure.
   const isWhole = large.result.children === size;
   const value = isWhole ? (size / large.result.ms) * 1000 : Number.NaN;
   const rate = { value, limit: (count / aloneMs) * 1000 };

@@ -1,4 +1,4 @@
-/** `npm run bench:compare`: measures this checkout and another one in turns, and says which figures got worse. */
+/** `npm run bench:compare`: measures this checkout and another one alternately, and reports which figures got worse. */
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -42,13 +42,13 @@ async function measured(checkout: string, args: readonly string[]): Promise<read
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  // 1 means that a figure missed its own target, which is not what is asked here.
+  // Exit code 1 means that a figure missed its own target, which does not matter here.
   const code = await new Promise<number | null>((done) => child.on('close', done));
   if (code !== 0 && code !== 1) throw new Error(`The benchmarks of ${checkout} ended with ${code}.`);
   return said.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
-/** A target written as "ratio >= 0.5" says what is compared and which way is better. */
+/** A target such as "ratio >= 0.5" defines what is compared and which direction is better. */
 function changeOf(name: string, here: readonly Line[], there: readonly Line[]): Change {
   const bar = here[0]?.bar ?? '';
   const what = bar.startsWith('ratio') ? 'ratio' : 'value';
@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   const here: Line[] = [];
   const there: Line[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // Who goes first alternates, so that a machine that slows down hurts both alike.
+    // The order alternates, so that a machine that slows down affects both checkouts equally.
     for (const isOurs of round % 2 === 0 ? [false, true] : [true, false]) {
       process.stderr.write(`round ${round + 1} of ${rounds}: ${isOurs ? 'this checkout' : 'the other one'}\n`);
       (isOurs ? here : there).push(...(await measured(isOurs ? ours : theirs, args)));

@@ -1,4 +1,4 @@
-/** Counts the cache flushes of the disk under a folder, so that a fast number cannot come from skipped syncs. */
+/** Counts the cache flushes of the disk under a folder, so that skipped syncs cannot produce a fast number. */
 import { existsSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
@@ -6,7 +6,7 @@ import { TerminalError } from '@cairn/protocol';
 export interface FlushCounter {
   /** Name of the block device, e.g. `vda`. */
   readonly device: string;
-  /** Flush requests the device has completed since it was attached; other programs' flushes are in it too. */
+  /** Flush requests the device has completed since it was attached, including those of other programs. */
   read(): number;
 }
 
@@ -14,7 +14,7 @@ const IN_MEMORY_FILE_SYSTEMS: Readonly<Record<number, string>> = { 16914836: 'tm
 /** Position of "flush requests completed" in a line of /proc/diskstats (Linux 5.5 and later). */
 const FLUSH_COLUMN = 18;
 
-/** Refuses a folder in memory and a device without a flush counter: there a durable figure would prove nothing. */
+/** Rejects an in-memory folder and a device without a flush counter: a durability figure would prove nothing there. */
 export function openFlushCounter(folder: string): FlushCounter {
   const memory = IN_MEMORY_FILE_SYSTEMS[statfsSync(folder).type];
   if (memory !== undefined) {
@@ -34,7 +34,7 @@ export function openFlushCounter(folder: string): FlushCounter {
   return { device, read: () => Number(diskLine(number)?.[FLUSH_COLUMN]) };
 }
 
-/** `major:minor` of the whole disk, since the kernel counts flushes there and not on the partition. */
+/** `major:minor` of the whole disk. The kernel counts flushes per disk, not per partition. */
 function diskOf(dev: number): string | null {
   const major = (dev >> 8) & 0xfff;
   const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);

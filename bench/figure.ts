@@ -1,21 +1,21 @@
-/** A figure: what was measured, the limit measured beside it, and whether it reaches its bar. */
+/** A figure: a measured value, the limit measured beside it, and whether it reaches its bar. */
 import { availableParallelism } from 'node:os';
 import { median } from './statistics.ts';
 
-/** What a figure must reach: its value, or its ratio to the limit, at least or at most (or strictly under) an amount. */
+/** The bar of a figure: its value, or its ratio to the limit, at least, at most, or strictly under an amount. */
 export interface Bar {
   readonly of: 'value' | 'ratio';
   readonly is: '>=' | '<=' | '<';
   readonly amount: number;
 }
 
-/** One round: the figure and its limit, taken next to each other in time. */
+/** One round: the figure and its limit, measured back to back. */
 export interface Sample {
   readonly value: number;
   readonly limit: number;
 }
 
-/** Commits that were acknowledged while a figure was taken, and cache flushes the device completed meanwhile. */
+/** Commits acknowledged during a measurement, and cache flushes the device completed in the same period. */
 export interface Durability {
   readonly commits: number;
   readonly flushes: number;
@@ -27,9 +27,9 @@ export interface Figure {
   readonly limitName: string;
   readonly bar: Bar;
   readonly samples: readonly Sample[];
-  /** Present for figures that claim durability: they fail when the device flushed less often than was committed. */
+  /** Set for figures that claim durability. They fail if the device flushed fewer times than the server committed. */
   readonly durability?: Durability;
-  /** What a reader must know to judge the number, e.g. that the load generator had no core left. */
+  /** Notes needed to judge the number, e.g. that the load generator had no spare core. */
   readonly notes?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface FigureLine {
   readonly ratio: number;
   readonly bar: string;
   readonly pass: boolean;
-  /** Lowest and highest round of what the bar judges. */
+  /** Lowest and highest round of the value the bar judges. */
   readonly range: readonly [number, number];
   readonly flushes?: number;
   readonly commits?: number;
@@ -54,11 +54,13 @@ export interface FigureLine {
   readonly rounds: number;
 }
 
-/** Medians over the rounds; the ratio is the median of each round's own ratio, so that drift between rounds cancels. */
+/**
+ * Medians over the rounds. The ratio is the median of the per-round ratios, so that drift between rounds cancels out.
+ */
 export function figureLine(figure: Figure): FigureLine {
   const { bar, samples, durability } = figure;
   const judged = samples.map((sample) => (bar.of === 'value' ? sample.value : sample.value / sample.limit));
-  // One round that could not be measured spoils the figure: a median would hide it.
+  // One unmeasurable round fails the figure, because a median would hide it.
   const reached = !judged.some(Number.isNaN) && reaches(median(judged), bar);
   const durable = durability === undefined || (durability.commits > 0 && durability.flushes >= durability.commits);
   const notes = [...(figure.notes ?? []), ...(durable ? [] : ['fewer device flushes than commits: not durable'])];
@@ -84,7 +86,7 @@ export function figureLine(figure: Figure): FigureLine {
   };
 }
 
-/** What all rounds of a figure committed and flushed. */
+/** Commits and flushes summed over all rounds of a figure. */
 export function totalDurability(parts: readonly Durability[]): Durability {
   const sum = (pick: (part: Durability) => number) => parts.reduce((all, part) => all + pick(part), 0);
   return { commits: sum((part) => part.commits), flushes: sum((part) => part.flushes) };
@@ -101,7 +103,7 @@ function reaches(amount: number, bar: Bar): boolean {
   }
 }
 
-/** Four significant digits: more would claim a precision that a shared machine does not have. */
+/** Four significant digits: a shared machine does not measure more precisely. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

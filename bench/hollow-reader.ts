@@ -1,4 +1,4 @@
-/** The limit of reading: the rows of a store's own file, spliced into frames and sent, with nothing else done. */
+/** The limit for reading: splices rows from the store's own file into frames and sends them, with no other work. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ const doc = ([seq, at, type, payload]: FrameRow): string =>
 
 const frame = (row: FrameRow): string => `id: ${row[0]}\nevent: ${row[2]}\ndata: ${doc(row)}\n\n`;
 
-/** Serves one run: all of it as a stream at `/events`, what follows a seq at `/after/<seq>`. */
+/** Serves one run: the whole run as a stream at `/events`, and the events after a seq at `/after/<seq>`. */
 async function serve({ file, runId }: { readonly file: string; readonly runId: string }): Promise<number> {
   const db = new DatabaseSync(file, { readOnly: true });
   const run = Number(db.prepare('SELECT key FROM runs WHERE id = ?').get(runId)?.key);

@@ -1,4 +1,4 @@
-/** The limit of the host: a server that thinks nothing, and only group-commits and streams the rows a real run has. */
+/** The limit for the host: a server without logic that only group-commits and streams the rows of a real run. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { portOf } from '../packages/host/test/kit/port-of.ts';
@@ -15,7 +15,7 @@ interface HollowRun {
   ended: boolean;
 }
 
-/** Writes of one turn of the event loop share a commit, as in the store. */
+/** Writes in the same event-loop turn share a commit, as in the store. */
 class GroupCommit {
   readonly #rows: RawRows;
   #queue: { readonly put: () => void; readonly done: () => void }[] = [];

@@ -1,4 +1,4 @@
-/** The host under test: the real one, in a process of its own, that can be asked what it has used. */
+/** The host under test: a real host in its own process that reports its resource use. */
 import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
@@ -16,21 +16,21 @@ import { STEP_NAME, workflows } from './workflows.ts';
 
 const TENANT = 'bench';
 const KEY = 'bench-key-0123456789abcdef';
-/** Steps at the end of a run whose times are given. */
+/** Number of steps at the end of a run whose times are reported. */
 const LAST_STEPS = 150;
 
 export interface TimedRun {
   readonly runId: RunId;
   readonly events: number;
-  /** Those an ordinary client sees. */
+  /** Events visible to an ordinary client. */
   readonly clientEvents: number;
-  /** From the call that starts it until its terminal event is durable. */
+  /** Time from the start call until the terminal event is durable. */
   readonly ms: number;
-  /** Time between the results of one step and the next, for the last steps of the run. */
+  /** Time between the results of consecutive steps, for the last steps of the run. */
   readonly lastStepsMs: readonly number[];
 }
 
-/** About 220 bytes of result, at once. */
+/** Returns about 220 bytes immediately. */
 const step = defineStep({
   name: STEP_NAME,
   safety: 'idempotent',
@@ -61,14 +61,14 @@ function hostCommands() {
 
     usage: () => ({ cpuMs: cpuMs(), commits: present(running).store.stats().commits }),
 
-    /** Heap in use once everything that can be collected is. */
+    /** Heap in use after a full garbage collection. */
     heapBytes: (): number => {
       present(globalThis.gc)();
       present(globalThis.gc)();
       return process.memoryUsage().heapUsed;
     },
 
-    /** A run that waits for a person, so that nothing is written to it but what the benchmark writes. */
+    /** Starts a run that waits for a person, so that only the benchmark writes to it. */
     waitingRun: async () => {
       const { engine, store } = present(running);
       const { runId } = await engine.start({ tenant: TENANT, workflowId: 'bench-gate', inputs: {}, options: {} });
@@ -78,7 +78,7 @@ function hostCommands() {
     emit: ({ runId, count, everyMs }: StreamLoad & { readonly everyMs: number }) =>
       emitted(present(running).store, runId, (append) => paced(count, everyMs, () => append(1))),
 
-    /** As fast as it goes: several appends of a step's size under way, as from a run with many branches. */
+    /** Writes at full speed with several step-sized appends in flight, like a run with many branches. */
     burst: ({ runId, count }: StreamLoad) =>
       emitted(present(running).store, runId, async (append) => {
         for (let made = 0; made < count; made += BURST_ROWS * BURST_APPENDS) {
@@ -86,7 +86,7 @@ function hostCommands() {
         }
       }),
 
-    /** Starts a run of an agent; `agentTimes` waits for its end. */
+    /** Starts an agent run. `agentTimes` waits for its end. */
     startAgent: async ({ workflowId }: { readonly workflowId: string }) => {
       const { engine, store } = present(running);
       const { runId, times } = await startAgentRun(engine, store, TENANT, workflowId);
@@ -97,7 +97,7 @@ function hostCommands() {
     agentTimes: () => present(agentRun),
 
     bareTurns: async (): Promise<BareTurns> => {
-      // Once more than it counts: the first is for the compilers, as the runs of the host before this were.
+      // One uncounted extra pass warms up the JIT, as earlier runs did for the host.
       await bareTurns();
       return bareTurns();
     },
@@ -114,11 +114,11 @@ interface StreamLoad {
   readonly count: number;
 }
 
-/** Rows of one append and appends under way in a burst. */
+/** Rows per append and appends in flight during a burst. */
 const BURST_ROWS = 4;
 const BURST_APPENDS = 16;
 
-/** Appends rows to a run and gives the instant at which each was committed. */
+/** Appends rows to a run and returns the commit time of each. */
 async function emitted(
   { log }: SqliteStore,
   runId: RunId,
@@ -126,7 +126,7 @@ async function emitted(
 ): Promise<Emitted> {
   const at: number[] = [];
   let firstSeq = -1;
-  // The feed sends what it was told in a microtask: once every follower, this one too, has been told.
+  // The feed sends in a microtask, after every follower, including this one, has been notified.
   const stop = log.follow((commit) => {
     if (commit.runId !== runId) return;
     if (firstSeq < 0) firstSeq = present(commit.rows[0]).seq;

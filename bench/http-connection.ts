@@ -1,4 +1,7 @@
-/** One kept-alive HTTP/1.1 connection that does as little as possible, so that the load generator is not what is measured. */
+/**
+ * One keep-alive HTTP/1.1 connection with minimal overhead, so that the load generator does not distort the
+ * measurement.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { TerminalError } from '@cairn/protocol';
@@ -6,11 +9,11 @@ import { present } from '../packages/host/test/kit/present.ts';
 
 export interface Reply {
   readonly status: number;
-  /** The body as it crossed the wire, chunk sizes included; empty when it was given to `onBytes`. */
+  /** The raw body, including chunk sizes. Empty when `onBytes` received it. */
   readonly body: string;
 }
 
-/** How a body ends: after so many bytes, or with the last chunk. */
+/** How a body ends: after a byte count, or with the last chunk. */
 type BodyEnd = { readonly length: number } | 'last-chunk';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -24,7 +27,7 @@ export class HttpConnection {
     this.#port = port;
   }
 
-  /** One request at a time. With `onBytes` the body is handed over as it arrives and not kept. */
+  /** Sends one request at a time. With `onBytes`, the body is passed on as it arrives and not kept. */
   async send(request: string, onBytes?: (bytes: Buffer) => void): Promise<Reply> {
     const socket = await this.#connected();
     return new Promise((resolve, reject) => {
@@ -50,7 +53,7 @@ export class HttpConnection {
     if (this.#socket !== null && !this.#socket.destroyed && this.#socket.writable) return this.#socket;
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
     await once(socket, 'connect');
-    // Errors end in 'close', which the request that waits reports.
+    // Errors end in 'close', which the pending request reports.
     socket.on('error', () => {});
     this.#socket = socket;
     return socket;
@@ -80,7 +83,7 @@ class ReplyReader {
     if (this.#ended(body)) this.#done({ status: this.#status, body: Buffer.concat(this.#kept).toString() });
   }
 
-  /** Gives the bytes after the head, or null while the head is not complete. */
+  /** Returns the bytes after the head, or null while the head is incomplete. */
   #takeHead(bytes: Buffer): Buffer | null {
     this.#tail = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes]);
     const at = this.#tail.indexOf(HEAD_END);
@@ -102,7 +105,7 @@ class ReplyReader {
   }
 }
 
-/** The text of a request with a bearer key. */
+/** Builds the text of a request with a bearer key. */
 export function requestText(request: {
   readonly method: string;
   readonly path: string;

@@ -1,9 +1,12 @@
-/** The run list of the hollow server: the same row and indexes as the host keeps, written when a run begins and when it ends. */
+/**
+ * The run list of the hollow server: the same row and indexes as the host's, written when a run starts and when it
+ * ends.
+ */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { present } from '../packages/host/test/kit/present.ts';
 import type { ListedRun } from './run-shape.ts';
 
-/** What differs between two runs, and between a run that is under way and one that has ended. */
+/** Columns that differ between two runs, and between a run in progress and an ended one. */
 const OWN = ['key', 'id', 'context'];
 const UNDER_WAY: Readonly<Record<string, SQLOutputValue>> = {
   status: 'running',

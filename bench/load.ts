@@ -1,4 +1,4 @@
-/** The load generator: a process of its own that drives a server in closed loop and checks what comes back. */
+/** The load generator: a separate process that drives a server in a closed loop and checks the responses. */
 import { Agent } from 'node:http';
 import { TerminalError } from '@cairn/protocol';
 import { cpuMs, serveCommands } from './child.ts';
@@ -18,14 +18,14 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Cores the load generator used; near 1 it was the limit itself. */
+  /** Cores the load generator used. Near 1, the generator itself is the bottleneck. */
   readonly clientCores: number;
 }
 
 const DATA_LINE = Buffer.from('\ndata: ');
 
 const commands = {
-  /** Create a run and watch it to its end as a user's program would, checking every event; `count` times. */
+  /** Creates a run and watches it to its end as a user's program would, checking every event; `count` times. */
   watchedRuns: async ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> => {
     const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
     const watch = () => watchRun(agent, target, workflowId);
@@ -37,7 +37,7 @@ const commands = {
     return result;
   },
 
-  /** The same by a client that does next to nothing, so that it is not what is measured: bare sockets, and only the end of the stream is looked for. */
+  /** The same with minimal client overhead: bare sockets that only look for the end of the stream. */
   runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
     closedLoop(target, concurrency, count, async (connection) => {
       const runId = await createRun(connection, target, workflowId);
@@ -49,13 +49,13 @@ const commands = {
       }
     }),
 
-  /** Only create runs. */
+  /** Creates runs without watching them. */
   creates: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
     closedLoop(target, concurrency, count, async (connection) => {
       await createRun(connection, target, workflowId);
     }),
 
-  /** The same GET again and again, one at a time; gives the last body so that the caller can check it. */
+  /** Repeats the same GET, one at a time. Returns the last body so that the caller can check it. */
   reads: async (load: { readonly target: Target; readonly path: string; readonly count: number }) => {
     const request = requestText({ method: 'GET', path: load.path, key: load.target.key });
     let body = '';
@@ -65,7 +65,7 @@ const commands = {
     return { ...result, body };
   },
 
-  /** Read one stream to its end as fast as it comes, counting events. */
+  /** Reads one stream to its end at full speed and counts events. */
   stream: async ({ target, path }: { readonly target: Target; readonly path: string }) => {
     const connection = new HttpConnection(target.port);
     const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
@@ -89,7 +89,7 @@ async function createRun(connection: HttpConnection, target: Target, workflowId:
   return (JSON.parse(reply.body) as { readonly runId: string }).runId;
 }
 
-/** `concurrency` connections, each beginning its next piece of work when its last one is done. */
+/** `concurrency` connections. Each starts its next work item when its last one is done. */
 async function closedLoop(
   target: Target,
   concurrency: number,
@@ -105,7 +105,7 @@ async function closedLoop(
   return result;
 }
 
-/** Each client begins its next piece of work when its last one is done, until all have done `count` together. */
+/** Each client starts its next work item when its last one is done, until all clients together have done `count`. */
 async function loop(clients: readonly (() => Promise<void>)[], count: number): Promise<LoadResult> {
   const latencies: number[] = [];
   let left = count;
@@ -128,7 +128,7 @@ async function loop(clients: readonly (() => Promise<void>)[], count: number): P
   };
 }
 
-/** Counts a byte sequence in a stream, also where it lies across two pieces. */
+/** Counts a byte sequence in a stream, including occurrences that span two chunks. */
 function countMarks(mark: Buffer): { take(bytes: Buffer): void; count(): number } {
   let carry = Buffer.alloc(0);
   let found = 0;

@@ -1,4 +1,4 @@
-/** Figures of the log alone: durable appends through the store beside bare `node:sqlite` with the same rows. */
+/** Figures for the log alone: durable appends through the store, beside bare `node:sqlite` writing the same rows. */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { type RowShape, readRowShape } from './run-shape.ts';
 import { percentile } from './statistics.ts';
 
 const ROWS_PER_APPEND = 4;
-/** Appends under way in the one long run. */
+/** Appends in flight for the single long run. */
 const WINDOW = 64;
 const LONE_BLOCK = 50;
 
@@ -34,7 +34,7 @@ async function logFigures(plan: Plan): Promise<readonly Figure[]> {
   ];
 }
 
-/** Compiles both paths, and takes the table and rows that the raw side copies from what the store wrote. */
+/** Warms up both paths, and takes the table and rows for the raw side from what the store wrote. */
 async function warmUp(plan: Plan): Promise<RowShape> {
   const folder = freshFolder(plan, 'warm');
   const store = await openMeasuredStore(folder);
@@ -50,7 +50,7 @@ async function warmUp(plan: Plan): Promise<RowShape> {
 interface Throughput {
   readonly name: string;
   readonly bar: Bar;
-  /** 1: one run with a window of appends; more: a run for each writer. */
+  /** 1: one run with a window of appends. More: one run per writer. */
   readonly writers: number;
 }
 
@@ -139,7 +139,7 @@ async function loopDelay(plan: Plan, shape: RowShape): Promise<Figure> {
   };
 }
 
-/** Opens a store in a folder of its own, counts commits and flushes around the work, closes it. */
+/** Opens a store in its own folder, counts commits and flushes during the work, then closes the store. */
 async function withStore<T>(plan: Plan, work: (store: SqliteStore) => Promise<T>) {
   const store = await openMeasuredStore(freshFolder(plan, 'store'));
   const before = store.stats();
@@ -153,7 +153,7 @@ async function withStore<T>(plan: Plan, work: (store: SqliteStore) => Promise<T>
   return { result, rowsPerCommit, durability: { commits, flushes } };
 }
 
-/** Commits of `batch` rows, spread over `runs` runs in groups of one append, until the time is up. */
+/** Commits `batch` rows at a time, spread over `runs` runs in groups of one append, until the time is up. */
 async function rawBatches(
   raw: RawRows,
   load: { readonly batch: number; readonly runs: number; readonly ms: number },
@@ -179,7 +179,7 @@ async function rawBatches(
   return { rowsPerSecond: (rows / took) * 1000, loopP99Ms: loop.percentile(99) / 1e6 };
 }
 
-/** How long one commit of the rows of one append takes, in ms. */
+/** Measures one commit of the rows of one append, in ms. */
 function bareCommit(raw: RawRows, append: number): number {
   const begin = performance.now();
   raw.begin();

@@ -1,4 +1,4 @@
-/** Appends through a store, as an engine would make them: the rows of one step at a time. */
+/** Appends to a store the way an engine does: the rows of one step at a time. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Audience, ContextId, RunId } from '@cairn/protocol';
 import type { Append } from '../packages/host/src/log/ports/event-log.ts';
@@ -12,10 +12,13 @@ const body = (fields: object, size: number): string => {
 };
 
 const AT = 1_700_000_000_000;
-/** The path a run walks round and round, so that its current node changes with every append as it does in a real one. */
+/** The path a run repeats, so that its current node changes with every append, as in a real run. */
 const PATH = Array.from({ length: 10 }, (_, n) => `step-${n}`);
 
-/** The four rows between two steps of a run; payloads of about 300 bytes, a task face where such a row has one. */
+/**
+ * The four rows between two steps of a run, with payloads of about 300 bytes and a task face where the row type has
+ * one.
+ */
 function stepRows(ended: string, begun: string): readonly NewRow[] {
   const returned = { nodeId: ended, callId: `${ended}#0`, attempt: 1, outcome: {} };
   const completed = { nodeId: ended, outputs: {}, durationMs: 1, edges: { next: 'taken' } };
@@ -44,7 +47,7 @@ const firstRow: NewRow = {
 
 const walk = PATH.map((node, n) => stepRows(node, present(PATH[(n + 1) % PATH.length])));
 
-/** One run that only grows. Its first append creates it. */
+/** A run that only grows. Its first append creates it. */
 class GrowingRun {
   readonly #store: Store;
   readonly #appends: readonly Append[];
@@ -54,7 +57,7 @@ class GrowingRun {
   constructor(store: Store, name: string, rowsPerAppend: number) {
     const runId = `run_${name}` as RunId;
     this.#store = store;
-    // Two rows are the last two, those that move the current node on.
+    // With two rows per append, these are the last two, which advance the current node.
     this.#appends = walk.map((rows) => ({ runId, rows: rows.slice(-rowsPerAppend) }));
     const create = { tenant: 'bench', contextId: `ctx_${name}` as ContextId, originRunId: runId };
     this.#first = { runId, rows: [firstRow, ...present(this.#appends[0]).rows], create };
@@ -73,7 +76,7 @@ export interface AppendRate {
   readonly loopP99Ms: number;
 }
 
-/** Many runs at once, each waiting for its append before the next; counts rows acknowledged within `ms`. */
+/** Many concurrent runs, each waiting for its append before the next. Counts rows acknowledged within `ms`. */
 export async function appendToManyRuns(
   store: Store,
   load: { readonly writers: number; readonly rowsPerAppend: number; readonly ms: number },
@@ -94,7 +97,7 @@ export async function appendToManyRuns(
   });
 }
 
-/** One run that is written as fast as it takes rows: a bounded number of appends is under way at any time. */
+/** Writes one run at full speed, with a bounded number of appends in flight. */
 export async function appendToOneRun(
   store: Store,
   load: { readonly window: number; readonly rowsPerAppend: number; readonly ms: number },
@@ -114,7 +117,7 @@ export async function appendToOneRun(
   });
 }
 
-/** A run with nobody else around: how long each of `count` appends takes, in ms. */
+/** Measures a run without other load: the time of each of `count` appends, in ms. */
 export function loneRun(store: Store, rowsPerAppend: number): (count: number) => Promise<readonly number[]> {
   const run = new GrowingRun(store, 'lone', rowsPerAppend);
   return async (count) => {

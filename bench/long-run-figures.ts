@@ -1,4 +1,4 @@
-/** Figures of one very long run: what an event, a step, a snapshot and a read cost must not grow with the run. */
+/** Figures for one very long run: the cost of an event, a step, a snapshot and a read must not grow with the run. */
 import { join } from 'node:path';
 import { present } from '../packages/host/test/kit/present.ts';
 import { type Arena, costOf, openArena } from './arena.ts';
@@ -42,7 +42,7 @@ interface Reads {
   readonly bare: Target;
 }
 
-/** Runs one after the other; the last of them, and the events per second of all. */
+/** Runs one after the other. Returns the last run, and the events per second over all. */
 async function timeRuns(arena: Arena, workflowId: string, count: number) {
   let run: TimedRun | undefined;
   let events = 0;
@@ -84,7 +84,7 @@ async function rateFigure(plan: Plan, arena: Arena, long: number) {
   return { figure, longRun: present(longRun), shortRun: present(shortRun) };
 }
 
-/** The last steps of a long run beside those of short ones, each step with its own durable commit. */
+/** Compares the last steps of a long run with those of short runs. Each step has its own durable commit. */
 async function stepFigure(plan: Plan, arena: Arena, long: number): Promise<Figure> {
   const samples: Sample[] = [];
   const durability: Durability[] = [];
@@ -130,7 +130,7 @@ async function snapshotFigure({ plan, arena, longRun, shortRun }: Reads): Promis
 async function catchUpFigure({ plan, arena, longRun, bare }: Reads): Promise<Figure> {
   const rate = async (target: Target, path: string) => {
     const { events, ms } = await arena.load.ask('stream', { target, path });
-    // Short of an event the figure is worth nothing.
+    // A missing event invalidates the figure.
     return events === longRun.clientEvents ? (events / ms) * 1000 : Number.NaN;
   };
   const samples: Sample[] = [];

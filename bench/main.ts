@@ -1,4 +1,4 @@
-/** `npm run bench`: measures each figure beside its limit and prints one JSON line per figure on stdout. */
+/** `npm run bench`: measures each figure beside its limit and prints one JSON line per figure to stdout. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   return lines.every((line) => line.pass) ? 0 : 1;
 }
 
-/** The groups to run, each with the figures to print. */
+/** Selects the groups to run, each with the figures to print. */
 function choose(names: readonly string[]): readonly { readonly group: Group; readonly figures: readonly string[] }[] {
   const known = groups.flatMap((group) => [group.name, ...group.figures]);
   const unknown = names.find((name) => !known.includes(name));
@@ -106,7 +106,10 @@ async function measure(
   return lines;
 }
 
-/** The counter cannot tell whose flushes it counts: with others at work it proves less, and the lines say so. */
+/**
+ * The counter cannot attribute flushes to a process. If other programs also flush, it proves less, and the lines say
+ * so.
+ */
 async function strangersNote(plan: Plan): Promise<readonly string[]> {
   const before = plan.flushes.read();
   await setTimeout(1000);

@@ -1,4 +1,6 @@
-/** The store that is measured: as the host opens it, with faults shown at once, since they would spoil the numbers. */
+/**
+ * The measured store: opened as the host opens it. Reports faults immediately, since they would distort the numbers.
+ */
 import { openSqliteStore } from '../packages/host/src/log/sqlite/open.ts';
 import type { SqliteStore } from '../packages/host/src/log/sqlite/store.ts';
 

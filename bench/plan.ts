@@ -1,14 +1,14 @@
-/** What every group of figures gets: where to write, how long to measure, whom to tell. */
+/** Input of every figure group: where to write, how long to measure, where to report. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FlushCounter } from './device-flushes.ts';
 import type { Figure } from './figure.ts';
 
 export interface Plan {
-  /** On the disk whose flushes are counted; emptied when the benchmark ends. */
+  /** Lies on the disk whose flushes are counted. Emptied when the benchmark ends. */
   readonly folder: string;
   readonly flushes: FlushCounter;
-  /** Fewer and shorter rounds: shows that everything works, not what it reaches. */
+  /** Fewer and shorter rounds: proves that everything works, not how fast it is. */
   readonly quick: boolean;
   readonly rounds: number;
   readonly progress: (text: string) => void;
@@ -17,12 +17,12 @@ export interface Plan {
 export interface Group {
   readonly name: string;
   readonly about: string;
-  /** Names of the figures it gives. */
+  /** Names of the figures the group produces. */
   readonly figures: readonly string[];
   run(plan: Plan): Promise<readonly Figure[]>;
 }
 
-/** A new empty folder for one store. */
+/** Creates an empty folder for one store. */
 export function freshFolder(plan: Plan, name: string): string {
   return mkdtempSync(join(plan.folder, `${name}-`));
 }

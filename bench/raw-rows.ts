@@ -1,9 +1,11 @@
-/** The limit of the store: the same rows into the same table by bare `node:sqlite`, with nothing checked or computed. */
+/**
+ * The limit for the store: the same rows into the same table through bare `node:sqlite`, with no checks or computation.
+ */
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { present } from '../packages/host/test/kit/present.ts';
 import type { RowShape } from './run-shape.ts';
 
-/** Pages of WAL between checkpoints: long enough that a checkpoint is rare, as measured for the raw limit. */
+/** WAL pages between checkpoints: enough that checkpoints are rare, as measured for the raw limit. */
 const CHECKPOINT_PAGES = 16_000;
 
 export class RawRows implements Disposable {
@@ -38,7 +40,7 @@ export class RawRows implements Disposable {
     this.db.exec('BEGIN IMMEDIATE');
   }
 
-  /** Writes the row at `index` of the shape (which wraps around) as this run's `seq`. */
+  /** Writes the row at `index` of the shape (wrapping around) as this run's `seq`. */
   put(index: number, run: number, seq: number): void {
     const row = present(this.#values[index % this.#values.length]);
     row[this.#cursorAt] = ++this.#cursor;

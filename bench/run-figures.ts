@@ -1,4 +1,6 @@
-/** Figures of whole runs over HTTP: ten steps, each recorded before the next begins, from create to the terminal event. */
+/**
+ * Figures for whole runs over HTTP: ten steps, each recorded before the next starts, from create to the terminal event.
+ */
 import { type Arena, type Cost, costOf, type Hollow, openArena, openHollow } from './arena.ts';
 import { type Figure, type Sample, totalDurability } from './figure.ts';
 import type { LoadResult } from './load.ts';
@@ -7,7 +9,7 @@ import type { Target } from './watched-run.ts';
 
 const WORKFLOW = 'bench-ten-steps';
 
-/** More than elsewhere: a round is over in a second or two, and one in which the machine did something else must not decide. */
+/** More rounds than elsewhere: a round takes a second or two, and one disturbed round must not decide the figure. */
 const ROUNDS = 7;
 
 export const runGroup: Group = {
@@ -31,8 +33,9 @@ async function runFigures(plan: Plan): Promise<readonly Figure[]> {
   await using arena = await openArena(plan);
   await using hollow = await openHollow(plan, arena, WORKFLOW);
   plan.progress(`  a run: ${hollow.shape.rows.rows.length} rows in ${hollow.shape.commits.length} dependent commits`);
-  // Nothing is measured of a host that loses, repeats or reorders an event; and CPU per run falls until the compiler is done,
-  // which `--trace-opt` shows to be after 11,000 runs: 68 functions from 10,000 to 11,000, then one to eight in each thousand.
+  // Refuses to measure a host that loses, repeats or reorders an event. CPU per run falls until the JIT is done, which
+  // `--trace-opt` shows to be after 11,000 runs: 68 functions from 10,000 to 11,000, then one to eight in each
+  // thousand.
   const checked = { workflowId: WORKFLOW, concurrency: 16, count: plan.quick ? 300 : 12_000 };
   for (const { target } of [{ target: arena.hostTarget }, hollow]) {
     await arena.load.ask('watchedRuns', { target, ...checked });
@@ -104,7 +107,7 @@ function latencyFigure(rounds: readonly Round[]): Figure {
   };
 }
 
-/** A client without a core to spare flatters the slower server: say so. */
+/** A client without a spare core makes the slower server look better; the note says so. */
 function clientNotes(rounds: readonly Round[]): readonly string[] {
   const cores = Math.max(...rounds.flatMap(({ host, hollow }) => [host.clientCores, hollow.clientCores]));
   return cores < 0.9 ? [] : [`the load generator used up to ${cores.toFixed(2)} cores`];

@@ -1,9 +1,9 @@
-/** What a real run looks like on disk and on the wire, so that the hollow programs move the same bytes. */
+/** The shape of a real run on disk and on the wire, so that the hollow programs move the same bytes. */
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { TerminalError } from '@cairn/protocol';
 import { query } from '../packages/host/src/log/sqlite/query.ts';
 
-/** Rows of the store's event table, and the statements that make that table. */
+/** Rows of the store's event table, and the statements that create that table. */
 export interface RowShape {
   readonly schema: readonly string[];
   readonly columns: readonly string[];
@@ -11,22 +11,22 @@ export interface RowShape {
   readonly rows: readonly (readonly SQLOutputValue[])[];
 }
 
-/** The row of the run list, which the host writes with a run's first event and changes with its last. */
+/** The row in the run list. The host writes it with a run's first event and updates it with the last. */
 export interface ListedRun {
   readonly schema: readonly string[];
   readonly columns: readonly string[];
-  /** As it is once the run has ended. */
+  /** The row after the run has ended. */
   readonly row: readonly SQLOutputValue[];
 }
 
-/** The rows of a run in the commits it needs, each with the frames a client gets of it. */
+/** The rows of a run, grouped into the commits it needs, each with the frames a client receives for it. */
 export interface RunShape {
   readonly rows: RowShape;
   readonly listed: ListedRun;
   readonly commits: readonly { readonly from: number; readonly to: number; readonly frames: string }[];
 }
 
-/** Reads the newest run's rows from a store's file; the store may be open. */
+/** Reads the newest run's rows from a store's file. The store may be open. */
 export function readRowShape(file: string): RowShape {
   using db = new DatabaseSync(file, { readOnly: true });
   const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'events' AND sql IS NOT NULL").all();
@@ -58,8 +58,8 @@ const columnsOf = (db: DatabaseSync, sql: string): readonly string[] =>
     .map(({ name }) => name ?? '');
 
 /**
- * Cuts a run into the fewest commits that still make every step's request durable before its effect begins:
- * one to create it, then one per step. `stream` is what a client reads of the run.
+ * Splits a run into the fewest commits that still make every step's request durable before its effect begins: one to
+ * create the run, then one per step. `stream` is the client's stream of the run.
  */
 export function runShape(rows: RowShape, listed: ListedRun, stream: string): RunShape {
   const frames = framesBySequence(stream);

@@ -1,6 +1,8 @@
-import { present } from '../packages/host/test/kit/present.ts'; /** The few numbers a benchmark reduces its samples to; in one place so that every figure means the same by "median". */
+import { present } from '../packages/host/test/kit/present.ts';
 
-/** The value below which the share `p` (0 to 1) of the samples lie, by the nearest-rank rule. */
+// Reduces benchmark samples to single numbers, so that every figure means the same by "median".
+
+/** The nearest-rank percentile: the value below which the share `p` (0 to 1) of the samples lies. */
 export function percentile(samples: readonly number[], p: number): number {
   if (samples.length === 0) return Number.NaN;
   const sorted = Float64Array.from(samples).sort();
@@ -8,7 +10,7 @@ export function percentile(samples: readonly number[], p: number): number {
   return present(sorted[rank - 1]);
 }
 
-/** The middle sample; with an even number of them the mean of the two in the middle. */
+/** The middle sample, or the mean of the two middle samples for an even count. */
 export function median(samples: readonly number[]): number {
   if (samples.length === 0) return Number.NaN;
   const sorted = Float64Array.from(samples).sort();

@@ -1,4 +1,4 @@
-/** Figures of live streams: from a commit to every subscriber, beside a bare server that writes the same frames. */
+/** Figures for live streams: from a commit to every subscriber, beside a bare server that writes the same frames. */
 import { setTimeout } from 'node:timers/promises';
 import type { RunId } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
@@ -10,7 +10,7 @@ import type { Group, Plan } from './plan.ts';
 import type { Emitted } from './stream-pace.ts';
 import type { Received, ReceiverCommands } from './stream-receiver.ts';
 
-/** Subscribers of one run, how often something happens in it, and how much worse than a bare server the tail may be. */
+/** Subscribers per run, the event interval, and how much worse than a bare server the tail latency may be. */
 const paces = [
   { subscribers: 1, everyMs: 1, events: 3_000, bar: 2 },
   { subscribers: 100, everyMs: 10, events: 400, bar: 2 },
@@ -20,7 +20,7 @@ type Pace = (typeof paces)[number];
 
 const BURST_SUBSCRIBERS = 100;
 const BURST_BAR = 150_000;
-/** What the host commits in one transaction of a burst; the bare server writes as many in one turn. */
+/** Events the host commits in one transaction of a burst. The bare server writes as many per turn. */
 const BURST_TURN = 64;
 
 export const streamGroup: Group = {
@@ -52,7 +52,7 @@ async function streamFigures(plan: Plan): Promise<readonly Figure[]> {
   await using receiver = new Child<ReceiverCommands>(new URL('./stream-receiver.ts', import.meta.url));
   await using bare = new Child<BareCommands>(new URL('./bare-stream-server.ts', import.meta.url));
   const field: Field = { plan, arena, receiver, bare, barePort: await bare.ask('serve') };
-  // The first pass is for the compilers of all three.
+  // The first pass warms up the JIT of all three processes.
   const rounds = new Map<Pace | 'burst', Round[]>();
   for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
     for (const pace of paces) keep(rounds, pace, round, await pacedRound(field, pace));
@@ -110,7 +110,7 @@ async function bareSide(field: Field, count: number, emit: () => Promise<Emitted
   return measured(plan, bare, receiver, emit);
 }
 
-/** Readers that have just connected are still looking at the log. */
+/** Gives newly connected readers time to finish reading the log. */
 const settled = () => setTimeout(300);
 
 async function measured(
@@ -149,7 +149,7 @@ function burstFigure(rounds: readonly Round[]): Figure {
   };
 }
 
-/** Everything the host sent in all rounds; the limit is what was received, so that the ratio is the share that went wrong. */
+/** Everything the host sent in all rounds. The limit is what arrived, so the ratio is the share that went wrong. */
 function integrityFigure(rounds: readonly Round[]): Figure {
   const sum = (pick: (side: Side) => number) => rounds.reduce((all, { host }) => all + pick(host), 0);
   const [lost, duplicated, outOfOrder] = [sum((s) => s.lost), sum((s) => s.duplicated), sum((s) => s.outOfOrder)];
@@ -163,7 +163,7 @@ function integrityFigure(rounds: readonly Round[]): Figure {
   };
 }
 
-/** A receiver without a core to spare adds its own waiting to both sides: say so. */
+/** A receiver without a spare core adds its own delay to both sides; the note says so. */
 function receiverNotes(rounds: readonly Round[]): readonly string[] {
   const cores = Math.max(...rounds.flatMap(({ host, bare }) => [host.cores, bare.cores]));
   return cores < 0.9 ? [] : [`the receiver used up to ${cores.toFixed(2)} cores`];

@@ -1,4 +1,4 @@
-/** The receiving end of the stream figures: a process of its own with many subscribers that count every frame they get. */
+/** The receiver for the stream figures: a separate process with many subscribers that count every frame. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -10,23 +10,23 @@ import { percentile } from './statistics.ts';
 import { type Emitted, machineMs } from './stream-pace.ts';
 import type { Target } from './watched-run.ts';
 
-/** How long the last frames may take. */
+/** Maximum wait for the last frames. */
 const PATIENCE_MS = 20_000;
 
 export interface Received {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly frames: number;
-  /** From the first event to the last frame of the last subscriber. */
+  /** Time from the first event to the last frame of the last subscriber. */
   readonly ms: number;
   readonly lost: number;
   readonly duplicated: number;
   readonly outOfOrder: number;
-  /** Cores this process used meanwhile. */
+  /** Cores this process used in that time. */
   readonly cores: number;
 }
 
-/** One subscriber: the sequences it got, in order, and when each was complete. */
+/** One subscriber: the sequences it received, in order, and when each was complete. */
 class Subscriber {
   readonly #socket: Socket;
   readonly seqs: number[] = [];
@@ -61,7 +61,7 @@ class Subscriber {
     }
     for (let end = all.indexOf('\n\n', from); end >= 0; end = all.indexOf('\n\n', from)) {
       const id = all.indexOf('id: ', from);
-      // A comment, or the frame after it: neither is one of ours.
+      // A block without an id is a comment. An id past `end` belongs to a later frame.
       if (id >= 0 && id < end) {
         this.seqs.push(Number.parseInt(all.slice(id + 4, id + 20), 10));
         this.at.push(now);
@@ -71,7 +71,7 @@ class Subscriber {
     this.#rest = all.slice(from);
   }
 
-  /** Gives where the body begins. */
+  /** Returns the offset at which the body begins. */
   #head(all: string): number {
     const end = all.indexOf('\r\n\r\n');
     if (end < 0) return 0;
@@ -97,7 +97,7 @@ function receiverCommands() {
       const { target, path, count, lastId } = wish;
       const head = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
       const request = lastId < 0 ? head : head.replace(/\r\n$/, `Last-Event-ID: ${lastId}\r\n\r\n`);
-      // In groups: a server takes only so many new connections at once.
+      // Connects in groups, because a server accepts a limited number of new connections at once.
       for (let begun = 0; begun < count; begun += 100) {
         const group = Array.from({ length: Math.min(100, count - begun) }, () => new Subscriber(target.port, request));
         await Promise.all(group.map((subscriber) => subscriber.opened()));
@@ -108,7 +108,7 @@ function receiverCommands() {
       since = machineMs();
     },
 
-    /** Waits for all of it, then tells how it came; closes the subscribers. */
+    /** Waits for all events, reports how they arrived, and closes the subscribers. */
     received: async (emitted: Emitted): Promise<Received> => {
       const wanted = emitted.at.length;
       const give = machineMs() + PATIENCE_MS;

@@ -1,4 +1,4 @@
-/** Figures of runs that wait for a person: how fast they are made, and what they cost while nothing happens. */
+/** Figures for runs that wait for a person: the creation rate, and the cost while idle. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '../packages/host/test/kit/present.ts';
@@ -45,7 +45,7 @@ async function suspendedFigures(plan: Plan): Promise<readonly Figure[]> {
   ];
 }
 
-/** The 100,000 are made in slices, the hollow server making as many in between. */
+/** Creates the 100,000 runs in slices, alternating with slices of the same size on the hollow server. */
 async function createFigure(plan: Plan, arena: Arena, hollow: Hollow, total: number): Promise<Figure> {
   const slices = plan.quick ? 1 : 5;
   const samples: Sample[] = [];
@@ -72,7 +72,7 @@ async function createFigure(plan: Plan, arena: Arena, hollow: Hollow, total: num
   };
 }
 
-/** Host and hollow server rest side by side. */
+/** Measures the host and the hollow server side by side while both are idle. */
 async function idleFigure(plan: Plan, arena: Arena, hollow: Hollow): Promise<Figure> {
   const samples: Sample[] = [];
   for (let round = 0; round < plan.rounds; round++) {
@@ -92,11 +92,11 @@ async function idleFigure(plan: Plan, arena: Arena, hollow: Hollow): Promise<Fig
   };
 }
 
-/** kB of heap that one entry of the smallest useful index takes. */
+/** kB of heap per entry of the smallest useful index. */
 function bareIndexEntry(count: number): number {
   const index = new Map<string, number>();
   const before = collectedHeap();
-  // As long as a run id, and flat: a text that was put together keeps its parts.
+  // Same length as a run id, and a flat string: a concatenated string keeps its parts alive.
   for (let n = 0; n < count; n++) index.set(randomBytes(20).toString('hex'), n);
   const bytes = collectedHeap() - before;
   return bytes / index.size / 1000;

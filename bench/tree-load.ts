@@ -1,10 +1,10 @@
-/** The trees of runs that are measured: a supervisor with a plan, and workers that have nothing to do. */
+/** The measured trees of runs: a supervisor with a plan, and workers with no work. */
 import type { RunId, WorkflowDefinition } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineWorkflow } from '../packages/host/src/index.ts';
 import type { SqliteStore } from './measured-store.ts';
 
-/** Workers of one decision, side by side. */
+/** Concurrent workers per decision. */
 const FAN_OUT = 100;
 const WORKER = 'bench-worker';
 
@@ -13,7 +13,7 @@ export const treeSizes = { small: 10, one: FAN_OUT, quick: 1_000, full: 10_000 }
 
 const worker = defineWorkflow({ id: WORKER, version: '1', nodes: { work: { type: 'core.noop' } } });
 
-/** Only workflows of this prefix may have a supervisor that follows a plan. */
+/** Only workflows with this prefix may have a supervisor that follows a plan. */
 const treeOf = (size: number): string => `conformance-bench-tree-${size}`;
 
 function tree(size: number): WorkflowDefinition {
@@ -43,13 +43,13 @@ interface Host {
 }
 
 interface TimedTree {
-  /** Runs that were started below the root, and ended. */
+  /** Runs started below the root that have ended. */
   readonly children: number;
-  /** From the call that starts the root until its terminal event is durable. */
+  /** Time from the call that starts the root until its terminal event is durable. */
   readonly ms: number;
 }
 
-/** A tree from its root to its end. */
+/** Times a tree from the start of its root to its end. */
 async function timeTree({ engine, store }: Host, tenant: string, size: number): Promise<TimedTree> {
   const ended = Promise.withResolvers<number>();
   let root: RunId | undefined;
@@ -73,7 +73,7 @@ async function timeTree({ engine, store }: Host, tenant: string, size: number): 
   }
 }
 
-/** How long as many runs of the worker take by themselves, with as many under way as a supervisor has. */
+/** Times the same number of worker runs without a supervisor, at the same concurrency. */
 async function timeWorkers({ engine, store }: Host, tenant: string, count: number): Promise<number> {
   const ended = Promise.withResolvers<void>();
   let left = count;
@@ -91,9 +91,9 @@ async function timeWorkers({ engine, store }: Host, tenant: string, count: numbe
   return performance.now() - begin;
 }
 
-/** What the host that is measured can be told to do with them. */
+/** Tree commands of the measured host. */
 export const treeCommands = (host: () => Host, tenant: string) => ({
-  /** Trees of one size, one after the other: all their runs, and how long all took. */
+  /** Runs trees of one size, one after the other. Returns the total of their runs and the total time. */
   timeTree: async ({ size, times }: { readonly size: number; readonly times: number }): Promise<TimedTree> => {
     let children = 0;
     let ms = 0;

@@ -1,4 +1,6 @@
-/** One run as a program of a user has it: created, then watched to its end over `node:http`, each event parsed and checked. */
+/**
+ * One run as a user's program sees it: created, then watched to its end over `node:http`. Parses and checks each event.
+ */
 import { type Agent, type IncomingMessage, request } from 'node:http';
 import { isTerminalType, type RunEventDoc, TerminalError } from '@cairn/protocol';
 
@@ -7,7 +9,9 @@ export interface Target {
   readonly key: string;
 }
 
-/** Creates a run and reads its stream until the server ends it. Throws when an event is lost, repeated or out of order. */
+/**
+ * Creates a run and reads its stream until the server ends it. Throws when an event is lost, repeated or out of order.
+ */
 export async function watchRun(agent: Agent, target: Target, workflowId: string): Promise<void> {
   const body = JSON.stringify({ workflowId, inputs: {} });
   const created = await send(agent, target, { method: 'POST', path: '/v1/runs', status: 201, body });
@@ -47,7 +51,7 @@ class Watcher {
     }
   }
 
-  /** Operator rows are hidden from this client, so that the sequence may have holes; it never goes back. */
+  /** Operator rows are hidden from this client, so the sequence may have gaps, but it never decreases. */
   #see(event: RunEventDoc): void {
     const isNext = this.#last === null ? event.sequence === 0 : event.sequence > this.#last.sequence;
     if (!isNext) throw wrong(`event ${event.sequence} came after ${this.#last?.sequence ?? 'nothing'}`);

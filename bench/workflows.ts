@@ -1,11 +1,11 @@
-/** The workflows the benchmarks run, as plain definitions. */
+/** The workflow definitions the benchmarks run. */
 import type { WorkflowDefinition } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
 
 type Node = WorkflowDefinition['nodes'][number];
 type Edge = WorkflowDefinition['edges'][number];
 
-/** The step the host defines: it answers at once with about 220 bytes. */
+/** The step the host defines. It returns about 220 bytes immediately. */
 export const STEP_NAME = 'bench';
 const STEP_TYPE = `local.step.${STEP_NAME}`;
 
@@ -47,7 +47,7 @@ function tenSteps(): WorkflowDefinition {
   );
 }
 
-/** A body that is entered `times` times. */
+/** A loop whose body is entered `times` times. */
 function loop(id: string, bodyType: string, times: number): WorkflowDefinition {
   const nodes = [node('again', 'core.loop', { times }), node('body', bodyType), node('end', 'core.noop')];
   return workflow(id, nodes, [
@@ -57,7 +57,7 @@ function loop(id: string, bodyType: string, times: number): WorkflowDefinition {
   ]);
 }
 
-/** Events of one turn of a loop: start and end of the loop node and of its body; a step adds request and result. */
+/** Events per loop iteration: start and end of the loop node and of its body. A step adds request and result. */
 const PURE_TURN = 4;
 const STEP_TURN = 6;
 
