@@ -1,4 +1,6 @@
-/** A campaign as a command: reads how often and by which seed, tells progress and the report, and exits by what was broken. */
+/**
+ * Runs a campaign as a command: parses the count and the seed, prints progress and the report, and sets the exit code.
+ */
 import { parseArgs } from 'node:util';
 
 export interface CampaignOptions {
@@ -9,13 +11,13 @@ export interface CampaignOptions {
 
 export interface CampaignCommand {
   readonly usage: string;
-  /** The option that says how often, and how often it is without. */
+  /** The option that sets the count. `usually` is its default. */
   readonly option: string;
   readonly usually: number;
   run(options: CampaignOptions): Promise<{ readonly breaches: readonly unknown[]; readonly folder: string | null }>;
 }
 
-/** The exit code: 0 when every promise was kept, 1 when one was broken, 2 for wrong usage. */
+/** Returns the exit code: 0 when every guarantee held, 1 when one was broken, 2 for wrong usage. */
 export async function campaignCommand({ usage, option, usually, run }: CampaignCommand): Promise<number> {
   let times: number;
   let seed: string;

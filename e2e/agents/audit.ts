@@ -1,4 +1,4 @@
-/** What must hold of a finished run, given its rows and what was counted outside. Pure. */
+/** Checks the invariants of a finished run against its rows and the external counts. Pure. */
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Breach } from '../crash/breach.ts';
@@ -6,11 +6,11 @@ import type { Entry } from '../crash/journal.ts';
 
 export interface Counted {
   readonly rows: readonly RunEventDoc[];
-  /** Entries into tools of this run. */
+  /** Tool entries of this run. */
   readonly entries: readonly Entry[];
-  /** How often the model was asked for each turn of this run, by `agent/turn`. */
+  /** Number of model requests for each turn of this run, keyed by `agent/turn`. */
   readonly asked: ReadonlyMap<string, number>;
-  /** Calls that a person let happen again. */
+  /** Calls that a person allowed to run again. */
   readonly allowedAgain: readonly string[];
 }
 
@@ -20,7 +20,7 @@ interface Call {
   readonly safety: string;
   agentId: string;
   attempts: number;
-  /** Rows after which it was over. */
+  /** Number of rows that closed the call. */
   closed: number;
   askedAfterClose: number;
 }
@@ -55,7 +55,7 @@ function callsOf(rows: readonly RunEventDoc[]): ReadonlyMap<string, Call> {
     if (typeof callId !== 'string') continue;
     const known = calls.get(callId);
     if (closes.has(type) && known !== undefined) known.closed += 1;
-    // A call that was refused before it began has no attempt that could happen.
+    // A call refused before it began has no attempt.
     if (!opens.has(type) || status === 'forbidden') continue;
     if (known === undefined) {
       const kind = type === 'cairn.model.requested' ? 'model' : 'tool';
@@ -90,7 +90,7 @@ function toolBreaches(
   }
 }
 
-/** A turn is known to the model by whose it is and its number; so is its call. */
+/** The model identifies a turn, and its call, by agent and turn number. */
 function modelBreaches(calls: ReadonlyMap<string, Call>, asked: ReadonlyMap<string, number>, complain: Complain): void {
   const attempts = new Map<string, number>();
   const turns = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A crew at work on a host that is killed at random rows of its runs: everything `npm run e2e:agents` does, as one function. */
+/** Runs a crew on a host that is killed at random rows of its runs. Implements `npm run e2e:agents` as one function. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import type { CrewSettings } from './host-main.ts';
 export interface CrewCampaign {
   readonly kills: number;
   readonly seed: string;
-  /** How long a run may take from its start to its end. */
+  /** Maximum time from the start of a run to its end. */
   readonly endWithinMs?: number;
   readonly progress?: (text: string) => void;
 }
@@ -28,24 +28,24 @@ export interface CrewReport {
   readonly seed: string;
   readonly runs: number;
   readonly rows: number;
-  /** After which rows the host died, by type: what was seen of the run last. */
+  /** Number of kills, by the type of the last row seen before the kill. */
   readonly kills: Readonly<Record<string, number>>;
   readonly modelRequests: number;
   readonly modelAttempts: number;
   readonly toolEntries: number;
-  /** Writes that were interrupted and waited for a person. */
+  /** Interrupted writes that waited for a person. */
   readonly questions: number;
   readonly breaches: readonly Breach[];
   readonly notices: readonly string[];
   readonly seconds: number;
-  /** The data folder; kept only when a promise was broken. */
+  /** The data folder. Kept only when a guarantee was broken. */
   readonly folder: string | null;
 }
 
 const DEFAULT_END_WITHIN_MS = 120_000;
-/** Rows between two deaths: a run has about a hundred and fifty. */
+/** Maximum number of rows between two kills. A run has about 150 rows. */
 const ROWS_BETWEEN = 45;
-/** Between two chunks of the model: a turn takes long enough to be killed in. */
+/** Delay between two chunks of the model, so that a turn lasts long enough for a kill to hit it. */
 const CHUNK_MS = 3;
 
 export async function crewCampaign(options: CrewCampaign): Promise<CrewReport> {
@@ -141,7 +141,7 @@ class Scene {
     if (rows !== null) this.#audit(topic, runId, rows);
   }
 
-  /** All rows of a run to its end, through the deaths of the host. */
+  /** Returns all rows of a run up to its end, across kills of the host. */
   async #followed(wire: Wire, runId: string): Promise<readonly RunEventDoc[]> {
     const rows: RunEventDoc[] = [];
     let isTime = this.#nextMoment(0);
@@ -160,14 +160,14 @@ class Scene {
     }
   }
 
-  /** Any row of those that follow; now and then the next call of a tool that writes, of which there are few. */
+  /** Picks a random later row, or sometimes the next call of a tool that writes, since those are rare. */
   #nextMoment(seen: number): (rows: readonly RunEventDoc[]) => boolean {
     const at = seen + this.#random.between(0, ROWS_BETWEEN);
     if (this.#random.chance(0.75)) return (rows) => rows.length > at;
     return (rows) => isWrite(rows.at(-1));
   }
 
-  /** Right after a row was seen, or a moment later: in the middle of what it led to. */
+  /** Kills the host right after a row, or a moment later, in the middle of the work it triggered. */
   async #die(row: RunEventDoc): Promise<void> {
     const { type } = row;
     if (!isWrite(row) && this.#random.chance(0.5)) await pause(this.#random.between(0, 30));
@@ -178,7 +178,7 @@ class Scene {
     if (birth.kind !== 'ready') throw new Error(`The host does not come back: ${JSON.stringify(birth)}`);
   }
 
-  /** Only a write whose end is not known may be asked about; it is in the inbox, and a person settles it. */
+  /** Only a write with an unknown outcome may raise a question. It appears in the inbox, and a person answers it. */
   async #answer(wire: Wire, runId: string, { interruptId, data }: JsonObject): Promise<void> {
     this.questions += 1;
     const { customKind, payload } = fields(data ?? {});

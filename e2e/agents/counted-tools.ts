@@ -1,10 +1,10 @@
-/** Tools of every safety whose calls are counted outside of the host: each is on disk before it does anything. */
+/** Tools of every safety level, with calls counted outside the host. Each call is on disk before it has any effect. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineTool, type StepSafety, type Tool } from '../../packages/host/src/index.ts';
 import type { Journal } from '../crash/journal.ts';
 
-/** Long enough to be killed in. */
+/** Long enough for a kill to hit the call. */
 const WORK_MS = 25;
 
 const kinds: Readonly<Record<string, StepSafety>> = { look: 'read', tally: 'idempotent', file: 'write' };

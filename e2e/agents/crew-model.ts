@@ -1,7 +1,10 @@
-/** What a model says that plays the research crew: a function of what it was sent, so that a turn asked again is answered alike. */
+/**
+ * The model's replies for the research crew: a pure function of the request, so that a repeated turn gets the same
+ * reply.
+ */
 import type { JsonObject } from '@cairn/protocol';
 
-/** A request as OpenAI-compatible servers get it, as far as it is looked at here. */
+/** A request to an OpenAI-compatible server, limited to the fields used here. */
 export interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
@@ -13,7 +16,7 @@ export interface CrewReply {
   readonly calls?: readonly { readonly name: string; readonly input: JsonObject }[];
 }
 
-/** Which turn of whose, for which topic: the same for every time that a turn is asked for. */
+/** Identifies a turn by agent, number and topic. Repeated requests for a turn have the same name. */
 export interface TurnName {
   readonly topic: string;
   readonly agent: string;
@@ -22,7 +25,7 @@ export interface TurnName {
 
 const RESEARCHER = 'community.cairn.research-crew.researcher';
 
-/** By how their prompts begin. */
+/** Agents, identified by the opening of their prompts. */
 const openings: readonly (readonly [agent: string, opening: string])[] = [
   ['planner', 'You plan research'],
   ['researcher', 'You research the questions'],
@@ -84,7 +87,7 @@ const scripts: Readonly<Record<string, readonly ((topic: string) => CrewReply)[]
   ],
 };
 
-/** With those tools only that are offered. Null for a turn that the crew never takes. */
+/** Uses only the offered tools. Returns null for a turn the crew never takes. */
 export function crewReply(request: ChatRequest): CrewReply | null {
   const { agent, topic, turn } = turnName(request);
   const reply = scripts[agent]?.[turn]?.(topic);

@@ -1,4 +1,4 @@
-/** The research crew as it ships, with tools that count on its lists. */
+/** The shipped research crew, with counting tools added to its tool lists. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** The crew's model as a server: streams what the crew says, with thoughts, text and tool calls in pieces, and counts. */
+/** The crew's model as a server: streams replies with reasoning, text and tool calls in chunks, and counts requests. */
 import type { JsonObject } from '@cairn/protocol';
 import {
   callFragment,
@@ -14,7 +14,7 @@ import { type ChatRequest, type CrewReply, crewReply, turnName } from './crew-mo
 export interface CrewProvider extends AsyncDisposable {
   readonly url: string;
   readonly server: FakeOpenAi;
-  /** How often each turn of a topic was asked for, by `agent/turn`. */
+  /** Number of requests for each turn of a topic, keyed by `agent/turn`. */
   asked(topic: string): ReadonlyMap<string, number>;
 }
 
@@ -39,13 +39,13 @@ export async function crewProvider(everyMs: number): Promise<CrewProvider> {
   };
 }
 
-/** What a call of the model says, as far as the crew looks at it. */
+/** The fields of a model call that the crew reads. */
 const requestOf = (body: JsonObject): ChatRequest => ({
   messages: objects(body.messages).map(({ role, content }) => ({ role: String(role), content })),
   tools: objects(body.tools ?? []).map((tool) => ({ function: { name: String(fields(tool.function).name) } })),
 });
 
-/** Words one by one; the arguments of calls in two fragments. */
+/** Streams words one by one, and call arguments in two fragments. */
 function chunksOf({ think = '', say = '', calls = [] }: CrewReply): readonly JsonObject[] {
   const words = (text: string): readonly string[] => text.match(/\S+\s*/g) ?? [];
   const fragments = calls.flatMap(({ name, input }, index) => {

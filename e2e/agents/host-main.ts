@@ -1,15 +1,15 @@
-/** The process that is killed: a real host whose agents ask a model elsewhere and use tools that count. Driven over IPC. */
+/** The process to kill: a real host whose agents call an external model and use counting tools. Driven over IPC. */
 import { isCairnError } from '@cairn/protocol';
 import { createHost } from '../../packages/host/src/index.ts';
 import type { FromHost, HostSettings } from '../crash/host-main.ts';
 import { openJournal } from '../crash/journal.ts';
 import { countedTools } from './counted-tools.ts';
 
-/** What the child is started with, as its only argument. */
+/** Settings of the child, passed as its only argument. */
 export interface CrewSettings extends HostSettings {
   /** The folder of the pack. */
   readonly pack: string;
-  /** Where the model is; null for the scripts of the pack. */
+  /** URL of the model. Null uses the scripts of the pack. */
   readonly modelUrl: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run e2e:agents`: kills a host in the middle of agents' work, then checks that nothing recorded happened twice. */
+/** `npm run e2e:agents`: kills a host while agents work, then checks that no recorded action happened twice. */
 import { campaignCommand } from '../campaign-command.ts';
 import { crewCampaign } from './campaign.ts';
 

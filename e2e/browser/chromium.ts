@@ -1,4 +1,6 @@
-/** A real browser for tests: the Chromium of the devDependencies, unpacked once, with web security as users have it. */
+/**
+ * A real browser for tests: the Chromium from devDependencies, unpacked once, with web security enabled as for users.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
@@ -6,7 +8,7 @@ import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 
-/** The package's own list of arguments would switch web security off; the tests are there to see it at work. */
+/** The package's default arguments disable web security, which these tests need enabled. */
 const args = ['--no-sandbox', '--headless=shell', '--disable-gpu', '--disable-dev-shm-usage'];
 
 export async function launchBrowser(): Promise<Browser> {
@@ -18,13 +20,16 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** A context with no cookies, storage or cache of another test. Without a locale this build knows none and pages stay blank. */
+/**
+ * A context without cookies, storage or cache from another test. This build has no default locale, and pages stay blank
+ * without one.
+ */
 export const newContext = (browser: Browser): Promise<BrowserContext> => browser.newContext({ locale: 'en-US' });
 
 /**
- * The folder with the unpacked browser. The package unpacks into the temporary folder and takes a file that is there for
- * finished; two test files that start at once would run half a browser. So each unpacks into a folder of its own, and the
- * first to finish gives it the shared name.
+ * The folder with the unpacked browser. The package unpacks into the temporary folder and treats an existing file as
+ * complete. Two test files that start at once would run a partial browser. So each unpacks into its own folder, and the
+ * first to finish renames it to the shared name.
  */
 async function unpacked(): Promise<string> {
   const manifest: { readonly version: string } = JSON.parse(
@@ -52,7 +57,7 @@ async function unpacked(): Promise<string> {
   return home;
 }
 
-/** The package's own file names folders of a machine that is not this one. */
+/** The package's own file names folders that do not exist on this machine. */
 const fontsConf = (home: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>${home}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${home}/fonts-cache</cachedir></fontconfig>

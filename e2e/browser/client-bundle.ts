@@ -1,4 +1,7 @@
-/** The client as a web application ships it: bundled and minified by vite, as one script that sets `globalThis.cairnClient`. */
+/**
+ * The client as a web application ships it: one script, bundled and minified by vite, that sets
+ * `globalThis.cairnClient`.
+ */
 import { join } from 'node:path';
 import { build } from 'vite';
 

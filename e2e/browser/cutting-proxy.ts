@@ -1,10 +1,10 @@
-/** A network between a browser and a host that fails when it is told to. */
+/** A proxy between a browser and a host that fails on demand. */
 import { connect, createServer, type Socket } from 'node:net';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly url: string;
-  /** Breaks every connection that is open. */
+  /** Breaks every open connection. */
   cut(): void;
 }
 

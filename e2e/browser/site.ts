@@ -1,4 +1,4 @@
-/** A web application of its own origin: one empty page. */
+/** A web application on a separate origin: one empty page. */
 import { createServer } from 'node:http';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
 

@@ -1,4 +1,7 @@
-/** Agents among whom a secret is let loose: a model that says it in pieces, tools that return and throw it, a provider that echoes keys. */
+/**
+ * Agents that leak a secret: a model that says it in pieces, tools that return and throw it, and a provider that echoes
+ * keys.
+ */
 import { createHost, defineAgent, defineTool, type Host } from '@cairn/host';
 import { type Json, type JsonObject, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import { z } from 'zod';
@@ -14,7 +17,7 @@ import {
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { ACCESS_KEY, type Answer, SECRET, shownError, written } from './planted-host.ts';
 
-/** The provider's key of the configuration, and one that a caller brings by its name. */
+/** The provider key from the configuration, and a key that a caller references by name. */
 export const PROVIDER_KEY = 'provider-key-of-the-canary-0002';
 export const OWN_KEY = 'own-key-of-the-canary-0003';
 
@@ -22,7 +25,7 @@ export interface LeakyHost {
   readonly host: Host;
   readonly provider: FakeOpenAi;
   readonly notices: readonly string[];
-  /** What the tools were called with. */
+  /** The inputs of the tool calls. */
   readonly seenByTools: readonly unknown[];
   ask(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
@@ -53,7 +56,7 @@ const flows = [node('talks', 'host:talker'), node('is-refused', 'host:refused')]
 
 const every = Object.values(written).join('\n');
 
-/** One character a delta: a secret never comes whole. */
+/** One character per delta, so that a secret never arrives whole. */
 const spelt = (field: 'content' | 'reasoning_content', text: string): readonly JsonObject[] =>
   [...text].map((character) => chunk({ [field]: character }));
 
@@ -69,7 +72,7 @@ function called(name: string, input: JsonObject): readonly JsonObject[] {
   ];
 }
 
-/** Turns of the talker; whoever else asks is refused with all that it sent. */
+/** Plays the turns of the talker. Any other request gets a 401 that echoes its key and the secret. */
 function reply({ body, headers }: FakeRequest): FakeReply {
   const messages = objects(body.messages);
   const turn = messages.filter(({ role }) => role === 'assistant').length;
@@ -90,7 +93,7 @@ function reply({ body, headers }: FakeRequest): FakeReply {
   return { chunks: turns[turn] ?? [chunk({}, 'stop'), usage] };
 }
 
-/** One that returns the secret, and one that throws it; what they are called with is noted. */
+/** One tool returns the secret, and one throws it. Both record their inputs. */
 function leakyTools(seen: unknown[]) {
   const input = z.looseObject({ what: z.string() });
   const tell = defineTool({
@@ -100,7 +103,7 @@ function leakyTools(seen: unknown[]) {
     safety: 'read',
     run: async (given, context) => {
       seen.push(given);
-      // Cut in the middle of the secret where such messages are cut.
+      // Places the secret across the point at which progress messages are truncated.
       context.progress(0.5, `halfway to ${'x'.repeat(480)}${SECRET}`);
       await context.step('look', () => ({ found: written }));
       return { ...written, [SECRET]: [written], large: `${'x'.repeat(40_000)}${SECRET}` };

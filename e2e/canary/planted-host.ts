@@ -1,4 +1,4 @@
-/** A host into which a secret is planted by every way that leads in, and everything by which it could get out again. */
+/** A host with a secret planted through every input, and access to every output through which it could leak. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHost, defineStep, type Host, type HostOptions } from '@cairn/host';
@@ -6,20 +6,20 @@ import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { chain } from '../../packages/host/test/kit/engine-bench.ts';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
 
-/** Made of what the encodings write differently. */
+/** Contains characters that the encodings write differently. */
 export const SECRET = 'sk-Canary/9+"x\\é&~ 0123';
 export const ACCESS_KEY = 'access-key-of-the-canary-0001';
 
 export interface PlantedOptions {
   readonly data: string;
-  /** Whether the host knows the secret it is given. */
+  /** Whether the host is configured with the secret. */
   readonly isKnown: boolean;
   readonly collector: string;
 }
 
 export interface PlantedHost {
   readonly host: Host;
-  /** What a step that ran after the leak was given. */
+  /** The inputs of a step that ran after the leak. */
   readonly seenBySteps: readonly JsonObject[];
   readonly notices: readonly string[];
   ask(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
@@ -35,7 +35,7 @@ export interface Answer {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The secret in each way that others write it. */
+/** The secret in each encoding that other programs use. */
 export const written: Readonly<Record<string, string>> = {
   raw: SECRET,
   inText: `Authorization: Bearer ${SECRET}\r\n`,
@@ -53,7 +53,7 @@ const fail = defineStep({
   name: 'fail',
   safety: 'read',
   run: () => {
-    // Cut in the middle of the secret where errors are cut.
+    // Places the secret across the point at which errors are truncated.
     const error = new Error(`${written.basic} ${'x'.repeat(1_940)}${SECRET}`, { cause: new Error(SECRET) });
     return Promise.reject(Object.assign(error, { code: SECRET, headers: { authorization: SECRET } }));
   },
@@ -141,10 +141,10 @@ export function shownError(error: unknown): string {
   return `${error.stack} ${JSON.stringify(error)} ${error.cause === undefined ? '' : shownError(error.cause)}`;
 }
 
-/** The key that the host made for itself. */
+/** The key that the host generated for itself. */
 export const hostKey = (data: string): string => readFileSync(join(data, 'host.key'), 'utf8').trim();
 
-/** Every file of a folder as bytes; the host's own key is a secret, and is meant to lie there. */
+/** Reads every file of a folder as bytes, except the host's own key, which belongs there. */
 export function filesOf(folder: string): readonly { readonly name: string; readonly bytes: Buffer }[] {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return names

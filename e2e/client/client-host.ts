@@ -1,4 +1,4 @@
-/** A real host for tests of the client, with the workflows they need and a receiver for what it posts. */
+/** A real host for client tests, with the workflows they need and a receiver for its webhooks. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -23,14 +23,14 @@ export const gated = defineWorkflow({
 
 export const plain = defineWorkflow({ id: 'plain', version: '1.0.0', nodes: { only: { type: 'core.noop' } } });
 
-/** What was posted, as a receiver hands it to `verifyWebhook`. */
+/** A posted delivery, as a receiver passes it to `verifyWebhook`. */
 export type Posted = Pick<SignedDelivery, 'headers' | 'body'>;
 
 export interface ClientHost extends AsyncDisposable {
   readonly url: string;
-  /** Where the host may post to. */
+  /** URL to which the host may post. */
   readonly receiver: string;
-  /** The next thing that was posted there. */
+  /** Returns the next delivery posted to the receiver. */
   posted(): Promise<Posted>;
 }
 

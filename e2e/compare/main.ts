@@ -1,4 +1,6 @@
-/** Compares what two checkouts write to their logs: the simulation seed by seed, the published fixtures and the demo packs. */
+/**
+ * Compares the logs that two checkouts write: the simulation seed by seed, the published fixtures and the demo packs.
+ */
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -55,7 +57,7 @@ function readArguments() {
   }
 }
 
-/** The recording of one checkout, line by line as it is made; a recorder that fails is an error, not an end. */
+/** Streams the recording of one checkout line by line. A failing recorder is an error, not an end of the stream. */
 async function* recording(checkout: string, part: string, seeds: number): AsyncGenerator<Recorded> {
   const range = part === 'seeds' ? ['1', String(seeds)] : [];
   const args = [
@@ -104,7 +106,7 @@ async function compare(part: string, folders: readonly [string, string], seeds: 
   return comparison;
 }
 
-/** Both lines from where they part, so that a long payload shows what differs and not how it begins. */
+/** Shows both lines from where they diverge, so that a long payload shows the difference and not its beginning. */
 function render({ name, line, here, there }: Difference): string {
   const [ours, theirs] = [here ?? '(no row)', there ?? '(no row)'];
   let at = 0;

@@ -1,6 +1,6 @@
-/** Events without what no two runs share: ids are numbered by their first appearance, instants and durations are left out. */
+/** Removes what differs between any two runs: numbers ids by first appearance, and drops timestamps and durations. */
 
-/** One line of a recording: what is compared, and under which name. */
+/** One line of a recording: the compared text and its name. */
 export interface Recorded {
   readonly name: string;
   readonly lines: readonly string[];
@@ -11,7 +11,7 @@ export interface RecordedEvent {
   readonly [name: string]: unknown;
 }
 
-/** What is fresh in every run, each family numbered by itself. The order matters: longer forms first. */
+/** Values that are unique to each run. Each family is numbered separately. The order matters: longer forms first. */
 const families: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['time', /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g],
   ['time', /\b1[789]\d{11}\b/g],
@@ -22,11 +22,11 @@ const families: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['hash', /\b[0-9a-f]{32,64}\b/g],
 ];
 
-/** Numbers that are instants or durations, by the name of their member; a body inside a line has its quotes escaped. */
+/** Timestamps and durations, by member name. A body inside a line has escaped quotes. */
 const timed = /(\\?"(?:at|duration|observed|[A-Za-z_]*(?:At|Ms|_ts|[Tt]imestamp))\\?"):\d+/g;
 const spoken = /\b\d+ ms\b/g;
 
-/** One line for each event; every run opens with its number. */
+/** Returns one line per event. Every run starts with its number. */
 export function normalise(runs: readonly (readonly RecordedEvent[])[]): readonly string[] {
   const seen = new Map<string, Map<string, string>>();
   const number = (family: string, text: string): string => {

@@ -1,4 +1,7 @@
-/** The demo packs with their scripted models: agents, tools, handoffs, decisions and questions, exported with both bodies of every row. */
+/**
+ * Records the demo packs with their scripted models: agents, tools, handoffs, decisions and questions, exported with
+ * both bodies of every row.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,7 @@ import { normalise, type Recorded, type RecordedEvent } from './normalise.ts';
 
 const KEY = 'a-key-for-recording-0001';
 
-/** A run of each pack. */
+/** One run of each pack. */
 const plays: readonly { readonly workflowId: string; readonly inputs: JsonObject }[] = [
   { workflowId: 'research-crew', inputs: { topic: 'tidal power' } },
   { workflowId: 'support-triage', inputs: { ticket: 'My invoice is wrong.' } },
@@ -19,7 +22,7 @@ const plays: readonly { readonly workflowId: string; readonly inputs: JsonObject
   { workflowId: 'newsroom', inputs: { story: 'The new bridge' } },
 ];
 
-/** Tried in turn on every question; the host refuses those that do not fit, and records nothing of them. */
+/** Tried in turn on every question. The host refuses answers that do not fit, and records nothing for them. */
 const answers: readonly Json[] = [
   { action: 'approve' },
   { answers: { answer: 'without a name' } },
@@ -36,7 +39,7 @@ export async function recordPacks(checkout: string, load: Load, say: (recorded: 
   const { createClient: connect } = await load<{ createClient: typeof createClient }>('packages/client/src/index.ts');
   for (const { workflowId, inputs } of plays) {
     const data = await mkdtemp(join(tmpdir(), 'cairn-compare-'));
-    // A fixed secret: where a stream is split depends on which characters a known secret begins with.
+    // A fixed secret: the initial characters of a known secret affect where a stream is split.
     await writeFile(join(data, 'host.key'), `${Buffer.alloc(32, '~').toString('base64url')}\n`, { mode: 0o600 });
     try {
       const host = await open({
@@ -63,7 +66,7 @@ export async function recordPacks(checkout: string, load: Load, say: (recorded: 
   }
 }
 
-/** Follows the root run to its end and answers every question of the tree, at whatever depth it is asked. */
+/** Follows the root run to its end and answers every question in the tree, at any depth. */
 async function answerAll(client: ReturnType<typeof createClient>, root: string): Promise<void> {
   const stop = new AbortController();
   const answering = (async () => {

@@ -1,6 +1,6 @@
 /**
- * Records what one checkout writes to its log, as JSON lines on stdout. It is a process of its own and imports the
- * checkout it is given by path, so that one recorder reads old and new code alike.
+ * Records the log of one checkout, as JSON lines on stdout. Runs as a separate process and imports the given checkout
+ * by path, so that one recorder reads old and new code.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const load = <Module>(path: string): Promise<Module> => import(pathToFileURL(joi
 
 const say = (recorded: Recorded): void => void process.stdout.write(`${JSON.stringify(recorded)}\n`);
 
-/** Every row of a seed with its chained hash, which covers all of its columns and both of its bodies. */
+/** Every row of a seed with its chained hash, which covers all columns and both bodies. */
 async function recordSeeds(from: number, to: number): Promise<void> {
   const { simulate } = await load<{ simulate: typeof Simulate }>('e2e/sim/world.ts');
   for (let seed = from; seed <= to; seed += 1) {
@@ -34,7 +34,7 @@ async function recordSeeds(from: number, to: number): Promise<void> {
   }
 }
 
-/** The published fixtures over HTTP: each scenario of the suite on a host of its own, and then every event of every run. */
+/** Plays the published fixtures over HTTP, each scenario on its own host, then records every event of every run. */
 async function recordScenarios(): Promise<void> {
   const { openwopData } = await load<{ openwopData: typeof OpenwopData }>('e2e/openwop/openwop-data.ts');
   const { wireSchemas } = await load<{ wireSchemas: typeof WireSchemas }>('e2e/openwop/wire-schemas.ts');
@@ -47,7 +47,7 @@ async function recordScenarios(): Promise<void> {
     for (const scenario of scenarios) {
       const play = () => played(scenario, fixture, () => Host.open(wireSchemas(data)));
       let lines = await play();
-      // Scenarios wait for real time; one that a busy machine made fail says nothing of the log.
+      // Scenarios wait for real time. A failure on a busy machine says nothing about the log, so it is retried.
       for (let again = 0; again < 2 && lines[0]?.startsWith(FAILED); again += 1) lines = await play();
       say({ name: `${id}: ${scenario.name}`, lines });
     }

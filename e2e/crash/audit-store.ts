@@ -12,9 +12,9 @@ import type { Witness, WitnessedRun } from './witness.ts';
 export interface Audited {
   readonly runs: number;
   readonly rows: number;
-  /** Steps asked for again after a crash. */
+  /** Steps requested again after a crash. */
   readonly repeated: number;
-  /** Questions to a human about an interrupted `write`. */
+  /** Questions to a person about an interrupted `write`. */
   readonly questions: number;
 }
 
@@ -49,7 +49,7 @@ export async function auditStore({ folder, journal, tenant }: HostSettings, witn
   }
 }
 
-/** Each acknowledged run exists, and no run exists that nobody asked for. */
+/** Checks that each acknowledged run exists, and that every existing run was requested. */
 function compareRuns(
   stored: readonly string[],
   witnessed: ReadonlyMap<string, WitnessedRun>,

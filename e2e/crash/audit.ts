@@ -1,4 +1,7 @@
-/** After the crashes: does the log hold all that was acknowledged, and did the outside world happen as it says? Pure. */
+/**
+ * Audits the log after the crashes: it holds everything that was acknowledged, and it matches the external effects.
+ * Pure.
+ */
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import { docText } from '../../packages/host/src/log/feed/frame.ts';
@@ -14,7 +17,7 @@ export interface AuditedRun {
   /** All rows, in order. */
   readonly rows: readonly Row[];
   readonly witnessed: WitnessedRun;
-  /** Entries of this run's steps, in the order in which they happened. */
+  /** Step entries of this run, in the order they happened. */
   readonly entries: readonly Entry[];
 }
 
@@ -27,7 +30,7 @@ export function auditRun(run: AuditedRun, complain: Complain): void {
   auditEffects(run, about);
 }
 
-/** The log by itself: dense, chained, ordered in time and cause, closed by one terminal event. */
+/** Checks the log alone: dense, chained, ordered by time and cause, closed by one terminal event. */
 function auditHistory({ runId, rows }: AuditedRun, complain: Complain): void {
   const broken = verifyChain(rows, runId as RunId);
   if (broken !== null)
@@ -46,7 +49,7 @@ function auditHistory({ runId, rows }: AuditedRun, complain: Complain): void {
   });
 }
 
-/** What a client received is still there, byte for byte. */
+/** Checks that everything a client received is still in the log, byte for byte. */
 function auditAcknowledged({ rows, witnessed }: AuditedRun, complain: Complain): void {
   witnessed.events.forEach((text, seq) => {
     const row = rows[seq];
@@ -79,7 +82,10 @@ function auditAnswers({ rows, witnessed }: AuditedRun, complain: Complain): void
   }
 }
 
-/** The journal beside the log: asked for first, entered once an attempt, never again once its result is recorded. */
+/**
+ * Checks the journal against the log: requested first, entered once per attempt, never entered again after its result
+ * is recorded.
+ */
 function auditEffects({ rows, entries }: AuditedRun, complain: Complain): void {
   const asked = new Set(payloadsOf(rows, 'cairn.step.requested').map(attemptOf));
   const returns = payloadsOf(rows, 'cairn.step.returned');
@@ -107,7 +113,7 @@ function auditEffects({ rows, entries }: AuditedRun, complain: Complain): void {
   }
 }
 
-/** How often a human said that an interrupted call should be made again. */
+/** Counts how often a person chose to retry an interrupted call. */
 function retryVerdicts(rows: readonly Row[], callId: string): number {
   const questions = payloadsOf(rows, 'interrupt.requested')
     .filter(({ data }) => fields(fields(data).payload ?? {}).callId === callId)

@@ -1,4 +1,4 @@
-/** A promise that did not survive a crash: which one, and the facts that show it. */
+/** A guarantee broken by a crash: which one, and the evidence. */
 export interface Breach {
   readonly promise: string;
   readonly facts: Readonly<Record<string, unknown>>;

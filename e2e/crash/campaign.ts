@@ -1,4 +1,4 @@
-/** Load, a number of kills, a quiet end, an audit: everything `npm run e2e:crash` does, as one function. */
+/** Load, a number of kills, a clean shutdown, an audit: implements `npm run e2e:crash` as one function. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface CampaignOptions {
   readonly kills: number;
   readonly seed: string;
   readonly patrons?: number;
-  /** How long runs may take to end once nobody kills the host any more. */
+  /** Maximum time for runs to end after the last kill. */
   readonly endWithinMs?: number;
   readonly signal?: AbortSignal;
   readonly progress?: (text: string) => void;
@@ -27,7 +27,7 @@ export interface CampaignOptions {
 export interface CampaignReport {
   readonly seed: string;
   readonly kills: Readonly<Record<string, number>>;
-  /** Those of them that came at the very moment they were meant for. */
+  /** Kills that hit their intended moment. */
   readonly hits: Readonly<Record<string, number>>;
   readonly runs: number;
   readonly events: number;
@@ -35,10 +35,10 @@ export interface CampaignReport {
   readonly answers: number;
   readonly audited: Audited | null;
   readonly breaches: readonly Breach[];
-  /** What the host itself complained about last; told only when a promise was broken. */
+  /** The host's last warnings and errors. Reported only when a guarantee was broken. */
   readonly notices: readonly string[];
   readonly seconds: number;
-  /** The data folder; kept only when a promise was broken. */
+  /** The data folder. Kept only when a guarantee was broken. */
   readonly folder: string | null;
 }
 
@@ -89,7 +89,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
 const countBy = (deaths: readonly Death[]): Readonly<Record<string, number>> =>
   Object.fromEntries(moments.map((moment) => [moment, deaths.filter((death) => death.moment === moment).length]));
 
-/** Patrons at work, and a killer among them. Returns when all runs have ended and the host has stopped in order. */
+/** Runs patrons and a killer. Returns when all runs have ended and the host has stopped cleanly. */
 async function underFire(
   host: HostProcess,
   witness: Witness,
@@ -136,7 +136,7 @@ async function registerWorkflows(wire: Wire, witness: Witness): Promise<void> {
   }
 }
 
-/** Waits for the patrons to finish their last runs; runs that do not end are a broken promise. */
+/** Waits for the patrons to finish their last runs. A run that does not end is a broken guarantee. */
 async function endOf(all: Promise<unknown>, witness: Witness, withinMs: number, signal: AbortSignal): Promise<void> {
   const late = new AbortController();
   const timeout = pause(withinMs, 'late' as const, { signal: AbortSignal.any([signal, late.signal]) });

@@ -1,4 +1,6 @@
-/** Steps of every safety. Each writes itself down before it acts; then it takes its time, fails or gives its result. */
+/**
+ * Steps of every safety level. Each writes a journal entry before it acts, then sleeps, fails or returns its result.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Json, type JsonObject, RetryableError } from '@cairn/protocol';
 import type { Step, StepContext, StepSafety } from '../../packages/host/src/index.ts';
@@ -14,7 +16,7 @@ export function crashSteps(journal: Journal): readonly Step[] {
     safety,
     async run(input: JsonObject, { runId, nodeId, callId, attempt, signal }: StepContext): Promise<Json> {
       journal.enter({ runId, nodeId, callId, attempt, safety });
-      // How long it takes, and how many attempts fail before one succeeds.
+      // The duration, and the number of attempts that fail before one succeeds.
       const [ms, fails] = [Number(input.ms), Number(input.fails)];
       if (ms > 0) await pause(ms, undefined, { signal });
       if (attempt <= fails) {

@@ -1,4 +1,4 @@
-/** What the load runs: each definition rests the whole of a run on one mechanism that a crash could break. */
+/** The workflows of the load. Each definition depends on one mechanism that a crash could break. */
 import type { JsonObject, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import type { StepSafety } from '../../packages/host/src/index.ts';
 import { stepType } from './crash-steps.ts';
@@ -111,6 +111,6 @@ export const crashWorkflows: readonly WorkflowDefinition[] = [
   }),
 ];
 
-/** The inputs a workflow needs. The bulk fills the write-ahead log, so that checkpoints happen under load. */
+/** The inputs of a workflow. The bulk input fills the write-ahead log, so that checkpoints happen under load. */
 export const inputsOf = (workflowId: string): JsonObject =>
   workflowId === 'crash-bulk' ? { blob: 'cairn '.repeat(36_000) } : {};

@@ -1,10 +1,10 @@
-/** The process that is killed: a real host on a real database, with the steps of the crash tests. Driven over IPC. */
+/** The process to kill: a real host on a real database, with the steps of the crash tests. Driven over IPC. */
 import { isCairnError } from '@cairn/protocol';
 import { type ConfigInput, createHost, type Host } from '../../packages/host/src/index.ts';
 import { crashSteps } from './crash-steps.ts';
 import { openJournal } from './journal.ts';
 
-/** What the child is started with, as its only argument. */
+/** Settings of the child, passed as its only argument. */
 export interface HostSettings {
   readonly folder: string;
   readonly journal: string;
@@ -17,7 +17,7 @@ export type FromHost =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'noticed'; readonly level: string; readonly message: string };
 
-/** With `audit:read`, so that every row is seen and a gap cannot be mistaken for a hidden one. */
+/** Includes `audit:read`, so that every row is visible and a gap cannot be mistaken for a hidden row. */
 const keyOf = ({ key, tenant }: HostSettings): NonNullable<ConfigInput['keys']>[number] => ({
   key,
   tenant,

@@ -1,25 +1,25 @@
-/** The host's process as its killer holds it: started, reached at whatever port it has now, killed, started again. */
+/** Controls the host process for its killer: starts it, tracks its current port, kills it, and restarts it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { FromHost, HostSettings } from './host-main.ts';
 
-/** How a life began. */
+/** How the start of a process ended. */
 export type Birth = Extract<FromHost, { kind: 'ready' | 'failed' }> | { readonly kind: 'died'; readonly how: string };
 
 export class HostProcess implements AsyncDisposable {
   readonly settings: HostSettings;
   readonly #program: string;
-  /** What the host reported as a warning or an error, over all its lives. */
+  /** Warnings and errors the host reported, over all its processes. */
   readonly notices: string[] = [];
-  /** How lives ended that nobody ended. */
+  /** Exits of processes that the test did not cause. */
   readonly ownDeaths: string[] = [];
   #child: ChildProcess | null = null;
   #up = Promise.withResolvers<string>();
   #serving = false;
   #ending = false;
 
-  /** The program is given the settings as its only argument, and speaks as `host-main.ts` does. */
+  /** The program receives the settings as its only argument, and uses the messages of `host-main.ts`. */
   constructor(settings: HostSettings, program = join(import.meta.dirname, 'host-main.ts')) {
     this.settings = settings;
     this.#program = program;
@@ -29,7 +29,7 @@ export class HostProcess implements AsyncDisposable {
     return this.#child?.pid;
   }
 
-  /** Starts a life; resolves once it serves, or has ended without. */
+  /** Starts a process. Resolves once it serves, or has exited before serving. */
   async start(): Promise<Birth> {
     const child = fork(this.#program, [JSON.stringify(this.settings)], {
       execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
@@ -54,7 +54,7 @@ export class HostProcess implements AsyncDisposable {
     return birth;
   }
 
-  /** Ends the life at once, as a power cut would end the process. */
+  /** Kills the process immediately, like a power cut. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -64,7 +64,7 @@ export class HostProcess implements AsyncDisposable {
     await this.#gone(child);
   }
 
-  /** Asks the host to stop; resolves with how its process ended. */
+  /** Asks the host to stop. Resolves with how its process ended. */
   async stop(): Promise<string> {
     const child = this.#child;
     if (child === null) return 'not running';
@@ -75,7 +75,7 @@ export class HostProcess implements AsyncDisposable {
     return child.signalCode ?? `code ${child.exitCode}`;
   }
 
-  /** Where the host serves now; waits while it is down. */
+  /** Current address of the host. Waits while the host is down. */
   async address(signal?: AbortSignal | null): Promise<string> {
     signal?.throwIfAborted();
     const aborted = Promise.withResolvers<never>();
@@ -88,7 +88,7 @@ export class HostProcess implements AsyncDisposable {
     }
   }
 
-  /** Sends a request to wherever the host is: `input` is a path. Usable as a client's `fetch`. */
+  /** Sends a request to the host's current address. `input` is a path. Usable as a client's `fetch`. */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const { pathname, search } = new URL(String(input), 'http://host');
     return fetch(new URL(pathname + search, await this.address(init?.signal)), init);
@@ -98,7 +98,7 @@ export class HostProcess implements AsyncDisposable {
     await this.kill();
   }
 
-  /** Whoever waits for an address already goes on waiting; only one that was given out is taken back. */
+  /** Invalidates only an address that was already published. Pending waiters keep waiting. */
   #down(): void {
     if (!this.#serving) return;
     this.#serving = false;

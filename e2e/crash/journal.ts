@@ -1,7 +1,7 @@
-/** The outside world of the steps: each entry into a step's function is on disk before the step does anything. */
+/** The external record of the steps: each entry into a step's function is on disk before the step has any effect. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** One time a step's function was entered. */
+/** One entry into a step's function. */
 export interface Entry {
   readonly runId: string;
   readonly nodeId: string;
@@ -15,7 +15,7 @@ export interface Journal {
   close(): void;
 }
 
-/** Synced before `enter` returns, so that no crash can hide an effect that happened. */
+/** `enter` syncs before it returns, so that no crash can hide an effect that happened. */
 export function openJournal(file: string): Journal {
   const fd = openSync(file, 'a');
   return {

@@ -1,4 +1,4 @@
-/** Chooses the moments at which the host dies: under load, while it starts, while it checkpoints, while it stops. */
+/** Chooses when to kill the host: under load, during startup, during a checkpoint, during shutdown. */
 import { watch } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -7,21 +7,21 @@ import type { HostProcess } from './host-process.ts';
 export const moments = ['load', 'start', 'checkpoint', 'stop'] as const;
 export type Moment = (typeof moments)[number];
 
-/** How likely each moment is. */
+/** Relative probability of each moment. */
 const weights: Readonly<Record<Moment, number>> = { load: 6, start: 2, checkpoint: 2, stop: 1 };
 
-/** A checkpoint that does not come in this time is not waited for any longer. */
+/** Maximum wait for a checkpoint. */
 const CHECKPOINT_WITHIN_MS = 4_000;
 
 export const nextMoment = (random: Random): Moment => random.weighted(weights) ?? 'load';
 
 export interface Death {
   readonly moment: Moment;
-  /** Whether it came at the moment it was meant for. */
+  /** Whether the kill hit its intended moment. */
   readonly hit: boolean;
 }
 
-/** Kills the host, which serves, and starts it again until it serves. */
+/** Kills the serving host, then restarts it until it serves. */
 export async function killAndRevive(
   host: HostProcess,
   moment: Moment,
@@ -46,7 +46,7 @@ export async function killAndRevive(
   return { moment, hit };
 }
 
-/** A start takes a good part of a second; a death falls anywhere in it. */
+/** A start takes a large part of a second. The kill falls anywhere in it. */
 async function dieWhileStarting(host: HostProcess, random: Random, signal: AbortSignal): Promise<boolean> {
   const birth = host.start();
   await pause(random.between(50, 900), undefined, { signal });
@@ -60,12 +60,15 @@ async function revive(host: HostProcess): Promise<void> {
     throw new HostLost(birth.kind === 'failed' ? `${birth.code}: ${birth.message}` : birth.how);
 }
 
-/** The host did not come back: nothing else can be checked. */
+/** The host did not restart, so nothing else can be checked. */
 export class HostLost extends Error {
   override readonly name = 'HostLost';
 }
 
-/** Between checkpoints only the write-ahead log grows, so a write to the database itself is a checkpoint under way. */
+/**
+ * Between checkpoints only the write-ahead log grows, so a write to the database file means a checkpoint is in
+ * progress.
+ */
 async function databaseWritten(folder: string, signal: AbortSignal): Promise<boolean> {
   const found = Promise.withResolvers<boolean>();
   const watcher = watch(folder, (_event, name) => {

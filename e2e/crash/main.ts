@@ -1,4 +1,4 @@
-/** `npm run e2e:crash`: kills a working host again and again, then checks every promise it made. */
+/** `npm run e2e:crash`: kills a host under load repeatedly, then checks every guarantee. */
 import { parseArgs } from 'node:util';
 import { campaign } from './campaign.ts';
 

@@ -1,4 +1,7 @@
-/** A client under whom the host dies: it starts runs, follows them to their end, answers what they ask, and remembers. */
+/**
+ * A client that survives kills of the host: starts runs, follows them to their end, answers questions, and records
+ * everything.
+ */
 import { isTerminalType, type Json, type JsonObject } from '@cairn/protocol';
 import { fields, parsedFields } from '../../packages/host/test/kit/json-fields.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -11,16 +14,16 @@ export interface PatronWorld {
   readonly wire: Wire;
   readonly witness: Witness;
   readonly random: Random;
-  /** No further runs once this is true. */
+  /** Starts no further runs once this returns true. */
   readonly finishing: () => boolean;
 }
 
-/** Runs one after the other until it is time to finish. */
+/** Starts runs one after the other until it is time to finish. */
 export async function patron(world: PatronWorld): Promise<void> {
   for (let count = 0; !world.finishing(); count += 1) await oneRun(world, `${world.name}-${count}`);
 }
 
-/** How likely each workflow is. Bulk is rare: it is there to fill the write-ahead log. */
+/** Relative probability of each workflow. Bulk is rare: its purpose is to fill the write-ahead log. */
 const weights = Object.fromEntries(
   crashWorkflows.map(({ id }) => [id, id === 'crash-steps' ? 4 : id === 'crash-bulk' ? 1 : 2]),
 );
@@ -34,7 +37,7 @@ async function oneRun(world: PatronWorld, key: string): Promise<void> {
   shadow?.catch(() => undefined);
   await follow(world, run, cancelAfter);
   if (shadow !== null) compareShadow(world, run, await shadow);
-  // The answer to a request that must not be carried out twice outlives the run, and the process that gave it.
+  // The response to an idempotent request outlives the run and the process that sent it.
   if (random.chance(0.25)) await create(world, run);
 }
 
@@ -68,14 +71,14 @@ async function follow(world: PatronWorld, run: WitnessedRun, cancelAfter: number
   }
 }
 
-/** Every row is visible to this client, so the next event can only be the next sequence. */
+/** Every row is visible to this client, so the next event must have the next sequence. */
 function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonObject | null {
   const event = parsedFields(text);
   if (run.ended === 'lost track') return null;
   if (run.ended !== null || event.sequence !== run.events.length) {
     const facts = { runId: run.runId, expected: run.events.length, got: event.sequence, ended: run.ended };
     witness.complain('a resumed stream has no gap and no repeat', facts);
-    // Nothing after this can be told apart from its consequence.
+    // Later findings could be consequences of this one.
     run.ended = 'lost track';
     return null;
   }
@@ -85,13 +88,13 @@ function take({ witness }: PatronWorld, run: WitnessedRun, text: string): JsonOb
   return event;
 }
 
-/** Another follower of the same run must have seen the same. */
+/** Another follower of the same run must have seen the same sequences. */
 function compareShadow({ witness }: PatronWorld, { runId, events }: WitnessedRun, sequences: readonly number[]): void {
   if (sequences.length === events.length && sequences.every((sequence, index) => sequence === index)) return;
   witness.complain('the client misses nothing and repeats nothing', { runId, expected: events.length, sequences });
 }
 
-/** The next question of a run, and what became of earlier ones at the same node. */
+/** Answers the next question of a run, taking earlier answers at the same node into account. */
 async function answer({ wire, witness, random }: PatronWorld, run: WitnessedRun, asked: JsonObject): Promise<void> {
   const nodeId = String(asked.nodeId);
   const value = answerTo(asked, random);
@@ -101,7 +104,7 @@ async function answer({ wire, witness, random }: PatronWorld, run: WitnessedRun,
   const { status, body, resent } = await wire.post({ path, body: { resumeValue: value } });
   record.acknowledged = status === 200;
   record.resent = resent;
-  // An answer that was sent again may have landed the first time, and then have met the node's next question.
+  // A resent answer may have succeeded the first time, and then have met the node's next question.
   const twice = run.answers.some((earlier) => earlier.nodeId === nodeId && earlier.resent > 0);
   const closed = body.error === 'interrupt_already_resolved' || body.error === 'interrupt_not_found';
   if (status === 200 || (twice && closed) || run.cancelled !== null) return;
@@ -111,7 +114,7 @@ async function answer({ wire, witness, random }: PatronWorld, run: WitnessedRun,
 function answerTo({ kind }: JsonObject, random: Random): Json {
   if (kind === 'approval') return { action: 'accept' };
   if (kind === 'clarification') return { answers: { q1: 'the left one' } };
-  // Asked what became of a `write` that a crash interrupted.
+  // The question asks for the outcome of a `write` that a crash interrupted.
   return random.chance(0.5) ? { action: 'retry' } : { action: 'use', result: { decided: 'by a human' } };
 }
 

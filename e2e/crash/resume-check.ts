@@ -1,10 +1,10 @@
-/** Once more from the middle: each run's stream, resumed at a random place, gives exactly the rest of what was seen. */
+/** Resumes each run's stream at a random position and checks that it returns exactly the remaining events. */
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { HostProcess } from './host-process.ts';
 import { Wire } from './wire.ts';
 import type { Witness } from './witness.ts';
 
-/** For all of them together; a stream that does not end by then never will. */
+/** Limit for all streams together. A stream that has not ended by then never will. */
 const WITHIN_MS = 30_000;
 
 export async function checkResumes(host: HostProcess, witness: Witness, random: Random): Promise<void> {
@@ -20,7 +20,7 @@ export async function checkResumes(host: HostProcess, witness: Witness, random: 
   }
 }
 
-/** Null when the stream did not end in time. */
+/** Returns null when the stream did not end in time. */
 async function readRest(wire: Wire, runId: string, after: number): Promise<readonly string[] | null> {
   const rest: string[] = [];
   try {

@@ -1,4 +1,4 @@
-/** A host in a folder of its own, with a witness beside it, for tests that do one cruel thing to it. */
+/** A host in its own folder, with a witness, for tests that inject one fault. */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ import { Wire } from './wire.ts';
 import { Witness } from './witness.ts';
 
 export interface Work {
-  /** No new runs; resolves when the last have ended. */
+  /** Starts no new runs. Resolves when the last runs have ended. */
   finish(): Promise<void>;
-  /** The patrons go away in the middle of what they do. */
+  /** Disconnects the patrons in the middle of their work. */
   abandon(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export class ScratchHost implements AsyncDisposable {
     return birth;
   }
 
-  /** Sets patrons to work. */
+  /** Starts the patrons. */
   work(patrons: number, seed: string): Work {
     const over = new AbortController();
     const wire = new Wire(this.host, AbortSignal.any([over.signal, this.#over.signal]));
@@ -66,7 +66,7 @@ export class ScratchHost implements AsyncDisposable {
     };
   }
 
-  /** One request, sent once: what a client without patience is told. */
+  /** Sends one request without retries, and returns the response. */
   async ask(
     method: string,
     path: string,
@@ -80,7 +80,7 @@ export class ScratchHost implements AsyncDisposable {
     return { status: response.status, body: fields(await response.json()) };
   }
 
-  /** Everything in the store, held against everything that was acknowledged. The host must be down. */
+  /** Checks the whole store against everything that was acknowledged. The host must be down. */
   audit(): Promise<Audited> {
     return auditStore(this.host.settings, this.witness);
   }

@@ -1,4 +1,4 @@
-/** Ways to let a host run out of space: a file system of its own that is filled, or a limit on the size of its files. */
+/** Makes a host run out of space: fills a dedicated file system, or limits the size of its files. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,13 +7,15 @@ import type { HostProcess } from './host-process.ts';
 
 export interface SmallDisk {
   readonly name: string;
-  /** Why the host says it cannot write. SQLite knows a full disk by ENOSPC only; past a file limit it sees a failed write. */
+  /**
+   * The host's error code. SQLite reports a full disk on ENOSPC only; past a file size limit it sees a failed write.
+   */
   readonly reason: 'store_full' | 'store_failed';
-  /** Makes it ready at a folder that exists; gives the way to take it away. */
+  /** Sets up the disk at an existing folder. Returns the function that removes it. */
   prepare(folder: string): () => void;
-  /** From now on nothing can be written. */
+  /** Makes all further writes fail. */
   fill(host: HostProcess): void;
-  /** There is room again. */
+  /** Makes space available again. */
   free(host: HostProcess): void;
 }
 
@@ -29,7 +31,7 @@ const ownFileSystem: SmallDisk = {
   fill(host) {
     const fd = openSync(ballast(host), 'w');
     try {
-      // First in large pieces, then page by page, until not one page is left.
+      // Writes large blocks first, then single pages, until no page is left.
       for (const size of [1_048_576, 4_096]) while (fits(fd, size));
     } finally {
       closeSync(fd);
@@ -58,7 +60,7 @@ const fileLimit: SmallDisk = {
   free: (host) => limitFiles(host, 'unlimited'),
 };
 
-/** Those this machine and this user can have. */
+/** The variants that this machine and this user support. */
 export function smallDisks(): readonly SmallDisk[] {
   return [
     ...(works(mountTrial) ? [ownFileSystem] : []),

@@ -1,4 +1,4 @@
-/** Requests that do not give up while the host is being killed: sent again until it has answered for good. */
+/** Requests that survive kills of the host: resent until the host gives a final response. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, type Timers } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
@@ -9,7 +9,7 @@ import type { HostProcess } from './host-process.ts';
 export interface Reply {
   readonly status: number;
   readonly body: JsonObject;
-  /** How often it was sent before: an earlier one may have been carried out. */
+  /** Number of earlier sends. The host may have executed one of them. */
   readonly resent: number;
 }
 
@@ -19,10 +19,10 @@ export interface Posting {
   readonly idempotencyKey?: string;
 }
 
-/** Between two tries: a host that is going down still accepts connections for a moment. */
+/** Delay between two attempts. A host that is shutting down still accepts connections for a moment. */
 const AGAIN_MS = 15;
 
-/** A client that reconnects as fast as the host is killed. */
+/** Timers of a client that reconnects as fast as the host is killed. */
 const hasty: Timers = {
   after(ms, wake) {
     const timer = setTimeout(wake, ms > 1_000 ? ms : ms / 10);
@@ -72,7 +72,10 @@ export class Wire {
     }
   }
 
-  /** One connection to a run's stream; ends when it does, whoever ended it. Gives null when there was no stream. */
+  /**
+   * One connection to a run's stream. Ends with the connection, whichever side closes it. Yields nothing when there is
+   * no stream.
+   */
   async *stream(runId: string, after: number): AsyncGenerator<EventSourceMessage> {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
@@ -96,7 +99,7 @@ export class Wire {
     }
   }
 
-  /** The sequences that the project's own client gives of a run, from the first to the terminal one. */
+  /** The sequences that the project's own client yields for a run, from the first to the terminal event. */
   async clientSequences(runId: string): Promise<readonly number[]> {
     const { fetch, settings } = this.#host;
     const client = createClient({ url: 'http://host', key: settings.key, fetch, timers: hasty });
@@ -105,7 +108,7 @@ export class Wire {
     return sequences;
   }
 
-  /** Waits a moment, and then for the host to be up. */
+  /** Waits briefly, then waits for the host to be up. */
   async rest(): Promise<void> {
     await pause(AGAIN_MS, undefined, { signal: this.#signal });
     await this.#host.address(this.#signal);

@@ -1,4 +1,4 @@
-/** What a client was told, kept outside the host: whatever was acknowledged must be found again after every crash. */
+/** Records outside the host what clients were told. Everything acknowledged must still be there after every crash. */
 import type { Json } from '@cairn/protocol';
 import type { Breach, Complain } from './breach.ts';
 
@@ -7,9 +7,9 @@ export interface WitnessedAnswer {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly value: Json;
-  /** The host said 200 to it. */
+  /** The host returned 200. */
   acknowledged: boolean;
-  /** How often it was sent again because no answer came back. */
+  /** Number of resends because no response arrived. */
   resent: number;
 }
 
@@ -17,23 +17,23 @@ export interface WitnessedAnswer {
 export interface WitnessedRun {
   readonly idempotencyKey: string;
   readonly workflowId: string;
-  /** Known from the first 201. */
+  /** Set by the first 201 response. */
   runId: string | null;
-  /** Event documents as they came over the wire, by sequence. */
+  /** Event documents as received over the wire, by sequence. */
   readonly events: string[];
   readonly answers: WitnessedAnswer[];
-  /** What the host said to a request to cancel. */
+  /** The host's response to a cancel request. */
   cancelled: string | null;
   /** The type of the terminal event. */
   ended: string | null;
-  /** Streams that were taken up again with Last-Event-ID. */
+  /** Streams resumed with Last-Event-ID. */
   resumed: number;
 }
 
 export class Witness {
   readonly runs: WitnessedRun[] = [];
   readonly breaches: Breach[] = [];
-  /** Events seen so far; what a killer waits for. */
+  /** Events seen so far. The killer waits on this count. */
   events = 0;
 
   readonly complain: Complain = (promise, facts) => {
