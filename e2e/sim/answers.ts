@@ -1,10 +1,12 @@
-/** What a human might answer: values that fit a question, values that do not, each with a mark to find it again by. */
+/**
+ * Generates human answers: values that fit a question and values that do not, each with a mark to find it in the log.
+ */
 import { type InterruptView, isJsonObject, type Json } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
 export interface DrawnAnswer {
   readonly value: Json;
-  /** Whether the mark is in the value, so that the log can be searched for it. */
+  /** Whether the value contains the mark, so that the log can be searched for it. */
   readonly marked: boolean;
 }
 
@@ -37,13 +39,13 @@ export function rightAnswer(interrupt: InterruptView, mark: string, random: Rand
   }
 }
 
-/** What the host's own question about an interrupted write may be answered with. */
+/** A valid answer to the host's own question about an interrupted write. */
 function verdict(mark: string, random: Random): DrawnAnswer {
   const action = random.pick(['retry', 'use', 'fail'] as const);
   return action === 'use' ? marked({ action, result: { note: mark } }) : { value: { action }, marked: false };
 }
 
-/** A value the question's own rules refuse. A free question takes anything, so it has none. */
+/** A value that the question's own rules reject. A free-form question accepts anything, so it has none. */
 export function wrongAnswer(interrupt: InterruptView): Json | null {
   switch (interrupt.kind) {
     case 'approval':

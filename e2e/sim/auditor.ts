@@ -1,4 +1,4 @@
-/** Watches every commit of the shared store and, at the end of a seed, everything that must be true of the whole. */
+/** Checks every commit of the shared store and, at the end of a seed, the invariants of the whole log. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   checkRow,
@@ -25,7 +25,7 @@ export interface AuditorWorld {
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
-  /** Told of each row after it was checked. */
+  /** Called with each row after its check. */
   readonly onRow: (row: Row) => void;
 }
 
@@ -67,7 +67,7 @@ export class Auditor {
     run.settle();
   }
 
-  /** The catalogue holds in the simulation what production takes for granted: every row is parsed by the schema of its type. */
+  /** Parses every row with the schema of its type. Production trusts its rows and skips this check. */
   #checkRow(row: Row): void {
     try {
       checkRow(row);
@@ -76,7 +76,7 @@ export class Auditor {
     }
   }
 
-  /** Runs that nobody wants any more and that go on. */
+  /** Runs that continue although their parent, or the parent's node, has ended. */
   orphans(): readonly Orphan[] {
     return this.#families.orphans();
   }
@@ -87,7 +87,7 @@ export class Auditor {
     return run !== undefined && Number(eventId.slice(colon + 1)) < run.rows.length;
   }
 
-  /** A snapshot must be the fold of a prefix that was committed, at least as long as when it was asked for. */
+  /** A snapshot must be the fold of a committed prefix, at least as long as the log was at the time of the request. */
   checkSnapshot(runId: RunId, snapshot: RunSnapshot, atLeast: number): void {
     const run = this.runs.get(runId);
     if (run === undefined) {
@@ -107,7 +107,7 @@ export class Auditor {
     this.#world.complain('a snapshot is the fold of what is durable', { runId, atLeast, shown, closest });
   }
 
-  /** What must be true of the whole, once nothing moves any more. */
+  /** Checks the invariants of the whole log once nothing is pending. */
   async checkAll(random: Random): Promise<void> {
     const { base, complain } = this.#world;
     for (const run of this.runs.values()) {

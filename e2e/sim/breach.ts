@@ -1,13 +1,13 @@
-/** A broken promise of the system under simulation: which one, and the facts that show it. */
+/** A broken guarantee of the simulated system: which one, and the evidence. */
 export interface Breach {
   readonly invariant: string;
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Called where a promise is found broken. It never throws: the caller may be deep inside the system itself. */
+/** Reports a broken guarantee. Never throws: the caller may be deep inside the system itself. */
 export type Complain = (invariant: string, facts: Breach['facts']) => void;
 
-/** Keeps the first one; what follows it is usually its consequence. */
+/** Keeps the first breach. Later ones are usually its consequences. */
 export class Complaints {
   #first: Breach | null = null;
 

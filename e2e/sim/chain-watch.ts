@@ -1,4 +1,7 @@
-/** A second account of supervisors and those they send out: each step of the chain happens once, in order, for the cause the wire names. */
+/**
+ * An independent model of supervisors and their workers: each step of a dispatch chain happens once, in order, with the
+ * cause the wire names.
+ */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
@@ -17,7 +20,7 @@ interface ChainPayload {
   readonly harvestedKeys?: readonly string[];
 }
 
-/** One row of a chain, and whether it has been followed by the one that it may cause. */
+/** One row of a chain, and whether the row it may cause has followed. */
 interface Link {
   readonly phase: string;
   readonly workerId: string;
@@ -25,7 +28,7 @@ interface Link {
   followed: boolean;
 }
 
-/** What has to be the cause of a step of the chain. */
+/** The allowed causes of each step of the chain. */
 const causes: Readonly<Record<string, readonly string[]>> = {
   'dispatch.succeeded': ['dispatch.began'],
   'dispatch.failed': ['dispatch.began'],
@@ -38,9 +41,9 @@ const causes: Readonly<Record<string, readonly string[]>> = {
 /** The chains of one run. */
 class RunChains {
   readonly links = new Map<number, Link>();
-  /** seq of the decision to be carried out. */
+  /** seq of the decision to carry out. */
   decided: number | null = null;
-  /** seq of the decision that a person has to look at, until they have. */
+  /** seq of the decision that needs human review, until it is reviewed. */
   held: number | null = null;
 }
 
@@ -48,7 +51,7 @@ export class ChainWatch {
   readonly #world: ChainWorld;
   readonly #runs = new Map<RunId, RunChains>();
   readonly #ends = new Map<string, string>();
-  /** Runs of which their parent was told that they never began. */
+  /** Runs whose parent was told that they never started. */
   readonly #refused = new Set<RunId>();
   readonly #begun = new Set<RunId>();
 
@@ -139,7 +142,7 @@ export class ChainWatch {
     }
   }
 
-  /** Of nodes that dispatch, a child is asked for by the row that says so in the chain. */
+  /** For dispatch nodes, the `dispatch.began` row of the chain must be the cause of a child's request. */
   #requested({ runId, seq, cause, payload }: Row): void {
     const { childRunId, attempt, callId }: Record<string, unknown> = JSON.parse(payload);
     if (childRunId === undefined || attempt !== 1 || !String(callId).includes('/')) return;

@@ -1,4 +1,7 @@
-/** People and programs outside: they start, answer, pause, resume, cancel and look, at either node, and remember what they were told. */
+/**
+ * External users and programs: they start, answer, pause, resume, cancel and read at either node, and record the
+ * responses.
+ */
 import { type InterruptView, isCairnError, type Json, type JsonObject } from '@cairn/protocol';
 import type { RunStarted } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
@@ -27,7 +30,7 @@ export interface ClientWorld {
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
-  /** Whether a node has heard of every commit there was. */
+  /** Whether a node has been notified of every commit. */
   readonly isUpToDate: (life: string) => boolean;
   readonly workflowIds: readonly string[];
   readonly runs: number;
@@ -38,7 +41,7 @@ export class Clients {
   readonly streams: Streams;
   readonly #world: ClientWorld;
   readonly #underWay = new Map<number, string>();
-  /** When a question was last answered, or a run resumed, in the kind world. */
+  /** Time of the last answer to a question, or the last resume of a run, in the fault-free phase. */
   readonly #tried = new Map<string, number>();
   #requests = 0;
   #started = 0;
@@ -49,12 +52,12 @@ export class Clients {
     this.streams = new Streams({ ...world, random: world.random.fork('streams') });
   }
 
-  /** Requests nobody has answered yet, at nodes that live. */
+  /** Pending requests at live nodes. */
   get waiting(): number {
     return this.#underWay.size;
   }
 
-  /** Requests at a node that died get no answer. */
+  /** Requests at a node that died get no response. */
   forget(life: string): void {
     for (const [id, at] of this.#underWay) if (at === life) this.#underWay.delete(id);
     this.streams.forget(life);
@@ -64,7 +67,7 @@ export class Clients {
     this.promises.onRow(row);
   }
 
-  /** One request, any request, at any of the nodes that serve. */
+  /** Sends one random request to a random serving node. */
   act(lives: readonly Life[]): void {
     const { random, runs, auditor } = this.#world;
     if (lives.length === 0) return;
@@ -105,8 +108,8 @@ export class Clients {
   }
 
   /**
-   * In the kind world every open question gets a proper answer, once at each instant: who is refused tries again later.
-   * True when there was one to give.
+   * In the fault-free phase, answers every open question, once per point in time. A refused answer is retried later.
+   * Returns true when there was a question to answer.
    */
   answerAll(life: Life, time: number): boolean {
     let any = false;
@@ -123,7 +126,7 @@ export class Clients {
     return any;
   }
 
-  /** In the kind world no run stays paused. True when there was one to resume. */
+  /** In the fault-free phase, resumes every paused run. Returns true when there was one. */
   resumeAll(life: Life, time: number): boolean {
     let any = false;
     for (const run of this.#world.auditor.runs.values()) {
@@ -188,7 +191,7 @@ export class Clients {
     this.#give(run, interrupt, random.pick(lives));
   }
 
-  /** To a question that is settled. */
+  /** Answers a question that is already resolved. */
   #answerAgain(run: RunAudit, life: Life): void {
     const closed = Object.keys(run.view.resolvedInterrupts);
     if (closed.length === 0) return;
@@ -211,7 +214,7 @@ export class Clients {
     mark: string | null,
     life: Life,
   ): void {
-    // A driven node may by then have asked something else, so its questions are named.
+    // A driven node may have asked a new question by then, so answers to it name the interrupt.
     const isDriven = drivenTypes.has(view.nodeStates[to.nodeId ?? '']?.typeId ?? '');
     const byNode = to.nodeId !== undefined && !isDriven && this.#world.random.chance(0.5);
     const place = byNode ? { nodeId: to.nodeId } : { interruptId: to.interruptId };
@@ -254,7 +257,7 @@ export class Clients {
   }
 
   #snapshot({ runId, rows }: RunAudit, life: Life): void {
-    // A node that has not heard of a commit may show the run as it was before; never as it will be.
+    // A node that has not heard of a commit may show an older state of the run, but never a later one.
     const atLeast = this.#world.isUpToDate(life.name) ? rows.length - 1 : 0;
     this.#send(life, `snapshot ${runId}`, life.engine.snapshot(TENANT, runId), {
       done: (snapshot) => this.#world.auditor.checkSnapshot(runId, snapshot, atLeast),

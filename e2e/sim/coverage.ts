@@ -1,6 +1,6 @@
-/** How often each thing worth exploring happened, so that the simulation cannot silently stop exploring. */
+/** Counts each interesting event, so that the simulation cannot silently stop exploring it. */
 
-/** Every name here must have happened in the seeds of the test command. */
+/** Each of these must occur at least once in the seeds of the test command. */
 export const interesting = [
   // the store
   'write held',

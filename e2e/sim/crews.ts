@@ -1,4 +1,4 @@
-/** Draws supervisors that send out workers: what they decide, and how a dispatch node carries it out. */
+/** Generates supervisors with workers: what they decide, and how a dispatch node carries it out. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
@@ -7,10 +7,10 @@ export interface DrawnCrew {
   readonly dispatch: JsonObject;
 }
 
-/** A workflow that is not there. */
+/** A workflow that does not exist. */
 const NOWHERE = 'wf-nowhere';
 
-/** `below`: workflows that may be sent out. */
+/** `below`: workflows that may be dispatched. */
 export function drawCrew(random: Random, below: readonly string[]): DrawnCrew {
   const plan = Array.from({ length: random.between(1, 3) }, () => drawDecision(random, below));
   return { supervisor: { mockDispatchPlan: plan }, dispatch: drawDispatch(random) };

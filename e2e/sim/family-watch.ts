@@ -1,4 +1,7 @@
-/** A second account of runs that start runs: each is started once, its end is told its parent once and truly, and none outlives it. */
+/**
+ * An independent model of parent and child runs: each child starts once, its parent learns its true outcome once, and
+ * no child outlives its parent.
+ */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
@@ -22,7 +25,7 @@ type Payload = {
 export type Orphan = {
   readonly runId: RunId;
   readonly parent: RunId;
-  /** How the run above it ended; null when only its node has. */
+  /** How the parent run ended. Null when only the parent's node has ended. */
   readonly above: string | null;
 };
 
@@ -36,7 +39,7 @@ export class FamilyWatch {
   readonly #members = new Map<RunId, Member>();
   readonly #asked = new Map<string, RunId>();
   readonly #told = new Set<string>();
-  /** Children by the node that asked for them last, and those whose node has ended since. */
+  /** Children by the node that last requested them, and children whose node has ended since. */
   readonly #byNode = new Map<string, RunId[]>();
   readonly #strays = new Set<RunId>();
 
@@ -58,7 +61,7 @@ export class FamilyWatch {
     }
   }
 
-  /** Runs that go on though the one above them is over, or the node of it that started them. */
+  /** Runs that continue although their parent run, or the node that started them, has ended. */
   orphans(): readonly Orphan[] {
     const orphans: Orphan[] = [];
     for (const [runId, { parent, ended }] of this.#members) {

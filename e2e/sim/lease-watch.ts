@@ -1,4 +1,4 @@
-/** A second, independent account of who may step which run, to catch a store or an engine that breaks the rules of leases. */
+/** An independent model of which node may step which run, to catch a store or an engine that breaks the lease rules. */
 import type { RunId } from '@cairn/protocol';
 import { isTerminalType } from '@cairn/protocol';
 import type { Append, Appended } from '../../packages/host/src/log/ports/event-log.ts';
@@ -28,7 +28,7 @@ export class LeaseWatch {
     return this.#runs.get(runId)?.owner ?? null;
   }
 
-  /** Called in commit order, for appends the store accepted. */
+  /** Called in commit order, for appends that the store accepted. */
   appended(append: Append, appended: Appended): void {
     const { runId, claim, fence } = append;
     const held = this.#runs.get(runId) ?? { fence: 0, owner: null };

@@ -1,4 +1,4 @@
-/** The simulation from the command line: one seed to look at, or many to find one worth looking at. */
+/** The simulation from the command line: inspects one seed, or searches many for a failure. */
 import { parseArgs } from 'node:util';
 import { addCoverage, type Coverage, newCoverage } from './coverage.ts';
 import { renderBreach } from './render.ts';
@@ -29,7 +29,7 @@ interface Summary {
   runs: number;
   stopped: boolean;
   breach: { readonly seed: number; readonly step: number; readonly invariant: string } | null;
-  /** Of the last seed; what two runs of one seed are compared by. */
+  /** Trace hash of the last seed, used to compare two runs of one seed. */
   trace: string;
   readonly coverage: Coverage;
 }

@@ -1,4 +1,4 @@
-/** What goes wrong with nodes, clocks and the store while a seed lasts, and what gets better again. */
+/** Injects faults into nodes, clocks and the store during a seed, and repairs them. */
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Interesting } from './coverage.ts';
 import type { Profile } from './profile.ts';
@@ -12,13 +12,13 @@ export interface MisfortuneWorld {
   readonly store: StoreWorld;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
-  /** A life ended without a word: nobody gets an answer from it. */
+  /** A node crashed: its pending requests get no response. */
   readonly crashed: (life: string) => void;
-  /** A life ends in order: its requests are answered, its streams are closed. */
+  /** A node stops cleanly: its requests are answered and its streams are closed. */
   readonly stops: (life: string) => void;
 }
 
-/** How likely at each step a node that is down comes back, and trouble with the store ends. */
+/** Probability per step that a node that is down restarts, and that a store fault ends. */
 const RECOVERY = 0.1;
 const MAX_SKEW_MS = 40_000;
 
@@ -29,7 +29,7 @@ export class Misfortune {
     this.#world = world;
   }
 
-  /** True when something happened, which then was the step. */
+  /** Returns true when a fault was injected or repaired, which takes up the step. */
   strike(): boolean {
     const { random, profile, count, nodes } = this.#world;
     const node = random.pick(nodes);

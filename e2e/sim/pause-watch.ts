@@ -1,9 +1,12 @@
-/** A second account of a run's pauses: once one is asked for no node starts, and while it lasts nothing is decided. */
+/**
+ * An independent model of a run's pauses: after a pause request no node starts, and during the pause nothing is
+ * decided.
+ */
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 
-/** What others may still say of a paused run. */
+/** Events that may still be appended to a paused run. */
 const sayable = new Set([
   'interrupt.resolved',
   'approval.received',
@@ -34,7 +37,7 @@ export class PauseWatch {
     return this.#state === 'paused';
   }
 
-  /** Called with each row in order; `isStepping` tells whether a step has no result yet. */
+  /** Called with each row in order. `isStepping` tells whether a step has no result yet. */
   take({ runId, seq, type, payload }: Row, isStepping: boolean): void {
     const { complain, count } = this.#world;
     const where = { runId, seq, type };

@@ -1,32 +1,32 @@
-/** What goes wrong in one world, and how often. Each seed switches some faults off, so that the others get further. */
+/** The faults of one world and their rates. Each seed disables some faults, so that the others get further. */
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
-/** Probabilities, each per operation or per step of the scheduler. */
+/** Probabilities, each per operation or per scheduler step. */
 export interface Profile {
-  /** A write waits until the scheduler lets it through; others may overtake it. */
+  /** A write waits until the scheduler releases it. Other writes may overtake it. */
   readonly heldWrite: number;
   readonly heldRead: number;
-  /** The write is done, the answer waits. */
+  /** The write is done, and the reply is delayed. */
   readonly lateReply: number;
   readonly failedWrite: number;
   readonly failedRead: number;
-  /** The write is done, the caller is told that it failed. */
+  /** The write is done, but the caller is told that it failed. */
   readonly lostReply: number;
-  /** The caller is told that the write failed; it is made later all the same. */
+  /** The caller is told that the write failed, but the write is made later. */
   readonly lateLanding: number;
-  /** A commit that carries several held appends dies half-written: none of them is there, all callers are told. */
+  /** A commit with several held appends fails half-written: none is stored, and all callers are told. */
   readonly tornBatch: number;
-  /** A node hears of commits later than they happen. */
+  /** A node is notified of commits late. */
   readonly lateNotice: number;
   readonly crash: number;
   readonly stop: number;
   readonly diskFull: number;
   readonly cutOff: number;
   readonly clockJump: number;
-  /** How much of the scheduler's attention clients get, against the work under way. */
+  /** The scheduler's weight for clients, relative to pending work. */
   readonly clientWeight: number;
   readonly timeWeight: number;
-  /** Runs clients like to have under way. */
+  /** Number of runs that clients try to keep in progress. */
   readonly runs: number;
 }
 
@@ -56,7 +56,7 @@ export function drawProfile(random: Random): Profile {
   };
 }
 
-/** The world at the end of a seed: nothing fails any more, so whatever still does not end was forgotten. */
+/** The fault-free phase at the end of a seed: no fault occurs, so a run that does not end was forgotten. */
 export const kindProfile = (profile: Profile): Profile => ({
   ...profile,
   heldWrite: 0,

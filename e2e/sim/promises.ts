@@ -1,4 +1,4 @@
-/** What clients were told, held against the log: an acknowledgement is a promise, and so is a refusal. */
+/** Checks the responses that clients received against the log: both an acknowledgement and a refusal must hold. */
 import { isCairnError, isTerminalStatus, type RunId, type RunStatus } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Auditor } from './auditor.ts';
@@ -11,7 +11,7 @@ export interface PromiseWorld {
   readonly count: (name: Interesting) => void;
 }
 
-/** An answer somebody sent, found again in the log by its mark. */
+/** A sent answer, identified in the log by its mark. */
 interface Mark {
   readonly runId: RunId;
   readonly interruptId: string;
@@ -19,7 +19,7 @@ interface Mark {
   told: 'nothing' | 'accepted' | 'refused';
 }
 
-/** Refusals that say the request had no effect; any other error leaves that open. */
+/** Errors that guarantee the request had no effect. Any other error leaves the outcome open. */
 const definite = new Set([
   'validation_error',
   'not_found',
@@ -58,7 +58,7 @@ export class Promises {
     const { complain } = this.#world;
     if (row.type === 'run.started') {
       const { tags }: { tags?: readonly string[] } = JSON.parse(row.payload);
-      // Runs that other runs start have no key.
+      // Child runs have no key.
       if (tags !== undefined) this.#oneRunForKey(tags[0] ?? '', row.runId);
     }
     if (row.type !== 'interrupt.resolved') return;
@@ -154,7 +154,7 @@ export class Promises {
     this.#world.complain('a refusal for the state of a run says its status', { name, details });
   }
 
-  /** Once every run has ended. */
+  /** Called once every run has ended. */
   checkAll(): void {
     const { auditor, complain } = this.#world;
     for (const runId of this.#toEndCancelled) {
@@ -163,7 +163,7 @@ export class Promises {
     }
   }
 
-  /** Every start carries its key as a tag; only those sent with `idempotency` come twice. */
+  /** Every start carries its key as a tag. Only starts sent with `idempotency` are repeated. */
   #oneRunForKey(key: string, runId: RunId): void {
     const before = this.#runsOfKey.get(key);
     if (before !== undefined) this.#world.complain('one key starts one run', { key, runId, before });

@@ -1,10 +1,10 @@
-/** A broken promise as text: what it was, where, how it came about, and the command that shows it again. */
+/** Renders a broken guarantee as text: what, where, the trace, and the command that reproduces it. */
 import { inspect } from 'node:util';
 import type { WorldResult } from './world.ts';
 
 const replayCommand = (seed: number, steps: number): string => `npm run sim -- --seed ${seed} --steps ${steps} --trace`;
 
-/** Null when the seed kept every promise. `steps` is what was asked for, so that the command repeats it. */
+/** Returns null when the seed broke no guarantee. `steps` is the requested number, so that the command repeats it. */
 export function renderBreach({ breach, seed, trace }: WorldResult, steps: number): string | null {
   if (breach === null) return null;
   return [

@@ -1,4 +1,4 @@
-/** One run as the log has it: every committed row is checked against the promises as it arrives, once. */
+/** One run as stored in the log. Checks every committed row once, as it arrives. */
 import { hash as digest } from 'node:crypto';
 import {
   foldEventOf,
@@ -16,15 +16,15 @@ import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 import { PauseWatch } from './pause-watch.ts';
 
-/** A call as its rows tell it. */
+/** A call, as recorded in its rows. */
 export interface AuditedCall {
   readonly safety: string;
   attempt: number;
-  /** The latest attempt has a result, be it an error. */
+  /** The latest attempt has a result or an error. */
   returned: boolean;
-  /** An attempt has a result that is no error: nothing more may happen to the call. */
+  /** An attempt has a successful result. The call must not change after that. */
   done: boolean;
-  /** Attempts whose end is known: they returned, or a human said to go on as if they had. */
+  /** Attempts with a known outcome: they returned, or a person chose to continue as if they had. */
   settled: number;
 }
 
@@ -42,10 +42,10 @@ export class RunAudit {
   #lastAt = 0;
   #lastCursor = 0;
   readonly #resolved = new Set<string>();
-  /** The call an interrupt of an interrupted write is about. */
+  /** Maps the interrupt about an interrupted write to its call. */
   readonly #questions = new Map<string, string>();
   readonly #timers = new Map<string, number>();
-  /** Nodes whose time limit has fired and has not been acted on. */
+  /** Nodes whose time limit has fired but has not been handled. */
   readonly #overdue = new Set<string>();
   readonly #pauses: PauseWatch;
   readonly #complain: Complain;
@@ -87,10 +87,10 @@ export class RunAudit {
     return this.#pauses.isPaused;
   }
 
-  /** After the last row of an append: what has to be true together is. */
+  /** Called after the last row of an append. Checks what must hold for the append as a whole. */
   settle(): void {
     if (this.#overdue.size === 0) return;
-    // Nothing wakes the run for it a second time, so a limit that is passed over now is lost.
+    // Nothing wakes the run for the limit a second time, so an unhandled limit is lost.
     this.#complain('a time limit that fires is acted on in the same append', {
       runId: this.runId,
       seq: this.rows.length - 1,
@@ -112,7 +112,7 @@ export class RunAudit {
     this.#lastCursor = cursor;
   }
 
-  /** The recipe written out a second time: a change of the store's own would go unnoticed otherwise. */
+  /** A second implementation of the hash recipe. Without it, a change to the store's own recipe would go unnoticed. */
   #checkChain(row: Row): void {
     const columns = [row.seq, row.contextId, row.at, row.type, row.nodeId, row.cause, row.audience];
     const own = sha256(`${JSON.stringify(columns)}\n${row.payload}\n${row.task ?? ''}`);
@@ -123,7 +123,7 @@ export class RunAudit {
   }
 
   #checkCalls(row: Row, payload: Payload): void {
-    // The end of a child answers no call: its start did.
+    // The end of a child is not the result of a call. The start of the child was.
     if (row.type === 'cairn.step.returned' && payload.callId === payload.childRunId) return;
     const callId = String(payload.callId);
     const attempt = Number(payload.attempt);

@@ -1,13 +1,15 @@
-/** Everything that is under way and could happen next; the seed alone decides in which order it does. */
+/** All pending operations. The seed alone decides their order. */
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
-/** A write on its way to the store, an answer on its way back, word of a commit on its way to a node, a step's end. */
+/**
+ * A write on its way to the store, a reply on its way back, a commit notice on its way to a node, the end of a step.
+ */
 export const pendingKinds = ['write', 'reply', 'notice', 'step'] as const;
 export type PendingKind = (typeof pendingKinds)[number];
 
 export interface Pending {
   readonly kind: PendingKind;
-  /** The life of a node it belongs to; a crash of that node drops it. */
+  /** The node's process lifetime it belongs to. A crash of that node drops it. */
   readonly life: string;
   readonly label: string;
   readonly happen: () => void;
@@ -32,7 +34,7 @@ export class Schedule {
     return pendingKinds.reduce((sum, kind) => sum + this.#pending[kind].length, 0);
   }
 
-  /** Takes any one out: the order in which things were asked for means nothing, except that notices stay in order. */
+  /** Takes a random pending operation. Request order does not matter, except that notices to a node stay in order. */
   take(kind: PendingKind, random: Random): Pending | null {
     const list = this.#pending[kind];
     const chosen = list.length === 0 ? undefined : list[random.below(list.length)];
@@ -41,7 +43,7 @@ export class Schedule {
     return list.splice(place, 1)[0] ?? null;
   }
 
-  /** The oldest of all, for a world in which nothing overtakes. */
+  /** Takes the oldest operation of the first kind that has one, for a phase without overtaking. */
   takeOldest(): Pending | null {
     for (const kind of pendingKinds) {
       const first = this.#pending[kind].shift();
@@ -50,7 +52,7 @@ export class Schedule {
     return null;
   }
 
-  /** Takes out all of one kind that belong to one life. */
+  /** Takes all operations of one kind that belong to one life. */
   takeAll(kind: PendingKind, life: string): readonly Pending[] {
     const list = this.#pending[kind];
     const taken = list.filter((pending) => pending.life === life);

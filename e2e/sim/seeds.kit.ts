@@ -1,4 +1,4 @@
-/** A range of seeds as tests, in a file of its own so that the test runner's workers share the range between them. */
+/** Runs a range of seeds as tests. Separate files let the test runner's workers share the seeds. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { addCoverage, interesting, newCoverage } from './coverage.ts';
 import { renderBreach } from './render.ts';
@@ -7,7 +7,7 @@ import { simulate } from './world.ts';
 const STEPS = 300;
 const SEEDS_PER_TEST = 50;
 
-/** `last` must end a full test: from, from + 49, ... */
+/** `last` must be the last seed of a full test: from, from + 49, ... */
 export function describeSeeds(first: number, last: number): void {
   describe(`seeds ${first} to ${last}, ${STEPS} steps each`, () => {
     const coverage = newCoverage();
@@ -23,7 +23,7 @@ export function describeSeeds(first: number, last: number): void {
         }
       });
     }
-    // Of the whole range, so that it depends neither on the order of the tests above nor on a filter.
+    // Checks the whole range, so that the result depends neither on test order nor on a filter.
     afterAll(() => {
       if (explored < last - first + 1) return;
       const neverHappened = interesting.filter((name) => coverage[name] === 0);

@@ -1,4 +1,4 @@
-/** A node of the world: an engine over its own line to the store, that can crash, stop in order, and come back. */
+/** A simulated node: an engine with its own connection to the store. It can crash, stop cleanly, and restart. */
 import { hash as digest } from 'node:crypto';
 import type { LoopOptions } from '../../packages/host/src/agents/loop/loop-options.ts';
 import { createSupervisor } from '../../packages/host/src/agents/orchestration/supervisor.ts';
@@ -17,10 +17,10 @@ import { StoreLine, type StoreWorld } from './sim-store.ts';
 /** Short, so that takeovers happen within a few hundred steps. */
 export const LEASE_MS = 6_000;
 
-/** Above what any generated workflow needs, save those that are given a smaller limit on purpose. */
+/** Above the needs of any generated workflow, except those with a smaller limit on purpose. */
 const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
 
-/** Small, so that watchers fall off the ring and have to read on from the log. */
+/** Small, so that watchers fall off the ring and have to read from the log. */
 const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size: 10_000 } };
 
 const sha256: Sha256 = (text, encoding) => digest('sha256', text, encoding);
@@ -29,7 +29,7 @@ const nobody = (): never => {
   throw new Error('Nobody acts as an agent here.');
 };
 
-/** Supervisors decide what their configuration says, in any workflow, so that they need neither models nor tools. */
+/** Supervisors follow their configuration in any workflow, so they need neither models nor tools. */
 const loopWorld: LoopOptions = {
   sha256,
   prompts: new PromptRegistry([]),
@@ -52,7 +52,7 @@ export interface NodeWorld {
   readonly time: () => number;
 }
 
-/** One life of a node, from boot to crash or stop. */
+/** One process lifetime of a node, from boot to crash or stop. */
 export interface Life {
   readonly name: string;
   readonly engine: Engine;
@@ -65,7 +65,7 @@ export interface Life {
 export class SimNode {
   readonly name: string;
   life: Life | null = null;
-  /** How far this node's clock is off. */
+  /** Offset of this node's clock. */
   skew = 0;
   readonly #world: NodeWorld;
   #lives = 0;
@@ -109,7 +109,7 @@ export class SimNode {
     engine.open().catch((error: unknown) => complain('an engine opens', { node: name, error }));
   }
 
-  /** All that lived in memory is gone. */
+  /** Drops all in-memory state. */
   crash(): void {
     const { life } = this;
     if (life === null) return;
@@ -120,7 +120,7 @@ export class SimNode {
     this.life = null;
   }
 
-  /** The end an operator asks for; it may take as long as writes that were accepted do. */
+  /** A clean shutdown. It may take as long as the accepted writes do. */
   stop(): void {
     const { life } = this;
     if (life === null || life.stopping) return;
@@ -139,7 +139,7 @@ export class SimNode {
     );
   }
 
-  /** Brings the node's clock to the world's time. */
+  /** Sets the node's clock to the world's time. */
   tick(): void {
     this.life?.clock.set(this.#world.time() + this.skew);
   }

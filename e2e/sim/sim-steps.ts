@@ -1,4 +1,4 @@
-/** Steps whose functions end when the scheduler says so, and a ledger of every time one was entered. */
+/** Steps whose functions end when the scheduler decides, and a ledger of every entry into them. */
 import { type Json, type JsonObject, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
 import type { CallContext, Performer, Step, StepContext, StepSafety } from '../../packages/host/src/engine/ports.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -10,7 +10,7 @@ import type { Pending, Schedule } from './schedule.ts';
 
 export const safeties = ['pure', 'read', 'write', 'idempotent'] as const satisfies readonly StepSafety[];
 
-/** What a step's function does, given as its input `behaviour`. */
+/** The behaviour of a step's function, passed as its input `behaviour`. */
 export const behaviours = ['quick', 'slow', 'flaky', 'fails', 'throws', 'hangs', 'deaf'] as const;
 export type Behaviour = (typeof behaviours)[number];
 
@@ -26,7 +26,7 @@ export interface StepWorld {
   readonly note: (text: string) => void;
 }
 
-/** Every entry into a step's function, in all lives of all nodes. */
+/** Every entry into a step's function, over all lives of all nodes. */
 export class StepLedger {
   readonly #entered = new Map<string, Set<number>>();
   readonly #world: StepWorld;
@@ -36,7 +36,7 @@ export class StepLedger {
     this.#world = world;
   }
 
-  /** The steps as one life of a node holds them. */
+  /** The steps for one life of a node. */
   steps(life: string): readonly Step[] {
     return safeties.map((safety) => ({
       typeId: stepTypeId(safety),
@@ -45,7 +45,7 @@ export class StepLedger {
     }));
   }
 
-  /** Performs the calls of driven nodes, as one life of a node holds it. */
+  /** Performs the calls of driven nodes, for one life of a node. */
   performer(life: string): Performer {
     return {
       typeId: 'cairn.tool',
@@ -56,7 +56,7 @@ export class StepLedger {
     };
   }
 
-  /** Lets steps that hang end at last. */
+  /** Lets hanging steps end. */
   release(): void {
     for (const pending of this.#hanging.splice(0)) this.#world.schedule.add(pending);
   }
@@ -65,7 +65,7 @@ export class StepLedger {
     this.#hanging = this.#hanging.filter((pending) => pending.life !== life);
   }
 
-  /** Progress on the way, which must neither get lost nor come after the result. */
+  /** Emits progress, which must neither get lost nor follow the result. */
   #emit(context: CallContext): void {
     const { random, count } = this.#world;
     for (let i = random.below(4); i > 0; i -= 1) {
@@ -102,7 +102,7 @@ export class StepLedger {
   #aborted(behaviour: Behaviour, pending: Pending, reject: (error: unknown) => void): void {
     if (!this.#hanging.includes(pending) && !this.#world.schedule.holds(pending)) return;
     this.#world.count('step aborted');
-    // A deaf step goes on regardless; its result must then have no effect.
+    // A deaf step continues regardless. Its result must then have no effect.
     if (behaviour === 'deaf') return;
     this.#hanging = this.#hanging.filter((other) => other !== pending);
     this.#world.schedule.remove(pending);
@@ -130,7 +130,7 @@ export class StepLedger {
     if (!holds) count('step entered by a node that lost the lease');
     const over = call.done || (call.returned && call.attempt === attempt);
     if (over && holds) complain('an attempt with a result is not entered again', where);
-    // Entries whose end nobody recorded may have done their work: only a human may let a write go again.
+    // Entries without a recorded outcome may have taken effect. Only a person may allow such a write to run again.
     if (safety === 'write' && entries.size > call.settled) {
       complain('a write whose end is unknown is entered again only after a human said so', where);
     }

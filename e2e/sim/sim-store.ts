@@ -1,4 +1,4 @@
-/** The one store of the world as each node sees it: over a line on which writes wait, fail, and lose their answers. */
+/** The shared store as each node sees it: over a connection on which writes wait, fail, and lose their replies. */
 import { isCairnError, RetryableError } from '@cairn/protocol';
 import type { Append, Appended, Commit, EventLog } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Queue } from '../../packages/host/src/log/ports/queue.ts';
@@ -10,7 +10,7 @@ import type { LeaseWatch } from './lease-watch.ts';
 import type { Profile } from './profile.ts';
 import type { Schedule } from './schedule.ts';
 
-/** What all lines share. */
+/** State shared by all connections. */
 export interface StoreWorld {
   readonly base: Store;
   readonly schedule: Schedule;
@@ -19,13 +19,13 @@ export interface StoreWorld {
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
-  /** One at a time, so that `leases` hears of writes in the order in which they were made. */
+  /** Serializes writes, so that `leases` sees them in commit order. */
   readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
   profile: Profile;
   diskFull: boolean;
 }
 
-/** Runs what it is given one after the other, whether or not the one before failed. */
+/** Runs the given functions one after the other, even if an earlier one failed. */
 export function oneAtATime(): StoreWorld['inOrder'] {
   let last: Promise<unknown> = Promise.resolve();
   return (write) => {
@@ -35,7 +35,7 @@ export function oneAtATime(): StoreWorld['inOrder'] {
   };
 }
 
-/** Never settles: what a dead process learns of its own requests. */
+/** Never settles: a dead process gets no result for its requests. */
 const silence = <Value>(): Promise<Value> => new Promise<Value>(() => undefined);
 
 const failed = (what: string): RetryableError =>
@@ -44,7 +44,7 @@ const failed = (what: string): RetryableError =>
 const full = (): RetryableError =>
   new RetryableError('store_full', { message: 'The disk is full.', hint: 'Make room.' });
 
-/** One life of a node's connection. */
+/** The store connection of one life of a node. */
 export class StoreLine implements Store {
   readonly life: string;
   readonly log: EventLog;
@@ -56,9 +56,9 @@ export class StoreLine implements Store {
   readonly memories: Store['memories'];
   readonly packs: Store['packs'];
   readonly subscriptions: Store['subscriptions'];
-  /** The node is alive but cannot reach the store for a while. */
+  /** The node is alive but temporarily cannot reach the store. */
   cutOff = false;
-  /** How often the node renewed its session. */
+  /** Number of session renewals by the node. */
   renewals = 0;
   #dead = false;
   #retired = false;
@@ -87,13 +87,13 @@ export class StoreLine implements Store {
     this.#listeners.clear();
   }
 
-  /** The node stopped in order: from now on it must not touch the store any more. */
+  /** The node stopped cleanly and must not touch the store any more. */
   retire(): void {
     void this.close();
     this.#retired = true;
   }
 
-  /** The node is gone. A write already on its way may still arrive; nobody will hear of it. */
+  /** The node is gone. A write in flight may still arrive, but nobody receives its result. */
   kill(): void {
     const { schedule, random, count } = this.#world;
     this.#dead = true;
@@ -105,7 +105,7 @@ export class StoreLine implements Store {
     for (const kind of ['reply', 'notice', 'step'] as const) schedule.takeAll(kind, this.life);
   }
 
-  /** The transaction that carries all held appends of this line dies half-written. */
+  /** The transaction with all held appends of this connection fails half-written. */
   tear(): void {
     const torn = this.#world.schedule.takeAll('write', this.life);
     for (const write of torn) {
@@ -270,7 +270,7 @@ export class StoreLine implements Store {
       return value;
     };
     if (givenUp) {
-      // A network that is slow rather than broken: the caller has stopped waiting, the write is still on its way.
+      // A slow network, not a broken one: the caller has stopped waiting, but the write is still in flight.
       const happen = (): void => void act().catch(() => undefined);
       schedule.add({ kind: 'write', life: this.life, label: `${label} (given up)`, happen });
       count('write arrived after its caller was told that it failed');
@@ -299,7 +299,7 @@ export class StoreLine implements Store {
     return this.#deliver(perform(), random.chance(profile.heldRead));
   }
 
-  /** Hands the outcome to the caller: at once, or when the scheduler says so, or never when the caller died meanwhile. */
+  /** Delivers the outcome to the caller: immediately, when the scheduler decides, or never if the caller has died. */
   #deliver<Value>(outcome: Promise<Value>, late: boolean): Promise<Value> {
     const { schedule, count } = this.#world;
     return new Promise<Value>((resolve, reject) => {

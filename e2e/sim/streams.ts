@@ -1,4 +1,6 @@
-/** People who watch runs: over the live feed of either node, stalling, leaving, and coming back with the last seq they saw. */
+/**
+ * Watchers of runs: they use the live feed of either node, stall, disconnect, and resume from the last seq they saw.
+ */
 import type { RunId } from '@cairn/protocol';
 import type { Sink, Subscription } from '../../packages/host/src/log/feed/sink.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -14,13 +16,13 @@ export interface StreamWorld {
   readonly note: (text: string) => void;
 }
 
-/** What a watcher uses of a node. */
+/** The parts of a node that a watcher uses. */
 export interface Watched {
   readonly name: string;
   readonly feed: { subscribe(range: { readonly runId: RunId; readonly after: number }, sink: Sink): Subscription };
 }
 
-/** One who watches a run: what was seen, and over which connection. */
+/** One watcher of a run: the events seen, and the connection in use. */
 interface Watcher {
   readonly runId: RunId;
   seen: number;
@@ -35,7 +37,7 @@ export class Streams {
     this.#world = world;
   }
 
-  /** Connects, or does something to the connection that is there. */
+  /** Connects, or changes the existing connection. */
   act(runId: RunId, life: Watched): void {
     const { random, count, note } = this.#world;
     const watcher: Watcher = this.#watchers.get(runId) ?? { runId, seen: -1, connection: null };
@@ -66,7 +68,7 @@ export class Streams {
     for (const watcher of this.#watchers.values()) if (watcher.connection?.stalled === true) this.#resume(watcher);
   }
 
-  /** Once every run has ended and nobody stalls: who is still connected was left hanging. */
+  /** Called once every run has ended and no watcher stalls: a watcher that is still connected was left hanging. */
   checkAll(): void {
     for (const { runId, seen, connection } of this.#watchers.values()) {
       if (connection === null) continue;

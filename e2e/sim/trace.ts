@@ -1,4 +1,7 @@
-/** What happened, line by line, and one hash over all of it: two runs of a seed are the same world iff the hashes agree. */
+/**
+ * Records what happened, line by line, with one hash over all lines. Two runs of a seed are identical iff the hashes
+ * agree.
+ */
 import { createHash, type Hash } from 'node:crypto';
 
 const KEPT = 40;
@@ -9,7 +12,7 @@ export class Trace {
   readonly #sink: ((line: string) => void) | undefined;
   step = 0;
 
-  /** `sink` gets every line, also those that are not kept. */
+  /** `sink` receives every line, including lines that are not kept. */
   constructor(sink?: (line: string) => void) {
     this.#sink = sink;
   }

@@ -1,4 +1,6 @@
-/** Random workflows: every node type, edge condition, trigger rule and limit the engine has, in legal graphs. */
+/**
+ * Generates random workflows: every node type, edge condition, trigger rule and limit of the engine, in valid graphs.
+ */
 import type { Json, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { triggerRules } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
@@ -15,7 +17,7 @@ interface Drawn {
   readonly settings?: Config;
 }
 
-/** `below`: workflows that nodes of this one may run. */
+/** `below`: workflows that nodes of this workflow may run. */
 export function drawWorkflow(random: Random, id: string, below: readonly string[] = []): WorkflowDefinition {
   const graph = new Graph(random);
   const size = random.between(2, 8);
@@ -55,11 +57,11 @@ export function drawWorkflow(random: Random, id: string, below: readonly string[
   };
 }
 
-/** Nodes in order; an edge forward always goes to a later one, so that only loops close cycles. */
+/** Nodes in order. A forward edge always leads to a later node, so that only loops close cycles. */
 class Graph {
   readonly nodes: WorkflowNode[] = [];
   readonly edges: WorkflowEdge[] = [];
-  /** Nodes that may be followed, with the outputs an edge may leave them by. */
+  /** Nodes that may have successors, with the outputs an edge may use. */
   readonly #sources: { readonly id: string; readonly outputs: readonly string[] }[] = [];
   readonly #random: Random;
 
@@ -76,7 +78,7 @@ class Graph {
   /** A loop, a body of one or two nodes, and the edge back. */
   addLoop(): void {
     const random = this.#random;
-    // A loop that nothing leads to has no way in: the edge back to it does not count as one.
+    // A loop without an incoming edge is never entered: its own back edge does not count.
     if (this.#sources.length === 0) this.add({ typeId: 'core.start' });
     const loop = this.#node({ typeId: 'core.loop', config: drawLoop(random) });
     this.#follow(loop);
@@ -91,7 +93,7 @@ class Graph {
     this.#sources.push({ id: loop, outputs: ['done'] });
   }
 
-  /** A supervisor, a dispatch node that carries out what it decides, and the edge back. */
+  /** A supervisor, a dispatch node that carries out its decisions, and the edge back. */
   addCrew(below: readonly string[]): void {
     const random = this.#random;
     if (this.#sources.length === 0) this.add({ typeId: 'core.start' });
@@ -122,7 +124,7 @@ class Graph {
     return id;
   }
 
-  /** Now and then a node begins on its own. */
+  /** Sometimes a node starts without a predecessor. */
   #enter(target: string): void {
     if (this.#sources.length > 0 && !this.#random.chance(0.08)) this.#follow(target);
   }
@@ -150,7 +152,7 @@ class Graph {
   }
 }
 
-/** The usual output need not be named. */
+/** The default output need not be named. */
 const leaving = (sourceOutput: string): Partial<WorkflowEdge> => (sourceOutput === 'output' ? {} : { sourceOutput });
 
 function outputsOf({ typeId }: Drawn): readonly string[] {
@@ -196,7 +198,7 @@ function drawSubWorkflow(random: Random, below: readonly string[]): Drawn {
   };
 }
 
-/** A node that makes calls of its own, several at once and one after the other. */
+/** A node that makes its own calls, both concurrent and sequential. */
 function drawRelay(random: Random): Drawn {
   const behaviour = random.pick(random.chance(0.8) ? often : seldom);
   const safety = random.pick(safeties);

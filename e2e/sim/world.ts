@@ -1,4 +1,4 @@
-/** One simulated world: two nodes, one store, clients, and a seed that decides all that happens. */
+/** One simulated world: two nodes, one store, clients, and a seed that decides everything that happens. */
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
@@ -20,7 +20,7 @@ import { drawWorkflow } from './workflows.ts';
 export interface WorldOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Gets every line of the trace. */
+  /** Receives every line of the trace. */
   readonly sink?: ((line: string) => void) | undefined;
 }
 
@@ -35,13 +35,16 @@ export interface WorldResult {
 }
 
 const START = Date.UTC(2030, 0, 1);
-/** Rounds the kind world gets to bring every run to its end; a tenth of it is ample. */
+/** Maximum rounds of the fault-free phase to bring every run to its end. A tenth of it is ample. */
 const KIND_ROUNDS = 6_000;
 const WORKFLOWS = 3;
-/** Leases it may take to find out that a run has ended: a mailbox waits out a failed read by a clock that was set back, and the dead may have been ahead of time. */
+/**
+ * Leases it may take to notice that a run has ended. A mailbox waits out a failed read by a clock that was set back,
+ * and the clock of a dead node may have been ahead.
+ */
 const PATIENCE = 12;
 
-/** Lets everything that is ready in the process run; the only real waiting there is. */
+/** Runs everything that is ready in the process. This is the only real wait. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function simulate(options: WorldOptions): Promise<WorldResult> {
@@ -105,7 +108,7 @@ class World {
     });
   }
 
-  /** It would end a real process. */
+  /** An uncaught rejection would end a real process. */
   readonly uncaught = (error: unknown): void => this.#complaints.complain('no rejection is left uncaught', { error });
 
   async run(): Promise<WorldResult> {
@@ -197,7 +200,7 @@ class World {
     else this.#moveTo(this.#time + (how === 'little' ? random.between(1, 50) : random.between(500, LEASE_MS * 2)));
   }
 
-  /** The earliest instant, in the world's time, at which a node wants to be woken. */
+  /** The earliest time, on the world's clock, at which a node wants to be woken. */
   #nextWake(): number | null {
     let earliest: number | null = null;
     for (const { life, skew } of this.#nodes) {
@@ -221,7 +224,9 @@ class World {
     return this.#nodes.flatMap(({ life }) => (life === null ? [] : [life]));
   }
 
-  /** The world becomes kind: nothing fails, questions are answered, time passes. Now every run must end by itself. */
+  /**
+   * Starts the fault-free phase: nothing fails, questions are answered, time passes. Every run must now end by itself.
+   */
   async #end(): Promise<void> {
     this.#trace.write('the world becomes kind');
     this.#store.profile = kindProfile(this.#profile);
@@ -242,7 +247,7 @@ class World {
     const forgotten = [...this.#auditor.runs.values()].filter((run) => run.ended === null);
     const facts = { runs: forgotten.map((run) => run.runId), requests: this.#clients.waiting };
     if (!this.#allDone()) this.#complaints.complain('no run and no request is forgotten', facts);
-    // Whoever stalls to the end reads on now; all that is left to be read is there.
+    // Stalled watchers resume now. Everything they have left to read is available.
     this.#clients.streams.resumeAll();
     await settle();
     await this.#auditor.checkAll(this.#random.fork('cuts'));
@@ -251,7 +256,7 @@ class World {
     if (this.#complaints.first === null) await this.#checkMemory();
   }
 
-  /** Nobody answers: whoever nobody wants any more ends by itself, once the leases of the dead are over. */
+  /** Answers no questions: orphaned runs must end by themselves once the leases of dead nodes expire. */
   async #letEndsBeHeard(): Promise<void> {
     const until = this.#time + PATIENCE * LEASE_MS;
     while (this.#complaints.first === null && this.#auditor.orphans().length > 0 && this.#time < until) {
@@ -262,7 +267,7 @@ class World {
     if (orphan !== undefined) this.#complaints.complain('no run outlives what it was started for', orphan);
   }
 
-  /** Whatever is ready happens, in order. False when nothing is. */
+  /** Performs the next ready operation, in order. Returns false when there is none. */
   #kindMove(): boolean {
     this.#ledger.release();
     this.#clients.streams.resumeAll();
@@ -298,7 +303,10 @@ class World {
     return true;
   }
 
-  /** A node renews its session only while it holds a run, so silence over a whole lease means that no mailbox is left. */
+  /**
+   * A node renews its session only while it holds a run, so a whole lease without a renewal means that no mailbox is
+   * left.
+   */
   async #checkMemory(): Promise<void> {
     for (let lease = 0; lease < PATIENCE; lease += 1) {
       for (const { life } of this.#nodes) if (life !== null) life.line.renewals = 0;

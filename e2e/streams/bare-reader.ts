@@ -1,4 +1,7 @@
-/** What a browser's EventSource does, and no more: reads frames, remembers the last id, connects again with it when cut. */
+/**
+ * A minimal equivalent of a browser's EventSource: reads frames, remembers the last id, and reconnects with it when
+ * cut.
+ */
 import { request } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { isTerminalType, type RunEventDoc } from '@cairn/protocol';
@@ -8,11 +11,11 @@ import { KEY } from './stream-host.ts';
 export interface BareReader {
   readonly port: number;
   readonly path: string;
-  /** Told each event as it comes, with everything that a repeat or a gap would show. */
+  /** Called with each event as it arrives, so that a repeat or a gap is visible. */
   readonly seen: (event: RunEventDoc) => void;
 }
 
-/** Resolves once a connection was ended in order after the terminal event. */
+/** Resolves once the connection that delivered the terminal event ends. */
 export async function readBare({ port, path, seen }: BareReader): Promise<void> {
   let lastId = '';
   let over = false;
@@ -27,7 +30,7 @@ export async function readBare({ port, path, seen }: BareReader): Promise<void> 
   while (!over) await oneConnection(port, path, lastId, take);
 }
 
-/** Ends however the connection does; what is left of a frame that was not whole is forgotten, as the standard says. */
+/** Resolves however the connection ends. A partial frame is discarded, as the standard requires. */
 function oneConnection(
   port: number,
   path: string,

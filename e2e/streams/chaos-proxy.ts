@@ -1,4 +1,4 @@
-/** A proxy that cuts connections: after a number of bytes of the answer that nobody foresees, whatever they belong to. */
+/** A proxy that cuts connections after a random number of response bytes. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
@@ -7,9 +7,9 @@ import type { Random } from '../../packages/host/test/kit/random.ts';
 export interface ChaosOptions {
   readonly target: number;
   readonly random: Random;
-  /** Most bytes of an answer that pass before the cut. */
+  /** Maximum response bytes that pass before the cut. */
   readonly maxBytes: number;
-  /** How many connections are cut; those after them are left alone. */
+  /** Number of connections to cut. Later connections are left alone. */
   readonly cuts: number;
 }
 
@@ -61,7 +61,7 @@ export class ChaosProxy implements AsyncDisposable {
         return;
       }
       this.cuts += 1;
-      // What was let through arrives; half of the time the end looks orderly, half of the time it does not.
+      // The forwarded bytes arrive. Half of the cuts look like a clean end, half are resets.
       const passed = bytes.subarray(0, left);
       if (this.#options.random.chance(0.5)) client.end(passed);
       else client.write(passed, () => client.resetAndDestroy());

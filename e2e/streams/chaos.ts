@@ -1,4 +1,6 @@
-/** A run watched through a proxy that cuts the connection again and again: no event missing, none twice, none out of place. */
+/**
+ * Watches a run through a proxy that keeps cutting the connection: no event may be missing, repeated or out of order.
+ */
 import { createClient } from '@cairn/client';
 import { isUpdate, type RunEventDoc } from '@cairn/protocol';
 import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
@@ -9,23 +11,23 @@ import { KEY, StreamHost } from './stream-host.ts';
 
 export interface ChaosWish {
   readonly seed: number;
-  /** Connections to cut. */
+  /** Number of connections to cut. */
   readonly cuts: number;
-  /** Who reads: the project's client, or a bare reader with these parameters. */
+  /** The reader: the project's client, or a bare reader with these parameters. */
   readonly reader: 'client' | { readonly query: string };
 }
 
 export interface ChaosResult {
   readonly cuts: number;
   readonly connections: number;
-  /** Sequences as they were seen, and as they are in the log. */
+  /** Sequences as seen by the reader, and as stored in the log. */
   readonly seen: readonly number[];
   readonly expected: readonly number[];
 }
 
-/** How far the log may be ahead of the reader: it meets history and the live edge alike. */
+/** Maximum lead of the log over the reader, so that the reader meets both history and the live edge. */
 const AHEAD = 40;
-/** Most bytes between two cuts: a few frames, or the batches that a buffered stream makes of all that is ahead. */
+/** Maximum bytes between two cuts: a few frames, or the batches of a buffered stream. */
 const MAX_BYTES = 3_000;
 const MAX_BYTES_BUFFERED = 15_000;
 
@@ -50,7 +52,7 @@ export async function chaosCampaign({ seed, cuts, reader }: ChaosWish): Promise<
     if (host.last - (seen.at(-1) ?? -1) < AHEAD) await host.write(rowsOf(rows.between(1, 8)));
     else {
       progress = Promise.withResolvers<void>();
-      // A cut shows no event, so that the wait is never for more than one turn of the proxy.
+      // A cut shows no event, so the wait never exceeds one event-loop turn.
       await Promise.race([progress.promise, new Promise((turn) => setImmediate(turn))]);
     }
   }
@@ -60,7 +62,7 @@ export async function chaosCampaign({ seed, cuts, reader }: ChaosWish): Promise<
   return { cuts: proxy.cuts, connections: proxy.connections, seen, expected: await host.visible(isShown) };
 }
 
-/** Text in which a cut may fall into the middle of a character; some of it is shown by `updates`, some not. */
+/** Text in which a cut may fall inside a character. `updates` shows some of the rows and hides others. */
 const rowsOf = (count: number): readonly NewRow[] =>
   Array.from({ length: count }, (_, i) => ({
     at: 0,
@@ -85,7 +87,7 @@ async function readByClient(host: StreamHost, proxy: ChaosProxy, see: (event: Ru
   const client = createClient({
     url: `http://127.0.0.1:${proxy.port}`,
     key: KEY,
-    // No waiting between attempts: two thousand of them are to fit into a test.
+    // No delay between attempts: two thousand of them must fit into a test.
     timers: {
       after: (ms, wake) => {
         const timer = setTimeout(wake, ms > 20_000 ? ms : 0);

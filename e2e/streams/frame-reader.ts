@@ -1,4 +1,7 @@
-/** One connection to a run's stream over a bare socket: counts and checks frames without keeping them, and can stop reading. */
+/**
+ * One connection to a run's stream over a bare socket: counts and checks frames without keeping them, and can stop
+ * reading.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { KEY, type StreamHost } from './stream-host.ts';
@@ -7,10 +10,10 @@ export class FrameReader {
   readonly #socket: Socket;
   readonly #changed = new EventTarget();
   #rest = '';
-  /** Sequence of the last whole frame; -1 before the first. */
+  /** Sequence of the last complete frame. -1 before the first. */
   last = -1;
   frames = 0;
-  /** What was wrong, in words; null while nothing is. */
+  /** Describes the first fault. Null while there is none. */
   fault: string | null = null;
   ended = false;
 
@@ -30,7 +33,7 @@ export class FrameReader {
     );
   }
 
-  /** Reads nothing any more, so that what the host sends piles up between the two. */
+  /** Stops reading, so that the host's output accumulates in the buffers between the two. */
   stall(): void {
     this.#socket.pause();
   }

@@ -1,4 +1,4 @@
-/** `npm run e2e:streams`: the proofs about streams at full size, with figures; ends with 1 when one fails. */
+/** `npm run e2e:streams`: the stream proofs at full size, with figures. Exits with 1 when one fails. */
 import { parseArgs } from 'node:util';
 import { type ChaosWish, chaosCampaign } from './chaos.ts';
 import { aloneMs, stalledCampaign } from './stalled.ts';
@@ -29,7 +29,7 @@ const readers: readonly ChaosWish['reader'][] = [
   { query: '?streamMode=updates' },
   { query: '?streamMode=debug&bufferMs=1' },
 ];
-// On a machine that does nothing else; a busy one may need a second attempt.
+// Assumes an idle machine. A busy one may need a second attempt.
 let failed = stalled.besideMs > 1.5 * alone ? 1 : 0;
 for (const reader of readers) {
   const begin = performance.now();

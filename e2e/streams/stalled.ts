@@ -1,4 +1,7 @@
-/** One subscriber that stops reading beside one that does not: the second must not feel it, the host not grow, the first lose nothing. */
+/**
+ * One stalled subscriber beside a fast one: the fast one must not slow down, the host must not grow, and the stalled
+ * one must lose nothing.
+ */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
@@ -7,17 +10,17 @@ import { StreamHost } from './stream-host.ts';
 
 export interface StalledResult {
   readonly events: number;
-  /** Milliseconds to write everything and to receive it beside one that stalls. */
+  /** Milliseconds to write and receive everything beside a stalled subscriber. */
   readonly besideMs: number;
-  /** Bytes of heap and of buffers after collection, at a quarter of the way and at its end. */
+  /** Bytes of heap and buffers after garbage collection, a quarter of the way through and at the end. */
   readonly early: number;
   readonly late: number;
-  /** Frames the stalled one had when it woke, and in the end. */
+  /** Frames the stalled subscriber had when it resumed, and at the end. */
   readonly asleep: number;
   readonly awake: number;
 }
 
-/** Rows of one append; the readers have caught up with every stage before the next begins. */
+/** Rows per append. The readers catch up with every stage before the next begins. */
 const APPEND = 100;
 const STAGE = 5_000;
 
@@ -56,7 +59,7 @@ export async function stalledCampaign(events: number): Promise<StalledResult> {
   return { events, besideMs, early, late, asleep, awake: stalled.frames };
 }
 
-/** Milliseconds of the same with the fast one only. */
+/** Milliseconds for the same work with only the fast subscriber. */
 export async function aloneMs(events: number): Promise<number> {
   await using host = await StreamHost.open();
   const fast = new FrameReader(host);
@@ -73,7 +76,7 @@ async function stage(host: StreamHost, fast: FrameReader): Promise<void> {
   await fast.until(() => fast.last >= host.last);
 }
 
-/** What the process holds once everything that can be collected is. */
+/** Bytes the process holds after a full garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;

@@ -1,4 +1,4 @@
-/** A real host over SQLite with one run that waits, to which a test writes whatever it wants to see streamed. */
+/** A real host over SQLite with one waiting run, to which a test writes the rows it wants streamed. */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ export class StreamHost implements AsyncDisposable {
     return present(this.#host.url);
   }
 
-  /** Resolves once they are durable. */
+  /** Resolves once the rows are durable. */
   async write(rows: readonly NewRow[]): Promise<void> {
     const { seq } = await this.#store.log.append({ runId: this.runId, rows });
     this.last = Math.max(this.last, seq + rows.length - 1);
@@ -67,7 +67,7 @@ export class StreamHost implements AsyncDisposable {
     return this.write([{ at: 0, type: 'run.cancelled', audience: 'client', payload: '{}', task: null }]);
   }
 
-  /** What a client of this key is to see: the sequences of every row that is not the operator's. */
+  /** The sequences visible to a client with this key: every row that is not an operator row. */
   async visible(shows: (type: string) => boolean = () => true): Promise<readonly number[]> {
     const seqs: number[] = [];
     for (let after = -1; ; ) {
