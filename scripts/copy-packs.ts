@@ -1,4 +1,4 @@
-/** Puts the demo packs into the build of the host, because a package holds only what lies below it. */
+/** Copies the demo packs into the host's build, because a package contains only files below its folder. */
 import { cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

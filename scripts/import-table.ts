@@ -1,27 +1,30 @@
-/** Who may import whom, and what each room may touch of the world: the one place where that is decided, as data. */
+/**
+ * The import table: which room may import which, and what each room may access. The single source of these rules, as
+ * data.
+ */
 
-/** Ways a file can reach what is not its input; a room names those it may use. */
+/** Ways a file can reach beyond its input. A room lists those it may use. */
 export type World = 'clock' | 'random' | 'timer' | 'network' | 'process' | 'console' | 'node';
 
 export interface Room {
   readonly name: string;
-  /** A folder or a single file, from the root of the repository. The longest match decides a file's room. */
+  /** A folder or a single file, relative to the repository root. The longest match decides a file's room. */
   readonly path: string;
-  /** Rooms (by name) or single files (by path) it may import besides itself. */
+  /** Rooms (by name) or single files (by path) that it may import besides itself. */
   readonly imports: readonly string[];
   /** npm packages, or any. */
   readonly packages: readonly string[] | 'any';
   /** Node built-ins, or any. */
   readonly builtins: readonly string[] | 'any';
-  /** Ambient access to the world; what a pure room needs comes through ports. */
+  /** Ambient access. A pure room gets what it needs through ports. */
   readonly world: readonly World[] | 'any';
 }
 
 const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
-/** The doctor checks a configuration as a host would. */
+/** The doctor checks a configuration the way a host does. */
 const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/config/${file}.ts`);
-/** What those who drive nodes see of the engine. */
+/** The part of the engine visible to node drivers. */
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
 );
@@ -38,7 +41,7 @@ const server = [
   'utf8',
   'thrown-code',
 ];
-/** What a route is: rooms beside the server may have some of their own. */
+/** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
 const everything = [
   'protocol',
@@ -172,7 +175,7 @@ export const rooms: readonly Room[] = [
     builtins: ['node:crypto'],
     world: [],
   },
-  // It measures the process, which no port stands for.
+  // Measures the process, for which there is no port.
   {
     name: 'telemetry/process-figures',
     path: 'packages/host/src/telemetry/process-figures.ts',
@@ -206,7 +209,7 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
-  // The one file that knows conformance mode.
+  // The only file that knows about conformance mode.
   {
     name: 'server/create-host',
     path: 'packages/host/src/server/create-host.ts',
@@ -223,7 +226,7 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
-  // Only the commands that start a host may reach it.
+  // Only the commands that start a host may import it.
   ...['start', 'dev', 'serve'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
@@ -232,7 +235,7 @@ export const rooms: readonly Room[] = [
     builtins: 'any' as const,
     world: 'any' as const,
   })),
-  // These look into a data folder or a bundle themselves, without a host.
+  // These read a data folder or a bundle directly, without a host.
   ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'bundle-file'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
@@ -241,7 +244,7 @@ export const rooms: readonly Room[] = [
     builtins: 'any' as const,
     world: 'any' as const,
   })),
-  // The verbs of packs read, check and sign them as a host would.
+  // The pack commands read, check and sign packs the way a host does.
   ...['pack-folder', 'pack-files'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
@@ -266,7 +269,7 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
-  // Runs in the browser of whoever reads the docs page.
+  // Runs in the browser of a docs page reader.
   {
     name: 'host/assets',
     path: 'packages/host/assets',
@@ -291,7 +294,8 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
-  // A seed must repeat bit for bit: the simulated world has no clock and no chance but its own, only the one turn that drains it.
+  // A seed must repeat bit for bit: the simulated world has its own clock and randomness. Its only ambient access is
+  // the event-loop turn that drains it.
   {
     name: 'e2e/sim',
     path: 'e2e/sim',
@@ -320,24 +324,24 @@ export const rooms: readonly Room[] = [
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
 ];
 
-/** What a package's name stands for inside this repository. */
+/** Maps a package name to its entry file in this repository. */
 export const ownPackages: Readonly<Record<string, string>> = {
   '@cairn/protocol': 'packages/protocol/src/index.ts',
   '@cairn/client': 'packages/client/src/index.ts',
   '@cairn/host': 'packages/host/src/index.ts',
 };
 
-/** Rooms outside the packages that test or measure their insides, and may therefore reach past an `index.ts`. */
+/** Rooms outside the packages that test or measure internals, and may therefore import past an `index.ts`. */
 export const insiders: readonly string[] = ['e2e', 'e2e/sim', 'e2e/sim/main', 'bench'];
 
-/** Files that belong to tests wherever they sit: free to import, never imported by a source file. */
+/** Test files, in any folder: free to import, never imported by a source file. */
 export const testFile = /\.(test|contract|kit|test-d)\.ts$/;
 
 interface GlobalRule {
   readonly world: World;
-  /** Uses that are pure; every other use counts. */
+  /** Uses that are pure. Every other use counts. */
   readonly harmless?: readonly string[];
-  /** Only these uses count. The bare name stands for passing the object on, which hides what is done with it. */
+  /** Only these uses count. The bare name means passing the object on, which hides how it is used. */
   readonly only?: readonly string[];
 }
 
@@ -367,7 +371,7 @@ export const worldGlobals: Readonly<Record<string, GlobalRule>> = {
   require: { world: 'node' },
 };
 
-/** Named imports that reach the world from a built-in a room may otherwise use; `*` is the whole module. */
+/** Named imports with ambient access from a built-in that a room may otherwise use. `*` is the whole module. */
 export const worldImports: Readonly<Record<string, Readonly<Record<string, World>>>> = {
   'node:crypto': {
     '*': 'random',

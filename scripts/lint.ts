@@ -1,4 +1,7 @@
-/** The one lint command: every rule the repository holds, each with its verdict. `npm run lint -- rooms cycles` runs some. */
+/**
+ * The single lint command: runs every repository rule and prints each verdict. `npm run lint -- rooms cycles` runs
+ * some.
+ */
 import { dirname } from 'node:path';
 import { checkAddresses } from './lint/check-addresses.ts';
 import { castTable, checkCasts } from './lint/check-casts.ts';
@@ -16,7 +19,7 @@ import { biome, types, unused } from './lint/tools.ts';
 interface Check {
   readonly name: string;
   readonly about: string;
-  /** What it measured, shown when the check is asked for by name. */
+  /** Measured figures, shown when the check is requested by name. */
   readonly figures?: (sources: readonly Source[]) => string;
   readonly run: (root: string, sources: () => readonly Source[]) => readonly Finding[] | Promise<readonly Finding[]>;
 }
@@ -60,7 +63,7 @@ async function main(): Promise<void> {
     parsed ??= sourcesOf(root);
     return parsed;
   };
-  // Started together: the three programs take the time, and each is its own process.
+  // Runs the checks concurrently: the three external programs take most of the time, each in its own process.
   const running = chosen(process.argv.slice(2)).map(async (check) => ({
     check,
     findings: await check.run(root, sources),

@@ -1,4 +1,7 @@
-/** Tries the packages as they would be published: packs them, installs them beside nothing of the sources, runs one workflow and the agents that come along. */
+/**
+ * Tests the packages as published: packs them, installs them without access to the sources, and runs one workflow and
+ * the bundled agents.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +24,7 @@ const workflow = {
   settings: {},
 };
 
-/** Runs in the trial folder, so that its imports find the packed packages and nothing else. */
+/** Runs in the trial folder, so that its imports resolve to the packed packages only. */
 const program = `
 import { createClient } from '@cairn/client';
 import { errorKinds } from '@cairn/protocol';
@@ -34,7 +37,7 @@ const { status } = await client.runs.get(runId);
 if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
 `;
 
-/** Third-party packages are linked from this checkout: what is tried is ours. */
+/** Links third-party packages from this checkout, since the trial is about our own packages. */
 function install(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@cairn'), { recursive: true });

@@ -1,4 +1,4 @@
-/** Fixtures of agents: who acts, what they think, call, hand on and decide, and when a decision is held. */
+/** Agent fixtures: who acts, what they think, call, hand off and decide, and when a decision is held. */
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, fieldsOrNone, objects } from '../../packages/host/test/kit/json-fields.ts';

@@ -1,17 +1,17 @@
-/** Where the published schemas are behind the protocol's own text, what the text says instead; applied before validating. */
+/** Corrections for published schemas that lag behind the protocol text. Applied before validation. */
 import { fail } from 'node:assert/strict';
 import { type Json, type JsonObject, runStatuses } from '@cairn/protocol';
 import { fieldsOrNone } from '../../packages/host/test/kit/json-fields.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 
 export interface Amendment {
-  /** The statement that overrules the schema: a row of the table of disagreements, or a section. */
+  /** The statement that overrides the schema: a row of the table of disagreements, or a section. */
   readonly source: string;
   /** File name of the schema. */
   readonly schema: string;
-  /** Path of the changed place inside it. */
+  /** Path of the changed value inside the schema. */
   readonly at: readonly string[];
-  /** What stands there; an amendment to a schema that has moved on is an error. */
+  /** The expected current value. An amendment to a schema that has since changed is an error. */
   readonly was: Json | undefined;
   readonly now: Json;
   readonly why: string;
@@ -59,7 +59,7 @@ export const amendments: readonly Amendment[] = [
   identity('agentId', text),
 ];
 
-/** Copies of the schemas with every amendment made; throws when one does not find what it changes. */
+/** Returns copies of the schemas with every amendment applied. Throws when an amendment does not match. */
 export function amended(schemas: ReadonlyMap<string, JsonObject>): Map<string, JsonObject> {
   const copies = new Map([...schemas].map(([name, schema]) => [name, structuredClone(schema)]));
   for (const amendment of amendments) apply(amendment, copies);

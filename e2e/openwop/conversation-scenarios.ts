@@ -1,4 +1,4 @@
-/** Fixtures of conversations: those that talk to themselves, and what a person and others may say in one that is open. */
+/** Conversation fixtures: scripted ones, and the turns that people and others may add to an open one. */
 import type { Json, JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -19,7 +19,10 @@ const says = (content: Json, more: JsonObject = {}): JsonObject => ({
 
 const turnsOf = ({ snapshot }: RunView): readonly JsonObject[] => objects(fields(snapshot.channels).conversation);
 
-/** The events of its conversation: one id, caused one by the other, indexes without a gap, each turn once in the channel. */
+/**
+ * Returns the events of the conversation. Checks one id, a causal chain, gapless indexes, and each turn once in the
+ * channel.
+ */
 function checkConversation({ events, ...view }: RunView): readonly RunEventDoc[] {
   const rows = events.filter(({ type }) => type.startsWith('conversation.'));
   const payloads = rows.map(({ payload }) => fields(payload));

@@ -1,6 +1,9 @@
-/** The fixtures this host does not run yet, each with the reason; every other one must register and end as the protocol says. */
+/**
+ * The fixtures this host does not run yet, each with the reason. All others must register and end as the protocol
+ * specifies.
+ */
 
-/** Node types of later work: the host must refuse a definition that names one, never accept it silently. */
+/** Node types that are not implemented. The host must refuse a definition that names one, never accept it silently. */
 export const gated: Readonly<Record<string, readonly string[]>> = {
   'agents.deployment: an agent pinned to a channel is not offered': ['conformance-agent-channel-dispatch'],
   'core.a2a.invoke: peers are not offered': ['conformance-a2a-task-roundtrip'],
@@ -12,7 +15,7 @@ export const gated: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Their node types are ours, but what they are about is not offered yet: nothing is asserted of them. */
+/** Fixtures whose node types exist but whose feature is not offered yet. Nothing is asserted about them. */
 export const postponed: Readonly<Record<string, readonly string[]>> = {
   'envelopes.reliability: events of models that answer off their schema are not offered': [
     'conformance-envelope-nl-to-format-engaged',

@@ -1,4 +1,4 @@
-/** Fixtures that wait for somebody: what they ask, which answers they take, and how they end. */
+/** Fixtures that wait for input: what they ask, which answers they accept, and how they end. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
@@ -53,7 +53,7 @@ const refusesStrangeAnswers = (workflowId: string, nodeId: string, answers: read
   },
 });
 
-/** A quorum: who votes what, in order, each answered with 200. */
+/** Casts the votes of a quorum in order. Each vote must get a 200. */
 async function vote(host: WireHost, votes: readonly (readonly ['ann' | 'bob' | 'cleo', 'accept' | 'reject'])[]) {
   const run = await host.start('conformance-interrupt-quorum');
   const statuses: unknown[] = [(await run.settled()).status];

@@ -1,9 +1,9 @@
-/** Fixtures that are about limits, options and requests: cancel, caps, per-workflow options, idempotency. */
+/** Fixtures about limits, options and requests: cancel, caps, per-workflow options, idempotency. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import type { Scenario, Scenarios } from './scenario.ts';
 
-/** A cancelled run must be over within this, by the protocol. */
+/** The protocol requires a cancelled run to end within this time. */
 const CANCEL_WITHIN_MS = 5_000;
 
 const cancels = (workflowId: string): Scenario => ({

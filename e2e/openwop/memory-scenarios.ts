@@ -1,4 +1,4 @@
-/** Fixtures about what agents remember: what a host keeps, for whom, for how long, and what never gets in. */
+/** Agent memory fixtures: what a host stores, for whom, for how long, and what it never stores. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -9,7 +9,7 @@ const variableOf = ({ snapshot }: RunView, name: string): Json | undefined => fi
 
 const written = (view: RunView): readonly JsonObject[] => view.payloads('memory.written');
 
-/** Every time: what an earlier run left is not in the way. */
+/** Runs the workflow twice: memory from an earlier run must not interfere. */
 const twice = (name: string, workflowId: string, check: (view: RunView) => Json | undefined): Scenario => ({
   name,
   async run(host) {

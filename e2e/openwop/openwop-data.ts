@@ -1,4 +1,4 @@
-/** Finds the public OpenWOP schemas and fixtures when they lie beside this checkout; the project itself holds no copy. */
+/** Finds the public OpenWOP schemas and fixtures beside this checkout. The project itself holds no copy. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
@@ -8,7 +8,7 @@ const folder = join(import.meta.dirname, '../../../shared/openwop');
 
 export interface Fixture {
   readonly id: string;
-  /** The file as it is: what is sent to the host. */
+  /** The raw file text, sent to the host unchanged. */
   readonly text: string;
   readonly definition: JsonObject;
 }
@@ -19,7 +19,7 @@ export interface OpenwopData {
   readonly schemas: ReadonlyMap<string, JsonObject>;
 }
 
-/** Null when the folder is not there. */
+/** Returns null when the folder does not exist. */
 export function openwopData(): OpenwopData | null {
   if (!existsSync(join(folder, 'schemas'))) return null;
   const fixtures = filesIn('fixtures').map(({ text }) => {

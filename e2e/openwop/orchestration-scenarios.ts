@@ -1,4 +1,7 @@
-/** Fixtures of runs that start others: supervisors, dispatch, sub-workflows, and what a cancelled parent takes with it. */
+/**
+ * Fixtures for runs that start runs: supervisors, dispatch, sub-workflows, and how cancelling a parent cancels its
+ * children.
+ */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -8,7 +11,7 @@ import type { Run, RunView, WireHost } from './wire-host.ts';
 
 const fixture = (name: string) => `conformance-${name}`;
 
-/** Registers what the fixture sends out, starts it, and waits for its end. */
+/** Registers the fixture's workers, starts the fixture, and waits for its end. */
 async function ran(host: WireHost, name: string, workers: readonly string[] = []): Promise<Ran> {
   const run = await begun(host, name, workers);
   return { ...(await run.ended()), run };
@@ -26,7 +29,7 @@ async function begun(host: WireHost, name: string, workers: readonly string[]): 
 const decisions = ({ payloads }: RunView): unknown[] =>
   payloads('runOrchestrator.decided').map(({ decision }) => fields(decision).kind);
 
-/** The chain of one dispatch: each link caused by the one before, the first by the decision. */
+/** Checks the chain of one dispatch: the decision causes the first link, and each link causes the next. */
 function expectChain({ events }: RunView, phases: readonly string[]): readonly JsonObject[] {
   const links = events.filter(({ type }) => type === 'core.workflowChain.event');
   expect(links.map(({ payload }) => fields(payload).phase)).toEqual(phases);
@@ -44,7 +47,7 @@ const firstChild = ({ snapshot }: RunView): string => present(childrenOf(snapsho
 
 const childOf = async (host: WireHost, view: RunView): Promise<RunView> => host.run(firstChild(view)).settled();
 
-/** What a worker was given, and nothing else of its variables. */
+/** Checks that a worker received exactly these variables. */
 const handsIn = (name: string, worker: string, variables: JsonObject): Scenario => ({
   name: `gives its worker ${JSON.stringify(variables)}`,
   async run(host) {
@@ -272,7 +275,7 @@ export const orchestrationScenarios: Scenarios = {
   ],
 };
 
-/** The child of a run, once it waits; the run then shows that it waits, too. */
+/** Returns the child of a run once it waits. The parent run must then show as waiting, too. */
 async function waitingChild(host: WireHost, run: Run): Promise<Run> {
   const dispatched = await run.after('node.dispatched');
   const child = host.run(firstChild(dispatched));

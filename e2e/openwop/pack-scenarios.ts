@@ -1,4 +1,4 @@
-/** Fixtures of packs: what is installed is listed and acts, with its provenance, and within its schemas. */
+/** Pack fixtures: installed content is listed and runs, with its provenance, and within its schemas. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
@@ -67,7 +67,7 @@ const installs: Scenario = {
   },
 };
 
-/** Both are optional; a host that does not serve them says so by 404. */
+/** Both routes are optional. A host that does not serve them returns 404. */
 const noRegistry = (workflowId: string, path: string): Scenario => ({
   name: `completes; ${path} is not served`,
   async run(host) {
@@ -100,7 +100,7 @@ const closed = (name: string, schema: JsonObject): JsonObject => ({
   properties: { [name]: schema },
 });
 
-/** Its agent gives this answer, whatever it is asked. A version is for good, so another answer is another version. */
+/** A pack whose agent always gives this answer. Versions are immutable, so another answer needs another version. */
 const structuredPack = (answer: JsonObject, version: string): Buffer =>
   pack(
     'core.openwop.agent-examples',
@@ -115,7 +115,7 @@ const structuredPack = (answer: JsonObject, version: string): Buffer =>
     {
       'schemas/task.json': closed('question', { type: 'string' }),
       'schemas/return.json': closed('answer', { type: 'number' }),
-      // The second turn is what the agent says after it was told that its first answer does not fit.
+      // The second turn follows after the agent is told that its first answer does not match the schema.
       'rehearsals/structured-fixture.json': { turns: [[{ answer }], [{ answer }]] },
     },
     version,

@@ -1,4 +1,4 @@
-/** Fixtures of prompts and models: what is resolved, composed, refused and streamed. */
+/** Prompt and model fixtures: what is resolved, composed, refused and streamed. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -7,7 +7,7 @@ import type { Scenario, Scenarios } from './scenario.ts';
 const promptTypes = ['agent.promptResolved', 'prompt.composed'];
 const bodies = ['composed', 'systemPrompt', 'userPrompt', 'variableBindings'];
 
-/** Each kind is resolved, then composed; the log has references and hashes. */
+/** Each kind is resolved, then composed. The log holds references and hashes. */
 const composes = (workflowId: string, refs: readonly (readonly [kind: string, ref: string])[]): Scenario => ({
   name: 'resolves each reference and composes it, in hashes and without a word of it',
   async run(host) {
@@ -40,7 +40,7 @@ const insufficient: Scenario = {
     expect(view.payloads('model.capability.insufficient')).toMatchObject([
       { nodeId: 'insufficient-node', missingCapabilities: ['nonexistent-capability-9b3f'] },
     ]);
-    // Hosts that do not say so must not write such rows.
+    // Hosts that do not advertise this capability must not write such rows.
     const { body } = await host.call('GET', '/.well-known/openwop');
     expect(body.modelCapabilities).toEqual({ supported: true });
   },

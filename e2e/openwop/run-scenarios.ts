@@ -1,4 +1,4 @@
-/** Fixtures that run to their end without anybody's help: what they leave in the log and in the snapshot. */
+/** Fixtures that run to their end without outside input: what they leave in the log and in the snapshot. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
@@ -6,7 +6,7 @@ import type { Scenario, Scenarios } from './scenario.ts';
 
 const lone = ['run.started', 'node.started', 'node.completed', 'run.completed'];
 
-/** A definition whose only point is that it completes; `variables` is what its snapshot must show. */
+/** A definition that only has to complete. `variables` is what its snapshot must show. */
 const completes = (workflowId: string, variables: JsonObject = {}): Scenario => ({
   name: 'completes and shows its variables',
   async run(host) {

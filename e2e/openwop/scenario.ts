@@ -1,10 +1,10 @@
-/** What a fixture is run for: one behaviour, told as a sentence, checked over the wire. */
+/** A scenario of a fixture: one behaviour, described as a sentence and checked over the wire. */
 import type { WireHost } from './wire-host.ts';
 
 export interface Scenario {
   /** Completes the sentence "<fixture> ...". */
   readonly name: string;
-  /** The fixture is registered. */
+  /** Called after the fixture is registered. */
   run(host: WireHost): Promise<void>;
 }
 

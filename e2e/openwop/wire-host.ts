@@ -1,4 +1,4 @@
-/** A host as a black-box client meets it, over real HTTP on a real database; everything it says is validated on the way. */
+/** A host as a black-box client sees it, over real HTTP on a real database. Validates every response. */
 import { fail } from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { present } from '../../packages/host/test/kit/present.ts';
 import { type Fixture, openwopData } from './openwop-data.ts';
 import type { WireSchemas } from './wire-schemas.ts';
 
-/** Who calls: two tenants, three principals of the first, and one who may only read. */
+/** The callers: two tenants, three principals of the first, and one read-only principal. */
 const callers = {
   ann: { key: 'wire-key-of-ann-0001', tenant: 'acme', principal: 'ann', audit: true },
   bob: { key: 'wire-key-of-bob-0002', tenant: 'acme', principal: 'bob', audit: false },
@@ -21,7 +21,7 @@ const callers = {
 } as const;
 export type CallerName = keyof typeof callers;
 
-/** The secret that a fixture tries to keep where it must not be. */
+/** The secret that a fixture tries to store where it is not allowed. */
 export const TEST_SECRET = { id: 'conformance-test-secret', value: 'wire-secret-that-nobody-may-read' } as const;
 
 const ordinary = [
@@ -45,14 +45,14 @@ export interface Reply {
 export interface Call {
   /** Default `ann`; null sends no key. */
   readonly as?: CallerName | null;
-  /** JSON is serialised; text goes out as it is. */
+  /** JSON is serialised. Text is sent unchanged. */
   readonly body?: JsonObject | string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Run {
   readonly runId: string;
-  /** Waits until the run rests at a human, an outside event, or its end. */
+  /** Waits until the run waits for a person or an external event, or ends. */
   settled(): Promise<RunView>;
   /** Waits for the terminal event. */
   ended(): Promise<RunView>;
@@ -62,19 +62,19 @@ export interface Run {
   cancel(): Promise<Reply>;
 }
 
-/** A run as it stands: its snapshot and every event, both validated. */
+/** The current state of a run: its snapshot and every event, both validated. */
 export interface RunView {
   readonly status: RunStatus;
   readonly snapshot: JsonObject;
   readonly events: readonly RunEventDoc[];
-  /** Types in order, operator rows and our own extensions left out. */
+  /** Event types in order, without operator rows and our own extensions. */
   readonly types: readonly string[];
   payloads(type: string): readonly JsonObject[];
 }
 
 const ends = ['run.completed', 'run.failed', 'run.cancelled'];
 
-/** Long polls end by themselves well before the test's own limit. */
+/** Long polls end well before the test's own timeout. */
 const POLL_SECONDS = 20;
 
 export class WireHost implements AsyncDisposable {
@@ -119,7 +119,7 @@ export class WireHost implements AsyncDisposable {
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
-  /** The body of a GET as text: a stream that ends by itself. */
+  /** The body of a GET as text, for a stream that ends by itself. */
   async text(path: string, headers: Readonly<Record<string, string>>, as: CallerName = 'ann'): Promise<string> {
     const response = await fetch(`${this.#host.url}${path}`, {
       headers: { authorization: `Bearer ${callers[as].key}`, ...headers },
@@ -127,12 +127,12 @@ export class WireHost implements AsyncDisposable {
     return response.text();
   }
 
-  /** Registers a fixture, byte for byte as it is published. */
+  /** Registers a fixture, byte for byte as published. */
   register(fixture: Fixture, as: CallerName = 'ann'): Promise<Reply> {
     return this.call('POST', '/v1/workflows', { body: fixture.text, as });
   }
 
-  /** Registers fixtures that another one needs. */
+  /** Registers the fixtures that another one needs. */
   async registerFixtures(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const reply = await this.register(present(openwopData()?.fixtures.get(id)));
@@ -148,7 +148,7 @@ export class WireHost implements AsyncDisposable {
     return this.#started({ workflowId, ...rest });
   }
 
-  /** A run of one agent. */
+  /** Starts a run of one agent. */
   startAgent(agentId: string, inputs: JsonObject): Promise<Run> {
     return this.#started({ agentId, inputs });
   }
@@ -159,7 +159,7 @@ export class WireHost implements AsyncDisposable {
     return this.run(String(reply.body.runId));
   }
 
-  /** A run that is there, such as one that another has started. */
+  /** Returns an existing run, such as one that another run started. */
   run(runId: string): Run {
     const path = `/v1/runs/${runId}`;
     return {
@@ -173,13 +173,13 @@ export class WireHost implements AsyncDisposable {
     };
   }
 
-  /** Looks at the run again after each new event, until it is as asked. */
+  /** Reads the run again after each new event, until the condition holds. */
   async #when(runId: string, asked: (view: RunView) => boolean): Promise<RunView> {
     for (;;) {
       const view = await this.#look(runId);
       if (asked(view)) return view;
       const last = view.events.at(-1)?.sequence ?? 0;
-      // It went on after its snapshot was read, and before its events were: nothing new may come.
+      // The run advanced after its snapshot was read and before its events were, so a poll may return nothing.
       if (ends.includes(view.events.at(-1)?.type ?? '')) continue;
       if ((await this.call('GET', `/v1/runs/${runId}`)).body.status !== view.status) continue;
       const path = `/v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=${POLL_SECONDS}`;

@@ -1,4 +1,7 @@
-/** Validates what a host says against the published schemas, as amended; a violation names the place and the document. */
+/**
+ * Validates the host's responses against the published schemas, as amended. A violation names the location and the
+ * document.
+ */
 import { fail } from 'node:assert/strict';
 import { eventPayloads, isEventType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,7 +12,7 @@ import { amended } from './amendments.ts';
 import type { OpenwopData } from './openwop-data.ts';
 
 export interface WireSchemas {
-  /** Envelope, and the payload by its type where the protocol defines one. */
+  /** Checks the envelope, and the payload by its type where the protocol defines one. */
   checkEvent(event: RunEventDoc): void;
   checkSnapshot(body: unknown): void;
   checkError(body: unknown): void;
@@ -22,12 +25,12 @@ export interface WireSchemas {
 const PAYLOADS = 'run-event-payloads.schema.json';
 const CONVERSATIONS = 'conversation-event.schema.json';
 
-/** Families of event types that a host must not extend, although the schema's pattern for vendor types lets it. */
+/** Event type families that a host must not extend, although the schema's pattern for vendor types allows it. */
 const closedPrefixes = /^(run|node|approval|clarification|cap|channel|replay)\./;
 
 export function wireSchemas(data: OpenwopData): WireSchemas {
   const schemas = amended(data.schemas);
-  // Strict mode polices how a schema is written; these are not ours to write.
+  // Strict mode checks how a schema is written, and these schemas are not ours.
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   addFormats.default(ajv);
   for (const schema of schemas.values()) ajv.addSchema(schema);
@@ -63,7 +66,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   };
 }
 
-/** Our own types are in no published schema, and our fields of published ones in none of theirs. */
+/** Checks our own types and fields against the protocol package, since no published schema covers them. */
 function checkOwn({ type, sequence, payload }: RunEventDoc): void {
   if (!isEventType(type)) return;
   const { error } = eventPayloads[type].safeParse(payload);
@@ -78,7 +81,7 @@ function compiled(ajv: Ajv2020, id: string): ValidateFunction {
   return validate;
 }
 
-/** The schema file carries its own index from event type to definition. */
+/** The schema file contains its own index from event type to definition. */
 function payloadValidators(ajv: Ajv2020, schema: JsonObject): ReadonlyMap<string, ValidateFunction> {
   const definitions = fields(schema.$defs);
   const index = fields(fields(definitions._typeIndex).properties);
@@ -90,7 +93,7 @@ function payloadValidators(ajv: Ajv2020, schema: JsonObject): ReadonlyMap<string
   );
 }
 
-/** Conversations have a stricter schema of their own. */
+/** Conversations have their own, stricter schema. */
 function conversationValidators(ajv: Ajv2020, { $id }: JsonObject): ReadonlyMap<string, ValidateFunction> {
   const of = (name: string) => compiled(ajv, `${String($id)}#/$defs/Conversation${name}Payload`);
   return new Map([
@@ -100,7 +103,7 @@ function conversationValidators(ajv: Ajv2020, { $id }: JsonObject): ReadonlyMap<
   ]);
 }
 
-/** What only the open schema of the payload knows. */
+/** Removes the fields that only the open payload schema allows. */
 function withoutExtras({ payload }: RunEventDoc): JsonObject {
   const { openedBy: _, reason: __, turnCount: ___, ...strict } = fields(payload);
   return strict;

@@ -1,4 +1,4 @@
-/** Suites that need the published OpenWOP schemas and fixtures. Where those are absent, the suite says that it was left out. */
+/** Suites that need the published OpenWOP schemas and fixtures. Without them, the suite reports that it was skipped. */
 import { describe, test } from 'vitest';
 import { type OpenwopData, openwopData } from './openwop-data.ts';
 

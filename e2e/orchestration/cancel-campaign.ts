@@ -1,4 +1,4 @@
-/** Trees of runs that are cancelled at random rows: everything `npm run e2e:orchestration` does, as one function. */
+/** Cancels trees of runs at random rows. Implements `npm run e2e:orchestration` as one function. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { auditTree } from './tree-audit.ts';
 import { TREE_RUNS, treeSteps, treeWorkflow, treeWorkflows } from './tree-workflows.ts';
 
 export interface CancelCampaign {
-  /** How many trees are cancelled, each at a row of its own. */
+  /** Number of trees to cancel, each at a random row. */
   readonly points: number;
   readonly seed: string;
   readonly progress?: (text: string) => void;
@@ -25,24 +25,24 @@ export interface CancelCampaign {
 export interface CancelReport {
   readonly seed: string;
   readonly points: number;
-  /** Rows that a tree has when it has come to rest. */
+  /** Rows of a tree in which every run waits or has ended. */
   readonly rowsAtRest: number;
-  /** Runs that were there when a tree was cancelled, and how many trees had not all of theirs. */
+  /** Number of runs at the time of the cancel, and how many trees were still incomplete. */
   readonly runsAtCancel: { readonly least: number; readonly most: number; readonly growing: number };
   readonly slowestMs: number;
   readonly breaches: readonly Breach[];
   readonly seconds: number;
-  /** The data folder; kept only when a promise was broken. */
+  /** The data folder. Kept only when a guarantee was broken. */
   readonly folder: string | null;
 }
 
 /** One deadline for the whole tree. */
 const WITHIN_MS = 5_000;
 
-/** How long a tree may take to come to rest, or to end; only a defect needs as much. */
+/** Maximum time for a tree to come to rest or to end. Only a defect takes this long. */
 const PATIENCE_MS = 10_000;
 
-/** Runs that rest in a tree that has come to rest: all but those that wait for others. */
+/** Resting runs in a tree at rest: all except those that wait for other runs. */
 const AT_REST = TREE_RUNS - 4;
 
 const KEY = 'cancel-test-key-000001';
@@ -94,14 +94,14 @@ async function play(grove: Grove, { points, seed, progress }: CancelCampaign) {
     atCancel.push(await grove.cancelAt(rows));
     if ((point + 1) % 10 === 0) progress?.(`${point + 1} of ${points} trees cancelled`);
   }
-  // Only now: whatever a tree did after it had ended is there to be seen.
+  // Audits only now, so that anything a tree did after its end is visible.
   const { breaches, slowestMs } = await grove.audit();
   const growing = atCancel.filter((runs) => runs < TREE_RUNS).length;
   const runsAtCancel = { least: Math.min(...atCancel), most: Math.max(...atCancel), growing };
   return { rowsAtRest, runsAtCancel, slowestMs, breaches };
 }
 
-/** Trees on one host, followed by the commits of its store. */
+/** Trees on one host, tracked through the commits of its store. */
 class Grove {
   readonly breaches: Breach[] = [];
   readonly #host: Host;
@@ -117,7 +117,7 @@ class Grove {
     });
   }
 
-  /** How many rows a tree has once all of its runs wait for somebody, for time, or for a step. */
+  /** Returns the number of rows of a tree once all of its runs wait for a person, a timer or a step. */
   async measure(): Promise<number> {
     const tree = this.#plant();
     const isWhole = await tree.until(({ resting }) => resting.size === AT_REST);
@@ -127,13 +127,13 @@ class Grove {
     return rows;
   }
 
-  /** Cancels a tree as soon as it has so many rows; gives how many runs it had. */
+  /** Cancels a tree once it has the given number of rows. Returns its number of runs at that time. */
   async cancelAt(rows: number): Promise<number> {
     const tree = this.#plant();
-    // A tree may come to rest with a row less than the one that was measured.
+    // A tree may come to rest with one row fewer than the measured tree.
     const isThere = await tree.until((now) => now.rows >= rows || now.resting.size === AT_REST);
     if (!isThere) this.#complain('a tree grows', tree);
-    // What is below stands still until the root has heard of it; the root itself may be in the middle of something.
+    // Holds back all runs below the root until the root has received the request. The root itself may be in mid-step.
     this.#held.hold(({ runId }) => runId !== tree.root);
     const runs = tree.runs.size;
     await this.#cancel(tree);
@@ -156,7 +156,7 @@ class Grove {
     const tree = new GrowingTree();
     this.#trees.push(tree);
     this.#listeners.add(tree.take);
-    // One tree grows at a time: the next run that nobody started is its root.
+    // Only one tree grows at a time, so the next run without a parent is its root.
     void this.#send('/v1/runs', { workflowId: treeWorkflow });
     return tree;
   }
@@ -187,17 +187,17 @@ class Grove {
   }
 }
 
-/** What is known of a tree while it grows. */
+/** The known state of a tree while it grows. */
 class GrowingTree {
   root: RunId | null = null;
   rows = 0;
-  /** The root has heard that it is to end. */
+  /** The root has recorded the cancel request. */
   isCancelled = false;
   readonly runs = new Set<RunId>();
   readonly ended = new Set<RunId>();
-  /** The last row of each. */
+  /** The last row of each run. */
   readonly last = new Map<RunId, string>();
-  /** Runs that have ended, or do nothing until something comes from outside. */
+  /** Runs that have ended, or that wait for external input. */
   readonly resting = new Set<RunId>();
   contextId: ContextId | null = null;
   #look: () => void = () => undefined;
@@ -219,12 +219,12 @@ class GrowingTree {
     this.last.set(runId, `${type} ${nodeId ?? ''}`);
     if (isTerminalType(type)) this.ended.add(runId);
     if (type === 'cairn.cancel.requested') this.isCancelled = true;
-    // The long ones: a question, a delay, a step that does not come back.
+    // The long waits: a question, a delay, a step that does not return.
     const waits = type === 'interrupt.requested' || type === 'cairn.timer.set' || type === 'cairn.step.requested';
     if (isTerminalType(type) || (waits && nodeId !== null && /^(ask|wait|work)$/.test(nodeId))) this.resting.add(runId);
   }
 
-  /** False when it was waited for in vain. */
+  /** Resolves to false on timeout. */
   until(isSo: (tree: GrowingTree) => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       const late = AbortSignal.timeout(PATIENCE_MS);

@@ -1,14 +1,17 @@
-/** A store whose appends come one after the other, and of which some can be held back: so that a tree of runs can be met at a row. */
+/**
+ * A store that serializes appends and can hold some of them back, so that a test can stop a tree of runs at a given
+ * row.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Append, Appended } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 
-/** Between two appends: long enough for a request to arrive between them. */
+/** Delay between two appends, long enough for a request to arrive between them. */
 const PACE_MS = 1;
 
 export interface HeldStore {
   readonly store: Store;
-  /** Appends for which this is so wait until `release`. */
+  /** Appends that match wait until `release`. */
   hold(isHeld: (append: Append) => boolean): void;
   release(): void;
 }

@@ -1,4 +1,7 @@
-/** `npm run e2e:orchestration`: cancels trees of runs at random rows, then checks that each ended as a whole, in time. */
+/**
+ * `npm run e2e:orchestration`: cancels trees of runs at random rows, then checks that each tree ended completely and in
+ * time.
+ */
 import { campaignCommand } from '../campaign-command.ts';
 import { cancelCampaign } from './cancel-campaign.ts';
 

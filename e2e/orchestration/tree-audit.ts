@@ -1,4 +1,4 @@
-/** What must be true of a tree of runs whose root was cancelled, from the rows of its runs alone. */
+/** Checks the invariants of a tree of runs whose root was cancelled, from the rows of its runs alone. */
 import { isTerminalType, type JsonObject, type RunId } from '@cairn/protocol';
 import { verifyChain } from '../../packages/host/src/log/chain.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
@@ -9,17 +9,17 @@ export interface Tree {
   readonly root: RunId;
   /** Each run of the context with all of its rows. */
   readonly runs: ReadonlyMap<RunId, readonly Row[]>;
-  /** How long after the cancellation the last of them may end. */
+  /** Maximum time from the cancellation to the end of the last run. */
   readonly withinMs: number;
 }
 
 export interface TreeFacts {
   readonly breaches: readonly Breach[];
-  /** From the request to the end of the last run. */
+  /** Time from the request to the end of the last run. */
   readonly tookMs: number;
 }
 
-/** One deadline for the whole tree, counted from the row that records the request. */
+/** One deadline applies to the whole tree, counted from the row that records the request. */
 export function auditTree({ root, runs, withinMs }: Tree): TreeFacts {
   const breaches: Breach[] = [];
   const complain = (promise: string, facts: Breach['facts']) => breaches.push({ promise, facts: { root, ...facts } });
@@ -46,7 +46,7 @@ export function auditTree({ root, runs, withinMs }: Tree): TreeFacts {
 
 const payloadOf = (row: Row | undefined): JsonObject => parsedFields(row?.payload ?? '{}');
 
-/** A child has a parent that asked for it, and says that it ended for its sake. */
+/** A child must have a parent that requested it. A child cancelled with its parent must name that parent. */
 function* orphaned(runId: RunId, rows: readonly Row[], runs: Tree['runs']): Generator<string> {
   const { parentRunId } = payloadOf(rows[0]);
   const parent = runs.get(parentRunId as RunId);

@@ -1,4 +1,7 @@
-/** A tree of forty runs on three levels that never ends by itself: steps that last, delays, questions, and runs that are done at once. */
+/**
+ * A tree of forty runs on three levels that never ends by itself: long steps, delays, questions, and runs that complete
+ * immediately.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { defineStep, type Step } from '../../packages/host/src/index.ts';
@@ -35,7 +38,7 @@ function workflow(id: string, nodes: readonly Node[], edges: readonly (readonly 
   return definition;
 }
 
-/** What a supervisor decides once, and the dispatch that carries it out. */
+/** The single decision of a supervisor, and the dispatch that carries it out. */
 const crew = (nextWorkerIds: readonly string[]): readonly Node[] => [
   {
     id: 'lead',
@@ -80,7 +83,7 @@ export const treeWorkflows: readonly WorkflowDefinition[] = [
   workflow('leaf-is-done', [{ id: 'done', typeId: 'core.noop' }]),
 ];
 
-/** One that ends when it is told to, one that never does, and two that take a while. */
+/** One step that stops when aborted, one that ignores aborts, and two short ones. */
 export function treeSteps(closing: AbortSignal): readonly Step[] {
   return [
     defineStep({

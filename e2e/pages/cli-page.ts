@@ -1,4 +1,4 @@
-/** The page of the command line: prose for each verb, and what the verb really prints when a new user tries it. */
+/** Generates the command-line page: prose for each verb, and the verb's real output for a new user. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,9 @@ import { Normaliser } from './normalise.ts';
 
 const bin = join(import.meta.dirname, '../../packages/host/bin/cairn.mjs');
 
-/** Runs every command of the page in a new folder, against a host that `cairn dev` serves there, and writes the page. */
+/**
+ * Runs every command of the page in a new folder, against a host that `cairn dev` serves there, and writes the page.
+ */
 export async function cliPage(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'cairn-page-'));
   const newcomer = new Newcomer(cwd);
@@ -25,10 +27,10 @@ export async function cliPage(): Promise<string> {
   }
 }
 
-/** The width of the screen on the page. */
+/** The terminal width used on the page. */
 const COLUMNS = 110;
 
-/** One line that a command said; `isForScreen` when it would be cut to the width of a screen. */
+/** One line of output. `isForScreen` is set when a terminal would cut it to its width. */
 interface Said {
   readonly text: string;
   readonly isForScreen: boolean;
@@ -39,12 +41,12 @@ interface Outcome {
   readonly code: number;
 }
 
-/** Somebody who types what the page says, in one folder. */
+/** Runs the commands of the page in one folder. */
 class Newcomer {
   readonly #cwd: string;
   readonly #normal: Normaliser;
   readonly #hosts: ChildProcess[] = [];
-  /** Names that later commands use for what earlier ones printed. */
+  /** Names that later commands use for the output of earlier ones. */
   readonly #names = new Map<string, string>();
 
   constructor(cwd: string) {
@@ -74,7 +76,7 @@ class Newcomer {
     return `## ${verb}\n\n${prose}\n\n\`\`\`console\n${transcript}\n\`\`\`\n\n\`\`\`text\n${help}\n\`\`\`\n`;
   }
 
-  /** Cut as a screen of this width would have it, but after what differs from run to run was made the same. */
+  /** Cuts a line to the terminal width, after replacing values that differ between runs. */
   #shown({ text, isForScreen }: Said): string {
     const same = this.#normal.text(text);
     return isForScreen ? cut(same, COLUMNS) : same;
@@ -92,7 +94,9 @@ class Newcomer {
     });
   }
 
-  /** A verb in this process, over the same program that the command runs. `says` is what the person types when asked. */
+  /**
+   * Runs a verb in this process, through the same program as the command. `says` holds the person's answers to prompts.
+   */
   async #type(args: readonly string[], says: readonly string[]): Promise<Outcome> {
     const said: Said[] = [];
     const note = (isForScreen: boolean) => (text: string) => {
@@ -108,11 +112,11 @@ class Newcomer {
       columns: null,
       colours: { out: false, err: false },
       isInteractive: says.length > 0,
-      // Long before anything happened, so that everything is "just now".
+      // Earlier than all events, so that every relative time reads "just now".
       now: () => 0,
       print: note(!args.includes('--json') && args[0] !== 'completion'),
       tell: note(false),
-      // Only screens get parts of lines, and this is none.
+      // Only terminals receive partial lines.
       part: () => undefined,
       ask: async (question) => {
         const answer = answers.shift() ?? null;
@@ -128,7 +132,7 @@ class Newcomer {
     return { said, code };
   }
 
-  /** A verb that serves: a process of its own, until the page is done. On the page it has the usual port. */
+  /** Runs a serving verb in its own process until the page is done. The page shows the default port. */
   async #serve(args: readonly string[]): Promise<Outcome> {
     const env = { PATH: process.env.PATH ?? '', CAIRN_PORT: '0', CAIRN_KEY: 'a-key-for-this-page-only' };
     const host = spawn(process.execPath, [bin, ...args], { cwd: this.#cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -158,7 +162,7 @@ async function stopped(host: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** The words of a command line, as a shell splits them. */
+/** Splits a command line into words, as a shell does. */
 const words = (line: string): readonly string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
 

@@ -1,21 +1,21 @@
-/** What the page of the command line says of each verb, and what its newcomer types, in this order. */
+/** The prose of the command-line page for each verb, and the commands to run, in this order. */
 
 export interface Step {
-  /** `{name}` stands for the run that an earlier step named. */
+  /** `{name}` is replaced by the run that an earlier step named. */
   readonly command: string;
-  /** What the person types when asked; without it there is nobody to ask. */
+  /** The person's answers to prompts. Without them, the session is not interactive. */
   readonly says?: readonly string[];
-  /** Written into the folder first. */
+  /** Files to write into the folder first. */
   readonly files?: Readonly<Record<string, string>>;
-  /** A name for the run that is printed. */
+  /** A name for the printed run. */
   readonly names?: string;
-  /** Only this many lines are shown. */
+  /** Shows only this many lines. */
   readonly head?: number;
 }
 
 export interface Section {
   readonly verb: string;
-  /** Verbs below it, each with a help of its own. */
+  /** Subcommands, each with its own help. */
   readonly subVerbs?: readonly string[];
   readonly prose: string;
   readonly steps: readonly Step[];
@@ -47,7 +47,7 @@ const order = {
   settings: {},
 };
 
-/** Long enough to be paused before it is over, however slow the machine. */
+/** Long enough to be paused before it ends, even on a slow machine. */
 const nap = {
   ...order,
   id: 'nap',

@@ -1,4 +1,4 @@
-/** Renders the page of the configuration from the shape that the host checks with. */
+/** Renders the configuration page from the schema that the host validates with. */
 import { z } from 'zod';
 import { configShape } from '../../packages/host/src/server/config/shape.ts';
 import { unusedYet } from '../../packages/host/src/server/config/unused.ts';
@@ -7,7 +7,7 @@ import { bare, configKeys } from '../../packages/host/src/server/config/walk.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** Keys that `cairn start` and `cairn dev` also take as a flag. */
+/** Keys that `cairn start` and `cairn dev` also accept as a flag. */
 export const flags: Readonly<Record<string, string>> = { port: '--port', bind: '--bind', data: '--data' };
 
 const intro = `# Configuration
@@ -90,13 +90,13 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 interface Field {
-  /** As the page writes it: `[]` is any entry of a list, `<name>` any name of a map. */
+  /** The path as the page writes it: `[]` is any list entry, `<name>` any map key. */
   readonly place: string;
   readonly path: readonly string[];
   readonly schema: z.ZodType;
 }
 
-/** What is written below a key; nothing for a plain value. */
+/** The fields below a key. Empty for a plain value. */
 function fieldsOf(schema: z.ZodType, place = '', path: readonly string[] = []): readonly Field[] {
   const inner = bare(schema);
   if (inner instanceof z.ZodObject) {

@@ -1,4 +1,4 @@
-/** The requests and answers that a page shows, sent to a host in order and held to what the page says. */
+/** Sends the requests shown on a page to a host, in order, and checks the responses against the page. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -21,10 +21,12 @@ export const referencePage = (name: string): string =>
 export const exchangesOf = (page: string): readonly Exchange[] =>
   [...page.matchAll(/```http\n([\s\S]*?)```/g)].map(([, block]) => parse(block ?? ''));
 
-/** What later requests name: the value that the last answer with such a field gave. */
+/** Fields that later requests may reference, with the value from the last response that had the field. */
 const remembered = ['runId', 'token', 'webhookId'] as const;
 
-/** A request that brings a header `Authorization:` with nothing behind it is sent without a key. `known` are names that no answer gives. */
+/**
+ * A request with an empty `Authorization:` header is sent without a key. `known` holds names that no response provides.
+ */
 export async function holdTo(
   exchanges: readonly Exchange[],
   host: { readonly url: string | null },
@@ -77,7 +79,7 @@ function parse(block: string): Exchange {
   };
 }
 
-/** As a page writes an answer: `…` is any text. */
+/** Builds a matcher from a response on a page: `…` matches any text. */
 const pattern = (value: unknown): unknown => {
   if (value === '…') return expect.stringMatching(/./);
   if (Array.isArray(value)) return value.map(pattern);

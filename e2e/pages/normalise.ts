@@ -1,4 +1,4 @@
-/** Makes what a run prints the same every time: ids, times, sizes and places become examples of themselves. */
+/** Makes the output of a run reproducible: replaces ids, times, sizes and paths with example values. */
 
 const HASH = '0123456789abcdef'.repeat(4);
 
@@ -30,7 +30,9 @@ export class Normaliser {
       .replace(/\d+\.\d MiB/g, '0.5 MiB');
   }
 
-  /** The first run that is seen is 1, the next is 2: as long as the real ids, so that columns stay as they were. */
+  /**
+   * Numbers runs from 1 in order of appearance. Replacements have the length of real ids, so that columns stay aligned.
+   */
   #run(id: string): string {
     const known = this.#runs.get(id) ?? `run_00000000-0000-7000-8000-${String(this.#runs.size + 1).padStart(12, '0')}`;
     this.#runs.set(id, known);

@@ -1,4 +1,4 @@
-/** `npm run docs:cli`: writes the page of the command line. */
+/** `npm run docs:cli`: writes the command-line page. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliPage } from './cli-page.ts';

@@ -1,4 +1,4 @@
-/** `npm run docs:configuration`: writes the page of the configuration and the JSON Schema of the file. */
+/** `npm run docs:configuration`: writes the configuration page and the JSON Schema of the file. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configJsonSchema } from '../../packages/host/src/server/config/json-schema.ts';

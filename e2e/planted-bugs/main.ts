@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A suite that did not run says nothing about the defect, and must not keep the others from being tried. */
+/** A suite that did not run proves nothing about the defect, and must not block the remaining defects. */
 async function tried(run: () => Promise<SuiteResult>): Promise<{ failed: boolean | null; detail: string }> {
   try {
     return await run();

@@ -1,25 +1,30 @@
-/** A defect put in on purpose, to prove that the suite named beside it would notice a real one like it. */
+/** A deliberate defect, which proves that the suite named beside it would catch a similar real one. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What has to fail: a test file (or the tests in it whose names contain `test`), or the simulation over some seeds. */
+/**
+ * The suite that must fail: a test file, the tests in it whose names contain `test`, or the simulation over some seeds.
+ */
 export type Suite =
   | { readonly kind: 'vitest'; readonly path: string; readonly test?: string }
   | { readonly kind: 'sim'; readonly seeds: string };
 
 export interface PlantedBug {
   readonly name: string;
-  /** From the root of the repository. */
+  /** Path from the repository root. */
   readonly file: string;
   /** Exact text that occurs once in the file. */
   readonly find: string;
   readonly replace: string;
   readonly suite: Suite;
-  /** What would go wrong in the field. */
+  /** The effect of the defect in production. */
   readonly why: string;
 }
 
-/** The file without and with the defect. Throws when the text it changes is not there exactly once: the list must stay true. */
+/**
+ * Returns the file without and with the defect. Throws unless the text to change occurs exactly once, so that the list
+ * stays correct.
+ */
 export async function plant(
   root: string,
   bug: PlantedBug,
@@ -32,7 +37,7 @@ export async function plant(
   return { sound, defective: sound.replace(bug.find, () => bug.replace) };
 }
 
-/** The suite as the command that runs it. */
+/** The command that runs the suite. */
 export const suiteName = (suite: Suite): string =>
   suite.kind === 'sim'
     ? `npm run sim -- --seeds ${suite.seeds}`

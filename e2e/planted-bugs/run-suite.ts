@@ -1,4 +1,7 @@
-/** Runs a suite in a workbench and says whether it failed for the right reason: a broken expectation, not a broken build. */
+/**
+ * Runs a suite in a workbench and reports whether it failed for the right reason: a failed assertion, not a broken
+ * build.
+ */
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import type { Suite } from './planted-bug.ts';
 
 export interface SuiteResult {
   readonly failed: boolean;
-  /** The first expectation that broke, or how the suite passed. */
+  /** The first failed assertion, or how the suite passed. */
   readonly detail: string;
 }
 

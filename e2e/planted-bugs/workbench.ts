@@ -1,4 +1,4 @@
-/** A copy of the repository in which a defect can be planted without touching the real one. */
+/** A copy of the repository in which a defect can be planted without touching the original. */
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -26,7 +26,7 @@ export async function openWorkbench(repository: string): Promise<Workbench> {
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Dependencies are shared by links; our own packages must be the copies, or a defect in them would not be seen. */
+/** Links shared dependencies. Our own packages must be the copies, or a defect in them would go unnoticed. */
 async function linkModules(modules: string, root: string): Promise<void> {
   await mkdir(join(root, 'node_modules', '@cairn'), { recursive: true });
   for (const name of await readdir(modules)) {

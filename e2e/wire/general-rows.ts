@@ -1,4 +1,4 @@
-/** Sections 2.1 to 2.5 and 2.21: what holds everywhere, and the routes that are not about one run. */
+/** Sections 2.1 to 2.5 and 2.21: general rules, and the routes that are not about one run. */
 import type { Json } from '@cairn/protocol';
 import { definition as definitionOf, given, type WireRow } from './wire-row.ts';
 

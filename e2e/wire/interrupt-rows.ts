@@ -2,7 +2,7 @@
 import { given, type Stage, type WireRow } from './wire-row.ts';
 
 const accept = { resumeValue: { action: 'accept' } };
-/** Below what a request may have, above what an event may. */
+/** Below the request size limit, above the event size limit. */
 const huge = { resumeValue: { action: 'accept', feedback: 'x'.repeat(600_000) } };
 const hook = { url: 'http://127.0.0.1:9/hook', events: ['run.completed'] };
 

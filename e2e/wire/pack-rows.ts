@@ -9,7 +9,7 @@ import type { Answer, Ask, Stage, WireRow } from './wire-row.ts';
 
 const key = newSigningKey();
 
-/** What the host of the table trusts. */
+/** Keys that the host of the table trusts. */
 export const trust = [{ keyId: 'wire', publicKey: key.publicKey }];
 
 const signed = (files: PackFiles): PackFiles =>
@@ -19,7 +19,7 @@ const to = 'POST /v1/host/cairn/packs';
 const sent = (files: PackFiles, more: object = {}): Ask => ({ to, body: { ...archived(makeTarball(files)), ...more } });
 const archived = (bytes: Buffer) => ({ tarball: bytes.toString('base64') });
 
-/** A pack of a name of its own, so that rows do not meet. */
+/** A pack with a unique name, so that rows do not interfere. */
 const pack = (name: string, fields: object = {}, files: Readonly<Record<string, string | Buffer | null>> = {}) =>
   samplePack({ name: `vendor.wire.${name}`, agents: [agentOf(name)], ...fields }, files);
 const agentOf = (name: string, fields: object = {}) => ({

@@ -1,4 +1,4 @@
-/** Sections 2.6, 2.7, 2.13 and 2.20: creating runs, reading them, and doing so once. */
+/** Sections 2.6, 2.7, 2.13 and 2.20: creating and reading runs, and idempotency. */
 import { given, type WireRow } from './wire-row.ts';
 
 const create = 'POST /v1/runs';

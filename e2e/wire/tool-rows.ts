@@ -1,4 +1,4 @@
-/** Section 2.18 of the wire: the catalogue of tools. */
+/** Section 2.18: the tool catalogue. */
 import type { WireRow } from './wire-row.ts';
 
 export const toolRows: readonly WireRow[] = [

@@ -1,15 +1,15 @@
-/** A line of the protocol as data: what is there, what is asked, what must be answered. */
+/** One rule of the protocol as data: the setup, the request, and the required response. */
 import type { Json, JsonObject } from '@cairn/protocol';
 
-/** Who calls: two tenants, and in the first somebody who may do everything, another like that, and some who may do less. */
+/** The callers: two tenants. The first has two principals with full access and some with less. */
 export type Who = 'ann' | 'bob' | 'zoe' | 'reader' | 'operator' | 'nobody' | 'unknown';
 
 export interface Ask {
-  /** `METHOD /path`; `{name}` stands for what `given` found. */
+  /** `METHOD /path`. `{name}` is replaced by a value from `given`. */
   readonly to: string;
   /** Default `ann`; `nobody` sends no key. */
   readonly as?: Who;
-  /** JSON, in which text may hold `{name}`; `raw` goes out as it is. */
+  /** JSON, in which text may contain `{name}`. `raw` is sent unchanged. */
   readonly body?: Json;
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,9 +18,9 @@ export interface Ask {
 export interface Answer {
   readonly status: number;
   readonly error?: string;
-  /** Parts of `details`. */
+  /** A subset of `details`. */
   readonly details?: object;
-  /** Parts of the body. */
+  /** A subset of the body. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string | RegExp>>;
   /** For bodies that are not JSON. */
@@ -29,13 +29,13 @@ export interface Answer {
 
 export type Names = Readonly<Record<string, string>>;
 
-/** What a row may prepare by. */
+/** The operations a row can use for its setup. */
 export interface Stage {
-  /** Sends a request and gives the answer's body; throws unless it succeeds. */
+  /** Sends a request and returns the response body. Throws unless the request succeeds. */
   told(ask: Ask): Promise<Readonly<Record<string, unknown>>>;
   /** Creates a run of one of the workflows and waits until it has the status. */
   run(workflow: 'done' | 'asks' | 'sleeps' | 'expires', status: string): Promise<string>;
-  /** Takes over a run that waits on another host. */
+  /** Imports a run that waits on another host. */
   imported(): Promise<string>;
   /** Waits until the run has the status. */
   reaches(run: string, status: string): Promise<void>;
@@ -57,7 +57,7 @@ export function definition(id: string, typeId: string, config: JsonObject): Json
   return { id, name: id, version: '1', nodes: [node], ...rest };
 }
 
-/** Runs of each kind, for the rows that need one. */
+/** Creates runs in each state, for the rows that need one. */
 export const given = {
   done: async (stage: Stage): Promise<Names> => ({ run: await stage.run('done', 'completed') }),
   waiting: async (stage: Stage): Promise<Names> => ({ run: await stage.run('asks', 'waiting-approval') }),

@@ -1,4 +1,4 @@
-/** The host that the rows are played on, and how they are played. */
+/** The host for the rows, and the code that plays them. */
 import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
 import type { Host } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
@@ -54,7 +54,7 @@ export class WireStage implements Stage, AsyncDisposable {
     return new WireStage(host, store);
   }
 
-  /** Sends what a row asks, with what it prepared put in. */
+  /** Sends the request of a row, with its prepared values filled in. */
   async send({ to, as = 'ann', body, raw, headers }: Ask, names: Names = {}): Promise<Reply> {
     const [method = '', path = ''] = filled(to, names).split(' ');
     const content = raw ?? (body === undefined ? undefined : filled(JSON.stringify(body), names));
@@ -99,7 +99,7 @@ export class WireStage implements Stage, AsyncDisposable {
     return runId;
   }
 
-  /** Follows the run by polling: each poll ends with the next event. */
+  /** Polls the run. Each poll ends with the next event. */
   async reaches(run: string, status: string): Promise<void> {
     for (let last = 0; ; ) {
       const { status: now } = await this.told({ to: `GET /v1/runs/${run}` });
@@ -119,6 +119,6 @@ export class WireStage implements Stage, AsyncDisposable {
 const credential = (who: Who): Readonly<Record<string, string>> =>
   who === 'nobody' ? {} : { authorization: `Bearer ${key(who)}` };
 
-/** `{name}` of a row, and only those: paths and JSON have braces of their own. */
+/** Replaces only the `{name}` placeholders of a row, since paths and JSON contain braces of their own. */
 export const filled = (text: string, names: Names): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => names[name] ?? whole);

@@ -1,4 +1,4 @@
-/** Finds where a source file overrules the type checker: `as` casts, double casts and non-null assertions. */
+/** Finds where a source file overrides the type checker: `as` casts, double casts and non-null assertions. */
 import { children, isNode, type SyntaxNode } from './syntax.ts';
 
 export type CastKind = 'cast' | 'double-cast' | 'non-null';
@@ -8,7 +8,10 @@ export interface Cast {
   readonly start: number;
 }
 
-/** Every cast below `node`. `as const` widens nothing, so it does not count; neither does `list[i] as number`, which indexed access forces. */
+/**
+ * Returns every cast below `node`. `as const` does not count, since it widens nothing. `list[i] as number` does not
+ * count either, since indexed access forces it.
+ */
 export function castsIn(node: SyntaxNode): readonly Cast[] {
   const found: Cast[] = [];
   collect(node, found);
@@ -34,7 +37,7 @@ function isIndexedNumber({ typeAnnotation, expression }: SyntaxNode): boolean {
   return isNode(expression) && expression.type === 'MemberExpression' && expression.computed === true;
 }
 
-/** `x as unknown as T`: tells the checker nothing it could refuse. */
+/** `x as unknown as T`: the checker cannot refuse it. */
 function isDouble({ expression }: SyntaxNode): boolean {
   if (!isNode(expression) || expression.type !== 'TSAsExpression') return false;
   const { typeAnnotation } = expression;

@@ -1,4 +1,4 @@
-/** Keeps the tree free of what is true on one machine only: its paths, and the registry it installs from. */
+/** Keeps machine-specific data out of the tree: local paths, and the address of the registry in use. */
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Finding } from './finding.ts';
@@ -6,7 +6,7 @@ import { filesOf, lineAt, textOf } from './tree.ts';
 
 const text = /\.(ts|tsx|mts|mjs|js|json|md|yml|yaml|sh|txt|sql|html|css)$|(^|\/)[^./]+$|(^|\/)\.[a-z]+rc$/;
 
-/** Folders every Unix machine has; a path below them says nothing about one machine. */
+/** Folders that exist on every Unix machine, so they identify none. */
 const everywhere = new Set(['/', '/tmp', '/var', '/var/tmp', '/home', '/Users', '/usr', '/opt', '/srv', '/mnt']);
 
 const general: readonly (readonly [RegExp, string])[] = [
@@ -16,7 +16,7 @@ const general: readonly (readonly [RegExp, string])[] = [
   [/^\s*(?:@[\w-]+:)?registry\s*=/gm, "a package registry's address"],
 ];
 
-/** `places` are folders of the machine the check runs on; none of them may be written into the tree. */
+/** `places` are folders of the machine that runs the check. None of them may appear in the tree. */
 export function checkAddresses(root: string, places: readonly string[] = placesOf(root)): readonly Finding[] {
   const rules = [...general, ...places.map((place) => [pathPattern(place), 'a path of this machine'] as const)];
   return filesOf(root)

@@ -1,13 +1,13 @@
-/** Bounds how often a room overrules the type checker, so that types stay true all the way from the catalogue to the wire. */
+/** Limits how often a room overrides the type checker, so that types stay correct from the catalogue to the wire. */
 import { testFile } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import type { Source } from './source.ts';
 
-/** Casts per thousand lines that a room may have. */
+/** Maximum casts per thousand lines in a room. */
 const MAX_PER_THOUSAND = 8;
 const MAX_ALLOWED_FILES = 10;
 
-/** Files that may cast through `unknown`, each with the reason why no type can say it. */
+/** Files that may cast through `unknown`, each with the reason why no type can express it. */
 const doubleCasts: Readonly<Record<string, string>> = {
   'packages/host/src/log/sqlite/query.ts': 'the text of a SELECT decides the columns of its rows',
 };
@@ -57,7 +57,7 @@ function staleEntries(sources: readonly Source[], allowed: Readonly<Record<strin
   ];
 }
 
-/** A room is a folder; tests are counted apart, because they may hold a value against the wrong type on purpose. */
+/** A room is a folder. Tests are counted separately, because they may use a wrong type on purpose. */
 function roomCasts(sources: readonly Source[]): readonly RoomCasts[] {
   const rooms = new Map<string, { lines: number; casts: number; isTests: boolean }>();
   for (const { path, lines, casts } of sources) {
@@ -74,7 +74,7 @@ function roomCasts(sources: readonly Source[]): readonly RoomCasts[] {
 
 const perThousand = (casts: number, lines: number): string => ((1000 * casts) / Math.max(lines, 1)).toFixed(1);
 
-/** Every room with its casts, for `npm run lint -- types`. */
+/** A table of all rooms and their casts, for `npm run lint -- types`. */
 export function castTable(sources: readonly Source[]): string {
   const rooms = roomCasts(sources).filter(({ casts }) => casts > 0);
   const rows = rooms.map(

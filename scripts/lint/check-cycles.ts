@@ -1,9 +1,9 @@
-/** Finds groups of files that import each other in a circle: none of them can be read, or loaded, first. */
+/** Finds import cycles: none of the files in a cycle can be read, or loaded, first. */
 import type { Finding } from './finding.ts';
 import { resolve } from './room-of.ts';
 import type { Source } from './source.ts';
 
-/** One finding per circle, shown as the path that closes it. Type imports count: a reader follows them too. */
+/** One finding per cycle, shown as the path that closes it. Type imports count: a reader follows them too. */
 export function checkCycles(sources: readonly Source[]): readonly Finding[] {
   const edges = new Map(sources.map((source) => [source.path, targetsOf(source)]));
   const state = new Map<string, 'open' | 'done'>();

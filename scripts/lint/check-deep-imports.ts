@@ -1,4 +1,4 @@
-/** Keeps packages apart: another package is its public entry, never a file inside it. */
+/** Keeps packages separate: a package may import another only through its public entry, never a file inside it. */
 import { insiders, ownPackages } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import { packageOf, resolve, roomOf } from './room-of.ts';

@@ -1,4 +1,4 @@
-/** Keeps clocks, chance, timers, network and process out of the rooms that must be pure. */
+/** Keeps clock, randomness, timers, network and process out of the rooms that must be pure. */
 import { testFile, worldGlobals } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import { roomOf } from './room-of.ts';

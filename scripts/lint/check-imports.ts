@@ -1,4 +1,4 @@
-/** Holds every import against the import table. */
+/** Checks every import against the import table. */
 import { ownPackages, type Room, rooms, testFile, worldImports } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import { resolve, roomOf, within } from './room-of.ts';
@@ -27,7 +27,7 @@ function refusal(from: string, room: Room, ref: ImportRef): string | null {
         return `${room.name} may not import ${target.name}; it may use ${list(room.builtins)}. Reach it through a port.`;
       return worldRefusal(room, target.name, ref.names);
     case 'package':
-      // An own package with a subpath is a deep import, which has a check of its own.
+      // An own package with a subpath is a deep import, which has its own check.
       if (target.name in ownPackages || room.packages === 'any' || room.packages.includes(target.name)) return null;
       return `${room.name} may not import the package ${target.name}; it may use ${list(room.packages)}.`;
     case 'file':

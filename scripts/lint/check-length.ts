@@ -1,16 +1,16 @@
-/** Holds the cap on file length, so that a file stays one idea. */
+/** Limits file length, so that each file covers one idea. */
 import { testFile } from '../import-table.ts';
 import type { Finding } from './finding.ts';
 import type { Source } from './source.ts';
 
 const MAX_LINES = 400;
-/** Sources of the host are shorter still: each is one idea, read on a screen or two. */
+/** The limit for host sources is lower: each covers one idea and fits on a screen or two. */
 const MAX_HOST_LINES = 300;
 
 const capOf = (path: string): number =>
   path.startsWith('packages/host/src/') && !testFile.test(path) ? MAX_HOST_LINES : MAX_LINES;
 
-/** Type files and generated files that may be longer. An entry that no longer needs to be here is a finding too. */
+/** Type files and generated files that may be longer. An entry that is no longer needed is also a finding. */
 const longFiles: readonly string[] = [];
 
 export function checkLength(sources: readonly Source[], exempt: readonly string[] = longFiles): readonly Finding[] {

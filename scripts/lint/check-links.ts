@@ -1,4 +1,4 @@
-/** Keeps words true about the tree: a path that a page or a message names is there. */
+/** Checks that every path named in a page or a message exists. */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { testFile } from '../import-table.ts';
@@ -7,23 +7,23 @@ import { filesOf, lineAt, textOf } from './tree.ts';
 
 interface Rule {
   readonly pattern: RegExp;
-  /** Folders that what is written may be relative to; `.` is the page's own. */
+  /** Folders that a path may be relative to. `.` is the page's own folder. */
   readonly bases: readonly string[];
 }
 
-/** Link targets, and paths that climb (`../x`) wherever they are written. */
+/** Link targets, and parent paths (`../x`) anywhere in the text. */
 const link: Rule = {
   pattern: /\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)|(?<![\w/.])((?:\.\.\/)+[\w./-]*\w)/g,
   bases: ['.'],
 };
 
-/** Source files, in backticks; a page about the host may name them from the host's sources. */
+/** Source files, in backticks. A page about the host may name them relative to the host's sources. */
 const source: Rule = {
   pattern: /`([\w-]+\/[\w./-]+\.(?:ts|mjs))`/g,
   bases: ['', '.', 'packages', 'packages/host/src'],
 };
 
-/** Pages that comments and messages send their reader to. */
+/** Pages that comments and messages refer to. */
 const page: Rule = { pattern: /(?<![\w/.-])(docs\/[\w./-]+\.md)\b/g, bases: [''] };
 
 export function checkLinks(root: string): readonly Finding[] {

@@ -1,4 +1,4 @@
-/** Makes an install mean one thing only: every version exact, and no registry's address in the lockfile. */
+/** Makes installs reproducible: every version is exact, and the lockfile contains no registry address. */
 import type { Finding } from './finding.ts';
 import { filesOf, lineAt, textOf } from './tree.ts';
 

@@ -1,6 +1,6 @@
-/** What a check says when a rule is broken; all checks speak this one shape so that one report shows them. */
+/** A broken rule, as reported by a check. All checks share this shape so that one report can show them. */
 export interface Finding {
-  /** From the root of the tree that was checked; left out when the finding is about the tree as a whole. */
+  /** Path from the root of the checked tree. Absent when the finding is about the whole tree. */
   readonly file?: string;
   readonly line?: number;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** Finds the uses of names that no scope of the file declares: what a file takes from its surroundings. */
+/** Finds the uses of names that no scope of the file declares: the globals the file depends on. */
 import { children, isNode, nodes, type SyntaxNode, stringOf } from './syntax.ts';
 
 export interface GlobalUse {
@@ -37,12 +37,12 @@ const wrappers = new Set([
   'TSParameterProperty',
 ]);
 
-/** Types vanish before the program runs; only expressions wrapped in a type remain. */
+/** Types are erased before the program runs. Only expressions wrapped in a type remain. */
 function isTypeOnly(node: SyntaxNode): boolean {
   return node.type.startsWith('TS') && !wrappers.has(node.type);
 }
 
-/** An identifier can also be a label of something: a property's name, an imported name, a key. Those are no uses. */
+/** An identifier can also be a property name, an imported name or a key. Those are not uses. */
 function isReference(node: SyntaxNode, parent: SyntaxNode | null): boolean {
   if (parent === null) return true;
   switch (parent.type) {
@@ -81,7 +81,7 @@ function describe(name: string, node: SyntaxNode, parent: SyntaxNode | null): st
   return name;
 }
 
-/** Names that a node brings into scope for everything inside it. */
+/** Names that a node declares for everything inside it. */
 function declaredBy(node: SyntaxNode): Scope {
   const names = new Set<string>();
   if (/Function(Declaration|Expression)$|^ArrowFunctionExpression$/.test(node.type)) {

@@ -1,4 +1,4 @@
-/** Answers where things live: the room of a file, and the file that an import specifier means. */
+/** Resolves the room of a file, and the file that an import specifier refers to. */
 import { builtinModules } from 'node:module';
 import { posix } from 'node:path';
 import { ownPackages, type Room, rooms } from '../import-table.ts';
@@ -8,7 +8,7 @@ export type Target =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'package'; readonly name: string; readonly subpath: string };
 
-/** null for a file inside the packages that the table does not know. */
+/** Returns null for a file inside the packages that is not in the table. */
 export function roomOf(path: string): Room | null {
   let best: Room | null = null;
   for (const room of rooms)
@@ -16,12 +16,12 @@ export function roomOf(path: string): Room | null {
   return best;
 }
 
-/** True for the folder's own files and those below it; a file is within itself. The root's room has no packages in it. */
+/** True for files in the folder or below it, and for a file within itself. The root's room contains no packages. */
 export function within(path: string, folder: string): boolean {
   return folder === '' ? !path.startsWith('packages/') : path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The package a file belongs to, as its folder; null outside the packages. */
+/** The folder of the package a file belongs to. Null outside the packages. */
 export function packageOf(path: string): string | null {
   return /^packages\/[^/]+/.exec(path)?.[0] ?? null;
 }

@@ -1,4 +1,4 @@
-/** Reads a source file the way the checks need it: what it imports and which globals it uses, from its syntax tree. */
+/** Parses a source file for the checks: its imports and its used globals, from its syntax tree. */
 import { parseSync } from 'vite';
 import { type Cast, castsIn } from './casts.ts';
 import { type GlobalUse, globalUses } from './global-uses.ts';
@@ -6,9 +6,9 @@ import { children, isNode, nodes, type SyntaxNode, stringOf, tree } from './synt
 import { filesOf, lineAt, textOf } from './tree.ts';
 
 export interface ImportRef {
-  /** null when it is computed and cannot be known before the program runs. */
+  /** Null when the specifier is computed and unknown before the program runs. */
   readonly specifier: string | null;
-  /** The names taken from it; `*` for the module as a whole. */
+  /** The imported names. `*` for the module as a whole. */
   readonly names: readonly string[];
   readonly line: number;
 }
@@ -78,7 +78,7 @@ function namesOf(node: SyntaxNode): readonly string[] {
   });
 }
 
-/** `new URL('./worker.ts', import.meta.url)` is how a thread names its module: an import like any other. */
+/** `new URL('./worker.ts', import.meta.url)` is how a thread names its module, so it counts as an import. */
 function isModuleUrl(node: SyntaxNode): boolean {
   const [file, base] = nodes(node.arguments);
   if (!isNode(node.callee) || node.callee.name !== 'URL' || base?.type !== 'MemberExpression') return false;

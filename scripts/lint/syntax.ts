@@ -1,4 +1,4 @@
-/** The little of a syntax tree that the checks rely on, so that they do not depend on one parser's types. */
+/** The subset of a syntax tree that the checks rely on, so that they do not depend on one parser's types. */
 export interface SyntaxNode {
   readonly type: string;
   readonly start: number;
@@ -14,10 +14,10 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-/** The nodes of a list member; none where the parser leaves the list out, or a place in it empty. */
+/** The nodes of a list member. Skips a missing list and empty slots. */
 export const nodes = (value: unknown): readonly SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
-/** Direct children in source order of their keys. */
+/** Direct children, in the order of their keys. */
 export function* children(node: SyntaxNode): Generator<SyntaxNode> {
   for (const key in node) {
     const value = node[key];
@@ -27,7 +27,7 @@ export function* children(node: SyntaxNode): Generator<SyntaxNode> {
   }
 }
 
-/** The text of a string literal or of a template without holes; null for anything computed. */
+/** The text of a string literal or of a template without substitutions. Null for anything computed. */
 export function stringOf(value: unknown): string | null {
   if (!isNode(value)) return null;
   if (value.type === 'Literal') return typeof value.value === 'string' ? value.value : null;

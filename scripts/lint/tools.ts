@@ -1,4 +1,4 @@
-/** Runs the checks that other programs make, and gives their words as findings. */
+/** Runs the checks of external programs, and returns their output as findings. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Finding } from './finding.ts';

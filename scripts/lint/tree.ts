@@ -1,11 +1,11 @@
-/** Lists the files of a checkout without asking git, so that the checks also run on fixtures and unpacked archives. */
+/** Lists the files of a checkout without git, so that the checks also run on fixtures and unpacked archives. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const left = new Set(['node_modules', 'dist', 'coverage', '.git', '.cairn', 'lint-fixtures']);
 const leftPaths = new Set(['bench/out']);
 
-/** Paths of all files, from `root`, with forward slashes, sorted. */
+/** Paths of all files relative to `root`, with forward slashes, sorted. */
 export function filesOf(root: string): readonly string[] {
   const found: string[] = [];
   const visit = (folder: string): void => {
@@ -24,7 +24,7 @@ export function textOf(root: string, path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Counts from 1, as editors do. */
+/** Returns a 1-based line number, as editors show it. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
