@@ -16,7 +16,7 @@ const AT = 1_700_000_000_000;
 const PATH = Array.from({ length: 10 }, (_, n) => `step-${n}`);
 
 /**
- * The four rows between two steps of a run, with payloads of about 300 bytes and a task face where the row type has
+ * The four rows between two steps of a run. Payloads have about 300 bytes, and rows have a task face if their type has
  * one.
  */
 function stepRows(ended: string, begun: string): readonly NewRow[] {

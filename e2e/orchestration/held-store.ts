@@ -1,7 +1,4 @@
-/**
- * A store that serializes appends and can hold some of them back, so that a test can stop a tree of runs at a given
- * row.
- */
+/** A store that serializes appends and can hold some back. A test uses it to stop a tree of runs at a given row. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Append, Appended } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';

@@ -1,9 +1,7 @@
 /** All pending operations. The seed alone decides their order. */
 import type { Random } from '../../packages/host/test/kit/random.ts';
 
-/**
- * A write on its way to the store, a reply on its way back, a commit notice on its way to a node, the end of a step.
- */
+/** A write to the store, its reply, a commit notice to a node, or the end of a step. */
 export const pendingKinds = ['write', 'reply', 'notice', 'step'] as const;
 export type PendingKind = (typeof pendingKinds)[number];
 

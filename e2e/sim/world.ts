@@ -39,8 +39,8 @@ const START = Date.UTC(2030, 0, 1);
 const KIND_ROUNDS = 6_000;
 const WORKFLOWS = 3;
 /**
- * Leases it may take to notice that a run has ended. A mailbox waits out a failed read by a clock that was set back,
- * and the clock of a dead node may have been ahead.
+ * Leases it may take to notice that a run has ended. A mailbox waits out a failed read by a clock that was set back.
+ * The clock of a dead node may also have been ahead.
  */
 const PATIENCE = 12;
 
