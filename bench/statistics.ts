@@ -1,6 +1,5 @@
+/** Reduces benchmark samples to single numbers, so that every figure means the same by "median". */
 import { present } from '../packages/host/test/kit/present.ts';
-
-// Reduces benchmark samples to single numbers, so that every figure means the same by "median".
 
 /** The nearest-rank percentile: the value below which the share `p` (0 to 1) of the samples lies. */
 export function percentile(samples: readonly number[], p: number): number {

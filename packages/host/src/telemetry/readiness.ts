@@ -4,14 +4,14 @@ import type { Checkpoints } from '../log/ports/checkpoints.ts';
 import type { MeasuredLog } from './measured-log.ts';
 
 /** Null for a ready part, else the reason why it is not ready. */
-export interface ReadyParts {
+export interface ReadyState {
   readonly store: string | null;
   readonly engine: string | null;
   readonly server: string | null;
 }
 
 export interface Readiness {
-  check(): Promise<ReadyParts>;
+  check(): Promise<ReadyState>;
   engineOpened(): void;
   stopping(): void;
 }

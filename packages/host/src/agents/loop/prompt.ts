@@ -8,10 +8,10 @@ import type { LoopOptions } from './loop-options.ts';
 import type { Invocation, LoopState } from './state/loop-state.ts';
 import { nodeTask } from './task.ts';
 
-type PromptParts = Pick<LoopOptions, 'prompts' | 'sha256'>;
+type PromptOptions = Pick<LoopOptions, 'prompts' | 'sha256'>;
 
 /** Rows that record which prompts the agent gets and why, as references and hashes. */
-export const promptRows = (context: NodeContext, agent: Agent, options: PromptParts): readonly Draft[] =>
+export const promptRows = (context: NodeContext, agent: Agent, options: PromptOptions): readonly Draft[] =>
   promptsOf(context, agent, options).rows;
 
 /** The system prompt and the first user message of an invocation. */
@@ -19,14 +19,14 @@ export function openingWords(
   context: DrivenContext<LoopState>,
   agent: Agent,
   { task }: Pick<Invocation, 'task'>,
-  options: PromptParts,
+  options: PromptOptions,
 ): { readonly system: string; readonly text: string } {
   const { system, user, examples } = promptsOf(context, agent, options);
   const text = task ?? user ?? nodeTask(context.inputs, context.node.config);
   return { system, text: [...examples, text].join('\n\n') };
 }
 
-function promptsOf(context: NodeContext, agent: Agent, options: PromptParts) {
+function promptsOf(context: NodeContext, agent: Agent, options: PromptOptions) {
   const { agentId, systemPrompt, promptLayer } = agent;
   const own = { layer: promptLayer, text: systemPrompt, whose: nameOf(agent), agentId };
   // The node's references apply only to the agent it names; a colleague uses its own prompt.

@@ -14,7 +14,7 @@ const MAX_PAGES = 100;
 /** Tenants whose figures are cached; for others the count restarts from the beginning. */
 const MAX_TENANTS = 256;
 
-interface Book {
+interface TenantFigures {
   readonly fold: CalibrationFold;
   position: string;
   isComplete: boolean;
@@ -23,43 +23,43 @@ interface Book {
 
 export class CalibrationReader {
   readonly #log: Pick<EventLog, 'changes'>;
-  readonly #books = new LruMap<string, Book>(MAX_TENANTS);
+  readonly #tenants = new LruMap<string, TenantFigures>(MAX_TENANTS);
 
   constructor(log: Pick<EventLog, 'changes'>) {
     this.#log = log;
   }
 
   async read(tenant: string): Promise<Calibration> {
-    const book = this.#bookOf(tenant);
+    const figures = this.#figuresOf(tenant);
     // Concurrent requests share one read.
-    book.reading ??= this.#readOn(book, tenant).finally(() => {
-      book.reading = null;
+    figures.reading ??= this.#readOn(figures, tenant).finally(() => {
+      figures.reading = null;
     });
-    await book.reading;
-    return { agents: book.fold.agents(), complete: book.isComplete };
+    await figures.reading;
+    return { agents: figures.fold.agents(), complete: figures.isComplete };
   }
 
-  #bookOf(tenant: string): Book {
-    const known = this.#books.get(tenant);
+  #figuresOf(tenant: string): TenantFigures {
+    const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
-    return this.#books.set(tenant, { fold: new CalibrationFold(), position: '0', isComplete: false, reading: null });
+    return this.#tenants.set(tenant, { fold: new CalibrationFold(), position: '0', isComplete: false, reading: null });
   }
 
-  async #readOn(book: Book, tenant: string): Promise<void> {
+  async #readOn(figures: TenantFigures, tenant: string): Promise<void> {
     const filter = { tenant, types: calibrationTypes };
     for (let page = 0; page < MAX_PAGES; page++) {
       const { rows, position } = await this.#log.changes({
-        after: book.position,
+        after: figures.position,
         limit: PAGE,
         maxBytes: PAGE_BYTES,
         filter,
       });
       for (const { runId, type, payload } of rows) {
-        book.fold.take({ runId, type, payload: JSON.parse(payload) as JsonObject });
+        figures.fold.take({ runId, type, payload: JSON.parse(payload) as JsonObject });
       }
-      book.isComplete = position === book.position;
-      if (book.isComplete) return;
-      book.position = position;
+      figures.isComplete = position === figures.position;
+      if (figures.isComplete) return;
+      figures.position = position;
       await othersGoOn();
     }
   }

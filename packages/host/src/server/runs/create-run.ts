@@ -41,7 +41,7 @@ export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<
   const { engine } = ports;
   const body = parseShape(createRun, call.request.body, 'The run');
   refuseUnkept(body, ports);
-  refuseTestWishes(call);
+  refuseTestOptions(call);
   checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, ports.models);
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
@@ -140,7 +140,7 @@ function whatRunsOf(
 }
 
 /** Refuses what the protocol reserves for test keys; this host grants it to nobody. */
-function refuseTestWishes({ request }: Call): void {
+function refuseTestOptions({ request }: Call): void {
   if (request.headers['x-force-engine-version'] !== undefined) {
     throw new TerminalError('force_engine_version_forbidden', {
       message: 'This key may not choose the version of the engine.',
