@@ -3,7 +3,6 @@
  * ends.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { present } from '../packages/host/test/kit/present.ts';
 import type { ListedRun } from './run-shape.ts';
 
 /** Columns that differ between two runs, and between a run in progress and an ended one. */
@@ -33,12 +32,12 @@ export class ListedRuns {
     const own = `${run}`.padStart(36, '0');
     const values = this.#columns.map((column, i) => {
       if (OWN.includes(column)) return column === 'key' ? run : own;
-      return column in UNDER_WAY ? present(UNDER_WAY[column]) : present(this.#ended[i]);
+      return column in UNDER_WAY ? (UNDER_WAY[column] ?? null) : (this.#ended[i] ?? null);
     });
     this.#insert.run(...values);
   }
 
   end(run: number): void {
-    this.#end.run(...Object.keys(UNDER_WAY).map((column) => present(this.#ended[this.#columns.indexOf(column)])), run);
+    this.#end.run(...Object.keys(UNDER_WAY).map((column) => this.#ended[this.#columns.indexOf(column)] ?? null), run);
   }
 }
