@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { auditRun } from './audit.ts';
 import type { Complain } from './breach.ts';
 import type { HostSettings } from './host-main.ts';

@@ -6,7 +6,7 @@ import type { RunId, WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import { createEngine } from '../../packages/host/src/engine/stepping/runtime.ts';
-import { openSqliteStore, type SqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { openSqliteStore, type SqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { sha256 } from '../../packages/host/src/server/compose.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';

@@ -7,7 +7,7 @@ import type { Host } from '../../packages/host/src/index.ts';
 import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import type { Breach } from '../crash/breach.ts';

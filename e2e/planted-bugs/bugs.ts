@@ -8,7 +8,7 @@ const simulation = { kind: 'sim', seeds: '1..150' } as const;
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sqlite-acknowledges-before-commit',
-    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    file: 'packages/host/src/log/sqlite/commit/group-commit.ts',
     find: `  return { job, result: job.work.apply() };
 `,
     replace: `  const result = job.work.apply();
@@ -20,23 +20,23 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'many-rows-are-told-before-they-are-flushed',
-    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    file: 'packages/host/src/log/sqlite/commit/group-commit.ts',
     find: `    if (isInPool) this.#flushInPool({ jobs, results });
     else this.#acknowledge({ jobs, results });
 `,
     replace: `    this.#acknowledge({ jobs, results });
 `,
-    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/commit/flush.test.ts' },
     why: 'Under load everybody is told of rows that a power cut takes away.',
   },
   {
     name: 'read-does-not-wait-for-the-flush',
-    file: 'packages/host/src/log/sqlite/group-commit.ts',
+    file: 'packages/host/src/log/sqlite/commit/group-commit.ts',
     find: `    if (this.#unflushed === null) return query();
 `,
     replace: `    if (this.#unflushed !== undefined) return query();
 `,
-    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/flush.test.ts' },
+    suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/commit/flush.test.ts' },
     why: 'A client is shown an event that a power cut takes away.',
   },
   {

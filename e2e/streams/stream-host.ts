@@ -7,7 +7,7 @@ import type { RunId } from '@cairn/protocol';
 import { defineWorkflow } from '../../packages/host/src/engine/workflow/define-workflow.ts';
 import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/open.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 

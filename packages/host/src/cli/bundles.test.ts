@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { present } from '../../test/kit/present.ts';
-import { openSqliteStore } from '../log/sqlite/open.ts';
+import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { createHost } from '../server/create-host.ts';
 import { typed } from './recording-terminal.kit.ts';
 import { key, type ServedCli, servedCli } from './served-cli.kit.ts';

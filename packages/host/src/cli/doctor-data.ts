@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
-import { lockFolder } from '../log/sqlite/lock.ts';
-import { openReadOnly } from '../log/sqlite/read-only.ts';
+import { lockFolder } from '../log/sqlite/folder/lock.ts';
+import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { check, type Finding } from './doctor-finding.ts';
 
 const MIB = 1_048_576;

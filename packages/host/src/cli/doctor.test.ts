@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSqliteStore } from '../log/sqlite/open.ts';
+import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import type { Finding } from './doctor-finding.ts';
 import { typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
-import { openSqliteStore } from '../log/sqlite/open.ts';
+import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
 import { dataFolder } from './data-folder.ts';

@@ -2,7 +2,7 @@
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { bundleLines } from '../log/bundle/bundle.ts';
-import { openReadOnly } from '../log/sqlite/read-only.ts';
+import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { chainHash, chainStart, rowHash } from '../log/chain.ts';
 import type { Row } from '../log/ports/rows.ts';
-import { type KeptRun, openReadOnly } from '../log/sqlite/read-only.ts';
+import { type KeptRun, openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';

@@ -6,7 +6,7 @@ import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Report, Step } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
-import { openSqliteStore } from '../log/sqlite/open.ts';
+import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
 import { elapsedMs, randomHexSupply, stderrReport, systemClock, systemTimers } from './compose.ts';

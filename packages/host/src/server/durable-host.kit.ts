@@ -6,7 +6,7 @@ import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
-import { openSqliteStore } from '../log/sqlite/open.ts';
+import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { createHostOver, type Host, type HostOptions } from './create-host.ts';
 
 interface Beginning {

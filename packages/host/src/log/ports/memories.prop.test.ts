@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { DROPPED, KEPT } from '../memory-changes.ts';
-import { folders, open } from '../sqlite/folders.kit.ts';
+import { folders, open } from '../sqlite/folder/folders.kit.ts';
 import type { Append } from './event-log.ts';
 import type { MemoryRecordQuery } from './memories.ts';
 import type { NewRow } from './rows.ts';

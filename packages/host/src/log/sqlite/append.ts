@@ -16,7 +16,7 @@ import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts'
 import { maySave } from '../ports/idempotency.ts';
 import type { NewRow, Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
-import type { Work } from './group-commit.ts';
+import type { Work } from './commit/group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
 import { MemoryTables } from './memory-tables.ts';

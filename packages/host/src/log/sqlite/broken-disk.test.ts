@@ -7,13 +7,13 @@ import type { RunId } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
-import { folders } from './folders.kit.ts';
-import { openSqliteStore } from './open.ts';
+import { folders } from './folder/folders.kit.ts';
+import { openSqliteStore } from './folder/open.ts';
 
 const disk = vi.hoisted(() => ({ fails: false, flushed: [] as string[] }));
 
-vi.mock('./wal-flush.ts', async (original) => {
-  const { walFlush } = await original<typeof import('./wal-flush.ts')>();
+vi.mock('./commit/wal-flush.ts', async (original) => {
+  const { walFlush } = await original<typeof import('./commit/wal-flush.ts')>();
   return {
     walFlush: (file: string): ReturnType<typeof walFlush> => {
       const wal = walFlush(file);

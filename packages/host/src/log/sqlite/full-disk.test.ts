@@ -3,7 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { verifyChain } from '../chain.ts';
 import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
-import { database, folders } from './folders.kit.ts';
+import { database, folders } from './folder/folders.kit.ts';
 import { assembleStore } from './store.ts';
 
 const { fresh } = folders();

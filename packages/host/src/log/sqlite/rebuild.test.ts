@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { DROPPED, KEPT } from '../memory-changes.ts';
 import { asked, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
-import { folders, open } from './folders.kit.ts';
+import { folders, open } from './folder/folders.kit.ts';
 
 const { fresh } = folders();
 

@@ -16,7 +16,7 @@ import {
   recordOf,
   rowOf,
 } from './columns.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit } from './commit/group-commit.ts';
 import type { HeadCache } from './head-cache.ts';
 import { memoryRepair } from './memory-tables.ts';
 import { query, required } from './query.ts';

@@ -10,7 +10,7 @@ import { verifyChain } from '../chain.ts';
 import type { IdempotencyRecord } from '../ports/idempotency.ts';
 import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
-import { folders, open } from './folders.kit.ts';
+import { folders, open } from './folder/folders.kit.ts';
 
 const { fresh, copyOf } = folders();
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { context, creation, row, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
-import { folders, open } from './folders.kit.ts';
-import { migrate } from './migrations.ts';
+import { folders, open } from './folder/folders.kit.ts';
+import { migrate } from './folder/migrations.ts';
 import { RunList } from './run-list.ts';
 
 const { fresh } = folders();

@@ -6,11 +6,13 @@ import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { Appender } from './append.ts';
 import { sqliteCheckpoints } from './checkpoints.ts';
+import { type ElapsedMs, type Flush, GroupCommit, type Read } from './commit/group-commit.ts';
+import { Checkpointer } from './commit/wal-checkpoint.ts';
+import { walFlush } from './commit/wal-flush.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
-import { type ElapsedMs, type Flush, GroupCommit, type Read } from './group-commit.ts';
 import { HeadCache } from './head-cache.ts';
 import { sqliteIdempotency } from './idempotency.ts';
 import { sqliteMemories } from './memories.ts';
@@ -19,8 +21,6 @@ import { sqliteQueue } from './queue.ts';
 import { sqliteRunIndex } from './run-index.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
-import { Checkpointer } from './wal-checkpoint.ts';
-import { walFlush } from './wal-flush.ts';
 
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since the store was opened; for measurements. */

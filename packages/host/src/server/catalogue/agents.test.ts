@@ -7,7 +7,7 @@ import { promptWords, sampleAgentId, samplePack } from '../../../test/kit/sample
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../agents/packs/signature.ts';
 import { integrityOf, makeTarball, openTarball } from '../../agents/packs/tarball.ts';
-import { openSqliteStore } from '../../log/sqlite/open.ts';
+import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import type { KeyedRoute } from '../http/routes.ts';
 import { keys, keyWith, type Served, served } from '../served.kit.ts';
 import { agentRoutes } from './agents.ts';

@@ -7,7 +7,7 @@ import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { openSqliteStore } from '../../log/sqlite/open.ts';
+import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 
 const recall = { call: { tool: 'openwop:recall', input: { text: 'tea' } } };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type JsonObject, runPaused, runResumed, runsCancelled } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
-import { openSqliteStore } from '../../log/sqlite/open.ts';
+import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 

@@ -4,10 +4,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
-import { present } from '../../../test/kit/present.ts';
-import { verifyChain } from '../chain.ts';
-import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
-import { folders, open } from './folders.kit.ts';
+import { present } from '../../../../test/kit/present.ts';
+import { verifyChain } from '../../chain.ts';
+import { creation, row, rowsOf, runA } from '../../ports/samples.kit.ts';
+import { folders, open } from '../folder/folders.kit.ts';
 
 const { fresh } = folders();
 const runs = (count: number): RunId[] => Array.from({ length: count }, (_, i) => `run_${i}` as RunId);

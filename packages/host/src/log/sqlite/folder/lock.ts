@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RetryableError } from '@cairn/protocol';
-import { isBusy, storeError } from './errors.ts';
+import { isBusy, storeError } from '../errors.ts';
 
 export interface FolderLock {
   release(): void;

@@ -6,8 +6,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { present } from '../../../test/kit/present.ts';
-import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { present } from '../../../../test/kit/present.ts';
+import { creation, row, runA, runB } from '../../ports/samples.kit.ts';
 import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();

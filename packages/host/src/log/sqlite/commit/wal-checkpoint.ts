@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { RetryableError } from '@cairn/protocol';
-import type { ListenerFault } from '../feed/followers.ts';
+import type { ListenerFault } from '../../feed/followers.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { CheckpointReply, CheckpointRequest } from './wal-checkpoint-worker.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { asked, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
+import { asked, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
 import { folders, open } from './folders.kit.ts';
 
 const { fresh } = folders();

@@ -1,8 +1,8 @@
 /** Commits all work of one event loop turn in one transaction, so that many runs share the cost of one flush. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
-import { storeClosed } from '../errors.ts';
-import { flushFailed, storeError } from './errors.ts';
+import { storeClosed } from '../../errors.ts';
+import { flushFailed, storeError } from '../errors.ts';
 
 /**
  * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event

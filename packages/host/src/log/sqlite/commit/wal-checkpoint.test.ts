@@ -2,8 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folders } from './folders.kit.ts';
-import { openDatabase } from './open.ts';
+import { folders } from '../folder/folders.kit.ts';
+import { openDatabase } from '../folder/open.ts';
 import { Checkpointer } from './wal-checkpoint.ts';
 
 const { fresh } = folders();

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
-import type { Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
-import { storeError } from './errors.ts';
+import type { Row } from '../../ports/rows.ts';
+import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
+import { storeError } from '../errors.ts';
+import { query } from '../query.ts';
 import { checkVersion } from './migrations.ts';
-import { query } from './query.ts';
 
 /** A stored run, without its rows. */
 export interface KeptRun {

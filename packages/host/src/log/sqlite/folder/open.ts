@@ -2,14 +2,14 @@
 import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ListenerFault } from '../feed/followers.ts';
-import { corrupt, storeError } from './errors.ts';
-import type { ElapsedMs } from './group-commit.ts';
+import type { ListenerFault } from '../../feed/followers.ts';
+import type { ElapsedMs } from '../commit/group-commit.ts';
+import { corrupt, storeError } from '../errors.ts';
+import { assembleStore, type SqliteStore, type SqliteStorePorts } from '../store.ts';
 import { lockFolder } from './lock.ts';
 import { migrate } from './migrations.ts';
-import { assembleStore, type SqliteStore, type SqliteStorePorts } from './store.ts';
 
-export type { SqliteStore } from './store.ts';
+export type { SqliteStore } from '../store.ts';
 
 export interface SqliteStoreOptions {
   /** Folder of the database; created if missing. */

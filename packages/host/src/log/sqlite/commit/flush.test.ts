@@ -2,12 +2,12 @@
 
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { present } from '../../../test/kit/present.ts';
-import { verifyChain } from '../chain.ts';
-import type { Commit } from '../ports/event-log.ts';
-import { creation, row, rowsOf, runA } from '../ports/samples.kit.ts';
-import { database, folders } from './folders.kit.ts';
-import { assembleStore } from './store.ts';
+import { present } from '../../../../test/kit/present.ts';
+import { verifyChain } from '../../chain.ts';
+import type { Commit } from '../../ports/event-log.ts';
+import { creation, row, rowsOf, runA } from '../../ports/samples.kit.ts';
+import { database, folders } from '../folder/folders.kit.ts';
+import { assembleStore } from '../store.ts';
 import { walFlush } from './wal-flush.ts';
 
 const { fresh } = folders();

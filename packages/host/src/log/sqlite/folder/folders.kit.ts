@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
+import type { SqliteStore } from '../store.ts';
 import { migrate } from './migrations.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
-import type { SqliteStore } from './store.ts';
 
 /** Creates fresh folders and removes them after the suite. */
 export function folders(): { fresh(): string; copyOf(folder: string): string } {
