@@ -75,6 +75,11 @@ export class HostProcess implements AsyncDisposable {
     return child.signalCode ?? `code ${child.exitCode}`;
   }
 
+  /** Resolves when the current process has ended. */
+  async gone(): Promise<void> {
+    if (this.#child !== null) await this.#gone(this.#child);
+  }
+
   /** Current address of the host. Waits while the host is down. */
   async address(signal?: AbortSignal | null): Promise<string> {
     signal?.throwIfAborted();

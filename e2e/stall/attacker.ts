@@ -1,0 +1,165 @@
+/** The attacker's requests. Every answer must be a success or an error with a documented code. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorKinds, type Json, type JsonObject } from '@cairn/protocol';
+import { fieldsOrNone } from '../../packages/host/test/kit/json-fields.ts';
+import type { HostProcess } from '../crash/host-process.ts';
+import { definition, type Graph } from './attack.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+interface Request {
+  readonly method?: string;
+  /** Text is sent as it is. */
+  readonly body?: Json | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const RUN_MS = 30_000;
+const ANSWER_MS = 60_000;
+
+export class Attacker implements AsyncDisposable {
+  readonly #host: HostProcess;
+  readonly #sockets: Socket[] = [];
+  readonly #runs: string[] = [];
+  readonly #given = new AbortController();
+  /** How often each code ended something; successes are under `ok`. */
+  readonly codes: Record<string, number> = {};
+  /** Answers without a documented code, runs without an end, lost connections. */
+  readonly faults: string[] = [];
+
+  constructor(host: HostProcess) {
+    this.#host = host;
+  }
+
+  async send(path: string, { method, body, headers = {} }: Request = {}): Promise<Answer> {
+    const how = method ?? (body === undefined ? 'GET' : 'POST');
+    try {
+      const response = await this.#host.fetch(path, {
+        method: how,
+        headers: { authorization: `Bearer ${this.#host.settings.key}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS), this.#given.signal]),
+      });
+      const answer = { status: response.status, body: fieldsOrNone(await response.json().catch(() => ({}))) };
+      this.#judge(`${how} ${path}`, answer);
+      return answer;
+    } catch (error) {
+      this.fault(`${how} ${path} got no answer: ${causeOf(error)}`);
+      return { status: 0, body: {} };
+    }
+  }
+
+  #judge(what: string, { status, body }: Answer): void {
+    const code = status < 400 ? 'ok' : String(body.error);
+    this.codes[code] = (this.codes[code] ?? 0) + 1;
+    if (status >= 400 && !(code in errorKinds)) this.fault(`${what} got ${status} without a documented code`);
+    if (status === 500) this.fault(`${what} got 500 ${JSON.stringify(body).slice(0, 200)}`);
+  }
+
+  fault(text: string): void {
+    if (this.faults.length < 10) this.faults.push(text.slice(0, 300));
+  }
+
+  /** Registers a workflow. Returns false when the host refuses it. */
+  async register(id: string, graph: Graph): Promise<boolean> {
+    return (await this.send('/v1/workflows', { body: definition(id, graph) })).status < 300;
+  }
+
+  /** Starts a run. Returns its id; null when the host refuses it. */
+  async start(workflowId: string, inputs: JsonObject = {}): Promise<string | null> {
+    const { status, body } = await this.send('/v1/runs', { body: { workflowId, inputs } });
+    if (status >= 300 || typeof body.runId !== 'string') return null;
+    this.#runs.push(body.runId);
+    return body.runId;
+  }
+
+  /** Waits for the run's end and notes its code. */
+  async ended(runId: string | null): Promise<void> {
+    if (runId === null) return;
+    const until = Date.now() + RUN_MS;
+    for (let after = 2 ** 40; Date.now() < until; ) {
+      // A position far ahead: the state is wanted, not the events.
+      const { status, body } = await this.send(`/v1/runs/${runId}/events/poll?timeout=1&lastSequence=${after}`);
+      if (status !== 200) return;
+      if (body.isTerminal === true) return this.#noteEnd(runId, String(body.runStatus));
+      await pause(20);
+    }
+    this.fault(`run ${runId} had no end after ${RUN_MS} ms`);
+  }
+
+  async #noteEnd(runId: string, status: string): Promise<void> {
+    if (status !== 'failed') return;
+    const { body } = await this.send(`/v1/runs/${runId}`);
+    const code = String(fieldsOrNone(body.error).code);
+    this.codes[code] = (this.codes[code] ?? 0) + 1;
+    if (!(code in errorKinds)) this.fault(`run ${runId} failed with ${code}, which no page documents`);
+  }
+
+  /** Registers, starts and waits. */
+  async play(id: string, graph: Graph, inputs: JsonObject = {}): Promise<void> {
+    if (await this.register(id, graph)) await this.ended(await this.start(id, inputs));
+  }
+
+  /** Answers the interrupt of a waiting run. */
+  async answer(runId: string | null, nodeId: string, resumeValue: Json): Promise<void> {
+    if (runId !== null) await this.send(`/v1/runs/${runId}/interrupts/${nodeId}`, { body: { resumeValue } });
+  }
+
+  /** Opens connections that send this text and never read. */
+  async unread(count: number, text: string): Promise<void> {
+    const { port, hostname } = new URL(await this.#host.address());
+    for (let index = 0; index < count; index += 1) {
+      const socket = connect({ port: Number(port), host: hostname });
+      socket.on('error', () => undefined).pause();
+      socket.write(text);
+      this.#sockets.push(socket);
+    }
+  }
+
+  /** Lets the host work on what it was sent. */
+  async quiet(ms: number): Promise<void> {
+    await pause(ms);
+  }
+
+  /** The text of a GET request, for connections that do not read. */
+  request(path: string, headers: readonly string[] = []): string {
+    const { key } = this.#host.settings;
+    return [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${key}`, ...headers, '', ''].join('\r\n');
+  }
+
+  /** Reads the whole answer and throws it away. Returns its bytes. */
+  async drain(path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    let bytes = 0;
+    try {
+      const response = await this.#host.fetch(path, {
+        headers: { authorization: `Bearer ${this.#host.settings.key}`, ...headers },
+        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS), this.#given.signal]),
+      });
+      if (response.status >= 400)
+        this.#judge(path, { status: response.status, body: fieldsOrNone(await response.json()) });
+      else for await (const chunk of response.body ?? []) bytes += chunk.byteLength;
+    } catch (error) {
+      this.fault(`GET ${path} ended early: ${causeOf(error)}`);
+    }
+    return bytes;
+  }
+
+  /** Closes its connections and cancels its runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    for (let index = 0; index < this.#runs.length; index += 100) {
+      const runIds = this.#runs.slice(index, index + 100);
+      await this.send('/v1/runs:bulk-cancel', { body: { runIds, reason: 'The attack is over.' } });
+    }
+    this.#given.abort();
+  }
+}
+
+const causeOf = (error: unknown): string =>
+  error instanceof Error
+    ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`
+    : String(error);

@@ -1,0 +1,74 @@
+/** Large values: in inputs, variables, results, bodies. */
+import type { Attack } from '../attack.ts';
+import { chain, fan, fixedInput, looped } from '../attack.ts';
+import { BLOB } from '../tenants.ts';
+
+export const blobNode = (index: number, kilobytes: number) => ({
+  id: `blob${index}`,
+  typeId: BLOB,
+  inputs: { kilobytes: fixedInput(kilobytes) },
+});
+
+export const valueAttacks: readonly Attack[] = [
+  {
+    name: 'copies-of-an-input',
+    async run(attacker) {
+      const copy = { id: 'copy', typeId: 'core.setVariable', config: { name: 'v', expression: 'inputs.text' } };
+      if (!(await attacker.register('copies', looped(400, copy)))) return;
+      const text = 'x'.repeat(200_000);
+      const runs = await Promise.all(Array.from({ length: 4 }, () => attacker.start('copies', { text })));
+      for (const runId of runs) await attacker.ended(runId);
+    },
+  },
+  {
+    name: 'results-of-23-MB-at-once',
+    run: (attacker) =>
+      attacker.play(
+        'results',
+        fan(100, (index) => blobNode(index, 230)),
+      ),
+  },
+  {
+    name: 'results-one-after-another',
+    run: (attacker) => attacker.play('results-chain', chain(Array.from({ length: 200 }, (_, i) => blobNode(i, 230)))),
+  },
+  {
+    name: 'number-that-overflows',
+    endsWith: ['validation_error', 'invalid_json', 'bad_request'],
+    async run(attacker) {
+      const body = '{"workflowId":"leaf","inputs":{"n":1e999}}';
+      await attacker.send('/v1/runs', { body });
+      await attacker.send('/v1/runs', { body, headers: { 'idempotency-key': 'overflow' } });
+    },
+  },
+  {
+    name: 'deep-json',
+    async run(attacker) {
+      await attacker.send('/v1/runs', { body: `${'['.repeat(500_000)}` });
+      await attacker.send('/v1/runs', { body: `{"inputs":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}` });
+    },
+  },
+  {
+    name: 'large-bodies',
+    async run(attacker) {
+      const text = 'x'.repeat(1_000_000);
+      const start = { workflowId: 'leaf', inputs: { text } };
+      await Promise.all(Array.from({ length: 40 }, () => attacker.send('/v1/runs', { body: start })));
+      await attacker.send('/v1/runs', { body: { ...start, inputs: { text: text.repeat(5) } } });
+    },
+  },
+  {
+    name: 'many-keys',
+    async run(attacker) {
+      const inputs = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, index]));
+      await attacker.play(
+        'many-keys',
+        chain([
+          { id: 'a', typeId: 'core.identity' },
+          { id: 'b', typeId: 'core.identity' },
+        ]),
+        inputs,
+      );
+    },
+  },
+];

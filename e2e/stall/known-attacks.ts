@@ -1,0 +1,19 @@
+/** Every fixed attack. */
+import type { Attack } from './attack.ts';
+import { definitionAttacks } from './attacks/definitions.ts';
+import { doorAttacks } from './attacks/doors.ts';
+import { expressionAttacks } from './attacks/expressions.ts';
+import { readerAttacks } from './attacks/readers.ts';
+import { schemaAttacks } from './attacks/schemas.ts';
+import { valueAttacks } from './attacks/values.ts';
+import { workAttacks } from './attacks/work.ts';
+
+export const knownAttacks: readonly Attack[] = [
+  ...expressionAttacks,
+  ...schemaAttacks,
+  ...definitionAttacks,
+  ...valueAttacks,
+  ...workAttacks,
+  ...readerAttacks,
+  ...doorAttacks,
+];

@@ -1,0 +1,84 @@
+/** `npm run e2e:stall`: attacks a host with the data of one tenant and measures what another tenant feels. */
+import { parseArgs } from 'node:util';
+import { type CaseReport, campaign } from './campaign.ts';
+import { generatedAttacks } from './generated.ts';
+import { knownAttacks } from './known-attacks.ts';
+
+const usage = `Attacks a running host with one tenant's requests while another tenant asks for health, starts and delays.
+
+  npm run e2e:stall -- [options]
+
+  --cases N    how many generated attacks follow the fixed ones (default 200)
+  --seed S     decides the generated attacks (default: fresh, printed)
+  --only TEXT  only attacks whose name contains this text
+  --gap MS     the longest wait that the other tenant may feel (default 100)
+  --rss MB     the most memory that the host may take (default 1024)
+  --list       print the names of the attacks
+  --json       print one line of JSON for each attack on stdout
+  --help       this text
+
+Exit code: 0 when the host survived every attack within the bounds and each ended with a documented code, 1 when not,
+2 for wrong usage. The bounds are those of a machine that does nothing else.
+`;
+
+function parse() {
+  const { values } = parseArgs({
+    options: {
+      cases: { type: 'string', default: '200' },
+      seed: { type: 'string' },
+      only: { type: 'string', default: '' },
+      gap: { type: 'string', default: '100' },
+      rss: { type: 'string', default: '1024' },
+      list: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const [cases, gapMs, rssMb] = [Number(values.cases), Number(values.gap), Number(values.rss)];
+  if (!Number.isInteger(cases) || cases < 0)
+    throw new TypeError(`--cases takes a whole number, not "${values.cases}".`);
+  if (!(gapMs > 0 && rssMb > 0)) throw new TypeError('--gap and --rss take a number above 0.');
+  return { ...values, cases, gapMs, rssMb, seed: values.seed ?? crypto.randomUUID().slice(0, 8) };
+}
+
+async function main(): Promise<number> {
+  let options: ReturnType<typeof parse>;
+  try {
+    options = parse();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    return 2;
+  }
+  if (options.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const { seed, cases, only, gapMs, rssMb, json } = options;
+  const attacks = [...knownAttacks, ...generatedAttacks(seed, cases)].filter(({ name }) => name.includes(only));
+  if (options.list) {
+    process.stdout.write(attacks.map(({ name }) => `${name}\n`).join(''));
+    return 0;
+  }
+  process.stderr.write(`seed ${seed}, ${attacks.length} attacks\n`);
+  const write = (report: CaseReport) => process.stdout.write(json ? `${JSON.stringify(report)}\n` : line(report));
+  const reports = await campaign({ attacks, bounds: { gapMs, rssMb }, done: write });
+  const broken = reports.filter(({ breaches }) => breaches.length > 0);
+  const worst = Math.max(0, ...reports.map(longest));
+  process.stderr.write(
+    `${reports.length} attacks, ${broken.length} broke a bound; longest wait ${Math.round(worst)} ms, most memory ${Math.max(0, ...reports.map((report) => report.rssMb))} MB\n`,
+  );
+  return broken.length === 0 ? 0 : 1;
+}
+
+const longest = ({ gaps }: CaseReport): number =>
+  gaps === null ? 0 : Math.max(gaps.healthMs, gaps.startMs, gaps.delayMs);
+
+function line(report: CaseReport): string {
+  const { name, ms, rssMb, codes, breaches } = report;
+  const ends = Object.entries(codes).map(([code, count]) => `${code} ${count}`);
+  const head = `${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${name.padEnd(34)} ${String(ms).padStart(6)} ms`;
+  const felt = `longest wait ${String(Math.round(longest(report))).padStart(5)} ms, ${String(rssMb).padStart(4)} MB`;
+  return `${head}  ${felt}  ${ends.join(', ')}\n${breaches.map((breach) => `         ${breach}\n`).join('')}`;
+}
+
+process.exitCode = await main();

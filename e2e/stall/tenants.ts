@@ -1,0 +1,4 @@
+/** The two tenants of the host under attack, and the step that its owner gave it. */
+export const ATTACKER_KEY = 'attacker-Xk29fLq0vNw7ZrB4tYc8';
+export const VICTIM_KEY = 'victim-Qm31hTz8pUe6DsJ5wKa2';
+export const BLOB = 'stall.blob';
