@@ -14,6 +14,7 @@ import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
+import { rowsOf } from '../../packages/host/test/kit/rows-of.ts';
 import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';
 import type { Interesting } from './coverage.ts';
@@ -112,7 +113,7 @@ export class Auditor {
     const { base, complain } = this.#world;
     for (const run of this.runs.values()) {
       const { runId } = run;
-      const stored = await base.log.read({ runId, after: -1, limit: run.rows.length + 10 });
+      const stored = await rowsOf(base, runId);
       if (!isDeepStrictEqual(stored, run.rows)) complain('the log keeps what it told', { runId });
       const cut = random.between(0, run.rows.length);
       if (!isDeepStrictEqual(foldInTwo(run, cut), plain(run.view))) {

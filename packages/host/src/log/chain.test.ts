@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import type { ContextId, EventId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../test/kit/present.ts';
+import { rowsOf } from '../../test/kit/rows-of.ts';
 import { chainHash, chainStart, rowHash, verifyChain } from './chain.ts';
 import { inMemoryStore } from './in-memory/store.ts';
 import type { Row } from './ports/rows.ts';
-import { creation, row, rowsOf, runA, started } from './ports/samples.kit.ts';
+import { creation, row, runA, started } from './ports/samples.kit.ts';
 
 async function history(): Promise<readonly Row[]> {
   const store = inMemoryStore();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import { rowsOf } from '../../test/kit/rows-of.ts';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
@@ -99,7 +100,7 @@ export class DurableHost {
     stop();
   }
 
-  rows = (runId: RunId): Promise<readonly Row[]> => this.store.log.read({ runId, after: -1, limit: 10_000 });
+  rows = (runId: RunId): Promise<readonly Row[]> => rowsOf(this.store, runId);
 
   async payloads(runId: RunId, type: string): Promise<readonly JsonObject[]> {
     const rows = await this.rows(runId);

@@ -14,7 +14,7 @@ import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metri
 const MAX_RUNS = 5_000;
 /** Rows to reload of a run: enough to know what is open, regardless of the run's length. */
 const READ_BACK = 256;
-const READ_BACK_BYTES = 4_194_304;
+const READ_BACK_BYTES = 1_048_576;
 /** Rows that wait while their runs reload. Above this limit they are counted without reloading. */
 const MAX_WAITING = 10_000;
 

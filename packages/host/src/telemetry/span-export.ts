@@ -31,7 +31,7 @@ const READER = 'otel.spans';
 /** Commits within this time are exported together. */
 const GATHER_MS = 1_000;
 const PAGE_ROWS = 500;
-const PAGE_BYTES = 4_194_304;
+const PAGE_BYTES = 524_288;
 /** Spans per request to the collector. */
 const BATCH = 512;
 /** Runs whose open spans are cached; others are folded again from their first row when they continue. */

@@ -10,6 +10,7 @@ import type { Append } from '../../src/log/ports/event-log.ts';
 import type { Row } from '../../src/log/ports/rows.ts';
 import type { Store } from '../../src/log/ports/store.ts';
 import { present } from './present.ts';
+import { rowsOf } from './rows-of.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A step whose calls wait until the test resolves or rejects them. */
@@ -74,7 +75,7 @@ interface Bench {
 export function bench(store: Store = inMemoryStore()): Bench {
   const clock = new VirtualClock(1_000_000);
   let ids = 0;
-  const rows = (runId: RunId) => store.log.read({ runId, after: -1, limit: 100_000 });
+  const rows = (runId: RunId) => rowsOf(store, runId);
   const types = async (runId: RunId) => (await rows(runId)).map((row) => row.type);
   return {
     store,

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../../src/log/in-memory/store.ts';
 import type { Commit } from '../../src/log/ports/event-log.ts';
-import { creation, row, rowsOf, runA, runB } from '../../src/log/ports/samples.kit.ts';
+import { creation, row, runA, runB } from '../../src/log/ports/samples.kit.ts';
 import { storeContract } from '../../src/log/ports/store.contract.ts';
 import { type Fault, faultyStore } from './faulty-store.ts';
+import { rowsOf } from './rows-of.ts';
 
 /** A store whose appends meet these faults, one after the other, and then none. */
 function planned(...faults: (Fault | null)[]) {

@@ -26,7 +26,7 @@ export interface Conversations {
 const MAX_CONTEXTS = 200;
 const MAX_CHARACTERS = 32_000_000;
 const PAGE_ROWS = 1000;
-const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_BYTES = 524_288;
 
 export function createConversations(log: Pick<EventLog, 'read'>): Conversations {
   const folds = new LruMap<ContextId, Kept>(MAX_CONTEXTS);

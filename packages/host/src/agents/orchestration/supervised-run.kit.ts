@@ -1,6 +1,7 @@
 /** Runs a scripted supervisor, a dispatch node and workers on a separate engine. */
 import { hash } from 'node:crypto';
 import type { Json, JsonObject, OrchestratorDecision, RunId, WorkflowDefinition } from '@cairn/protocol';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { Step } from '../../engine/ports.ts';
@@ -64,7 +65,7 @@ export async function startEngine(
     report: () => undefined,
   });
   for (const one of [definition, ...workers]) await engine.register('t', one);
-  const rows = (runId: RunId) => store.log.read({ runId, after: -1, limit: 10_000 });
+  const rows = (runId: RunId) => rowsOf(store, runId);
   const of = async (runId: RunId, type: string) =>
     (await rows(runId)).filter((row) => row.type === type).map((row) => JSON.parse(row.payload) as JsonObject);
   const until = async (runId: RunId, type: string) => {

@@ -16,7 +16,8 @@ import type { Store } from '../../log/ports/store.ts';
 /** Bump when RunView changes shape. */
 const VIEW_FORMAT = 'run-view/2';
 
-const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
+/** Rows are parsed and folded in the turn that reads them. */
+const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
 /** Minimum rows for a checkpoint: folding a shorter run is faster than reading one. */
 const WORTH_A_CHECKPOINT = 250;

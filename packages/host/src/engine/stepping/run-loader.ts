@@ -1,5 +1,6 @@
 /** Loads a run's state: the newest checkpoint, then the tail of its log. */
 import { foldEventOf, parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { evolve } from '../core/evolve.ts';
@@ -14,7 +15,8 @@ import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
  */
 export const STATE_FORMAT = 'run-state/8';
 
-const PAGE = 1_000;
+/** Rows are parsed and folded in the turn that reads them. */
+const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
 export interface LoadedRun {
   readonly record: RunRecord;
@@ -57,9 +59,9 @@ export function createRunLoader(
 ): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     for (;;) {
-      const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, limit: PAGE });
+      const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, ...PAGE });
       for (const row of rows) evolve(state, workflow, foldEventOf(row));
-      if (rows.length < PAGE) return;
+      if (!isFull(rows, PAGE)) return;
     }
   };
   return {

@@ -5,7 +5,8 @@ import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import { STATE_FORMAT } from './run-loader.ts';
 
-const PAGE = { limit: 1_000, maxBytes: 4_194_304 };
+/** Rows are parsed and folded in the turn that reads them. */
+const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
 export type LoadView = (runId: RunId) => Promise<RunView>;
 

@@ -3,6 +3,7 @@ import { type Json, type JsonObject, RetryableError, type RunId } from '@cairn/p
 import { expect, test } from 'vitest';
 import { bench, chain, settled } from '../../../test/kit/engine-bench.ts';
 import { relayNode } from '../../../test/kit/relay-node.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Append } from '../../log/ports/event-log.ts';
@@ -41,7 +42,7 @@ function world(run: (context: CallContext) => Promise<Json>, type: NodeType = re
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: ({ level, event }) => void reports.push(`${level}: ${event}`),
   });
-  const rows = (runId: RunId) => memory.log.read({ runId, after: -1, limit: 100_000 });
+  const rows = (runId: RunId) => rowsOf(memory, runId);
   return {
     clock,
     reports,

@@ -2,9 +2,10 @@
 
 import { hash } from 'node:crypto';
 import { present } from '../../../test/kit/present.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import type { NewRow } from '../ports/rows.ts';
-import { context, creation, row, rowsOf, runA, started } from '../ports/samples.kit.ts';
+import { context, creation, row, runA, started } from '../ports/samples.kit.ts';
 import { bundleLines } from './bundle.ts';
 
 export const definition = '{"id":"wf"}';

@@ -2,7 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { LruMap } from '../../lru-map.ts';
 import type { Commit } from '../ports/event-log.ts';
-import type { Row } from '../ports/rows.ts';
+import { bodySize, type Row } from '../ports/rows.ts';
 
 /** Of each run. A run that has more, and no subscriber yet, will probably have none. */
 const MAX_ROWS = 48;
@@ -33,7 +33,7 @@ export class Beginnings {
     }
     for (const row of rows) {
       beginning.rows.push(row);
-      beginning.characters += row.payload.length + (row.task?.length ?? 0);
+      beginning.characters += bodySize(row);
     }
     if (beginning.rows.length > MAX_ROWS || beginning.characters > MAX_CHARACTERS) this.#contexts.delete(contextId);
   }

@@ -1,6 +1,6 @@
 /** The newest rows of one context, and their frames, built once and shared by all its subscribers. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
-import type { Row } from '../ports/rows.ts';
+import { bodySize, type Row } from '../ports/rows.ts';
 import { Instants, sseFrame } from './frame.ts';
 import { type Lens, shownName } from './lens.ts';
 import { isUrgent } from './pace.ts';
@@ -81,7 +81,7 @@ export class Ring {
   push(rows: readonly Row[]): void {
     for (const row of rows) {
       this.#slots.push({ row, frame: null });
-      this.#size += weight(row);
+      this.#size += bodySize(row);
     }
     while (this.end - this.start > this.#limits.events || (this.#size > this.#limits.size && this.start < this.end)) {
       this.#letGo();
@@ -106,7 +106,7 @@ export class Ring {
 
   #letGo(): void {
     const slot = this.#slots[this.#gone];
-    if (slot !== undefined) this.#size -= weight(slot.row);
+    if (slot !== undefined) this.#size -= bodySize(slot.row);
     this.#gone += 1;
   }
 
@@ -170,8 +170,6 @@ export class Ring {
     return text;
   }
 }
-
-const weight = (row: Row): number => row.payload.length + (row.task?.length ?? 0);
 
 const isSameKind = (last: Remembered, wanted: Wanted): boolean =>
   last.runId === wanted.runId && last.audience === wanted.audience && last.lens.key === wanted.lens.key;

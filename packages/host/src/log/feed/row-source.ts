@@ -1,7 +1,7 @@
 /** Rows of a range for one subscriber: from the ring of the context while that reaches back, else in pages from the log. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../ports/event-log.ts';
-import type { Row } from '../ports/rows.ts';
+import { isFull, type Row } from '../ports/rows.ts';
 import { type Lens, rendered } from './lens.ts';
 import { cursorOf, type Range, seqOf } from './range.ts';
 import type { Ring, RingLimits, Wanted } from './ring.ts';
@@ -93,9 +93,9 @@ export class RowSource implements Source, Wanted {
         this.#isOver = true;
         return null;
       }
-      const isFull = rows.length === limit || size(rows) >= maxBytes;
-      if (!isFull) this.#place = place;
-      return this.#shown(rows, this.#isOver && !isFull);
+      const mayBeMore = isFull(rows, { limit, maxBytes });
+      if (!mayBeMore) this.#place = place;
+      return this.#shown(rows, this.#isOver && !mayBeMore);
     } finally {
       this.#joinAt = NOWHERE;
     }
@@ -126,6 +126,3 @@ export class RowSource implements Source, Wanted {
     return head !== null && head.record.endedAt !== null;
   }
 }
-
-const size = (rows: readonly Row[]): number =>
-  rows.reduce((sum, row) => sum + row.payload.length + (row.task?.length ?? 0), 0);

@@ -2,20 +2,21 @@
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
-import type {
-  Append,
-  Appended,
-  Changes,
-  ChangesRange,
-  Commit,
-  ContextRows,
-  EventLog,
-  ImportRun,
-  RowFilter,
-  RunRows,
+import {
+  type Append,
+  type Appended,
+  type Changes,
+  type ChangesRange,
+  type Commit,
+  type ContextRows,
+  type EventLog,
+  type ImportRun,
+  pageBytes,
+  type RowFilter,
+  type RunRows,
 } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
-import type { NewRow, Row } from '../ports/rows.ts';
+import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import { idempotencyId, type StoredRun, type Tables } from './tables.ts';
 
 export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): EventLog {
@@ -126,7 +127,8 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
     'runId' in range
       ? [runs.get(range.runId)?.rows ?? [], range.after + 1]
       : afterCursor(tables.contexts.get(range.contextId) ?? [], range.afterCursor);
-  const { limit, audience, maxBytes = Number.POSITIVE_INFINITY } = range;
+  const { limit, audience } = range;
+  const maxBytes = pageBytes(range.maxBytes);
   const found: Row[] = [];
   let bytes = 0;
   for (let i = start; i < rows.length && found.length < limit && bytes < maxBytes; i += 1) {
@@ -134,23 +136,23 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
     if (row === undefined) break;
     if (audience !== undefined && row.audience !== audience) continue;
     found.push(row);
-    bytes += row.payload.length + (row.task?.length ?? 0);
+    bytes += bodySize(row);
   }
   return found;
 }
 
-function changes(tables: Tables, { after, limit, maxBytes = Infinity, filter }: ChangesRange): Changes {
+function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRange): Changes {
   tables.assertOpen();
   const [all, start] = afterCursor(tables.rows, Number(after));
   const rows: Row[] = [];
   let bytes = 0;
   let position = Number(after);
   for (const row of all.slice(start, start + limit)) {
-    if (bytes >= maxBytes) break;
+    if (bytes >= pageBytes(maxBytes)) break;
     position = row.cursor;
     if (filter !== null && !matches(row, tables.run(row.runId).head.record.tenant, filter)) continue;
     rows.push(row);
-    bytes += row.payload.length + (row.task?.length ?? 0);
+    bytes += bodySize(row);
   }
   return { rows, position: String(position) };
 }

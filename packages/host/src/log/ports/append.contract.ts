@@ -2,11 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { verifyChain } from '../chain.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { EventLog } from './event-log.ts';
 import { MAX_EVENT_BYTES, type Row } from './rows.ts';
-import { asked, context, creation, resolved, row, rowsOf, runA, runB, started } from './samples.kit.ts';
+import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 
 export function appendContract(open: Open<'log'>): void {
   const store = eachStore(open);

@@ -3,10 +3,11 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { appendContract } from './append.contract.ts';
 import { changesContract } from './changes.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
-import type { Commit, EventLog } from './event-log.ts';
+import { type Commit, type EventLog, MAX_PAGE_BYTES } from './event-log.ts';
 import { importContract } from './import.contract.ts';
 import type { Row } from './rows.ts';
 import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
@@ -85,6 +86,29 @@ function reads(log: () => EventLog): void {
     expect(await seqs(24)).toEqual([1, 2]);
     expect(await seqs(25)).toEqual([1, 2, 3]);
     expect(await seqs(1_000)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('bounds a page that names no size, or a larger one than a page may have', async () => {
+    const large = row('a', { payload: JSON.stringify('x'.repeat(MAX_PAGE_BYTES / 2)) });
+    await log().append(creation(runA, { rows: [started(), large, large, large, large] }));
+    for (const maxBytes of [undefined, 100 * MAX_PAGE_BYTES]) {
+      const ofRun = await log().read({ runId: runA, after: -1, limit: 100, maxBytes });
+      expect(ofRun.map(({ seq }) => seq)).toEqual([0, 1, 2]);
+      const ofContext = await log().read({ contextId: context, afterCursor: 0, limit: 100, maxBytes });
+      expect(ofContext.map(({ seq }) => seq)).toEqual([0, 1, 2]);
+      const { rows, position } = await log().changes({ after: '0', limit: 100, maxBytes, filter: null });
+      expect(rows.map(({ seq }) => seq)).toEqual([0, 1, 2]);
+      const rest = await log().changes({ after: position, limit: 100, maxBytes, filter: null });
+      expect(rest.rows.map(({ seq }) => seq)).toEqual([3, 4]);
+    }
+  });
+
+  it('reads everything once, however many readers there are and however large the rows', async () => {
+    const large = row('a', { payload: JSON.stringify('x'.repeat(MAX_PAGE_BYTES / 4)) });
+    await log().append(creation(runA, { rows: [started(), ...Array.from({ length: 12 }, () => large)] }));
+    const all = Array.from({ length: 13 }, (_, seq) => seq);
+    const readers = Array.from({ length: 8 }, async () => (await rowsOf({ log: log() }, runA)).map(({ seq }) => seq));
+    expect(await Promise.all(readers)).toEqual(readers.map(() => all));
   });
 
   it('shows the head a run has', async () => {

@@ -19,13 +19,18 @@ export interface EventLog {
    * while writing them. Followers and `changes` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
+  /**
+   * One page of rows in order. It ends with the row that takes its bodies past `maxBytes`, whatever the limit; an empty
+   * page is the end of the range. A store loads no more than the page, and spreads the pages of many readers over turns
+   * of the event loop, one tenant after the other.
+   */
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   head(runId: RunId): Promise<RunHead | null>;
   /** The tenant of the runs in a context; null when the context has no run. */
   contextTenant(contextId: ContextId): Promise<string | null>;
   /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
   follow(listener: (commit: Commit) => void): () => void;
-  /** Up to `limit` rows after a position. Once a position is returned, no new row appears before it. */
+  /** Up to `limit` rows after a position, in pages bounded like those of `read`. Once a position is returned, no new row appears before it. */
   changes(range: ChangesRange): Promise<Changes>;
   /** The current end position of the log. */
   end(): Promise<string>;
@@ -93,6 +98,15 @@ export interface Commit {
   readonly rows: readonly Row[];
 }
 
+/**
+ * The bound of a page, in characters of row bodies; a store may count UTF-8 bytes instead. Reading, parsing and folding a
+ * page of this size takes less than 20 ms, and a page is at most one event larger.
+ */
+export const MAX_PAGE_BYTES = 1_048_576;
+
+/** The bound of a page that asks for this many bytes. */
+export const pageBytes = (maxBytes = MAX_PAGE_BYTES): number => Math.min(maxBytes, MAX_PAGE_BYTES);
+
 export interface RunRows {
   readonly runId: RunId;
   /** Rows with a greater seq; -1 for all. */
@@ -102,7 +116,7 @@ export interface RunRows {
   readonly audience?: 'client' | undefined;
   /** Reads only the fields that frames show. Task faces and hashes may be empty, which saves reading them. */
   readonly isForFrames?: boolean | undefined;
-  /** Stops after the row whose body takes the page past this many characters; returns at least one row. */
+  /** Default, and the most: `MAX_PAGE_BYTES`. */
   readonly maxBytes?: number | undefined;
 }
 

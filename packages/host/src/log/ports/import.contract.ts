@@ -3,12 +3,13 @@
 import type { ContextId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { verifyChain } from '../chain.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import type { ImportRun } from './event-log.ts';
 import type { NewRow, Row } from './rows.ts';
-import { asked, context, creation, row, rowsOf, runA, runB, started } from './samples.kit.ts';
+import { asked, context, creation, row, runA, runB, started } from './samples.kit.ts';
 
 interface Elsewhere {
   readonly run: ImportRun;

@@ -31,5 +31,16 @@ export interface Row {
   readonly hash: string;
 }
 
+/** The size of a row's bodies as pages count it: characters of payload and task face. */
+export const bodySize = (row: Pick<Row, 'payload' | 'task'>): number => row.payload.length + (row.task?.length ?? 0);
+
+/** Whether a page ended because of its bounds, so that more rows may follow. */
+export function isFull(rows: readonly Row[], page: { readonly limit: number; readonly maxBytes: number }): boolean {
+  if (rows.length >= page.limit) return true;
+  let bytes = 0;
+  for (const row of rows) bytes += bodySize(row);
+  return bytes >= page.maxBytes;
+}
+
 /** Largest event: payload and task face together, in UTF-8 bytes. */
 export const MAX_EVENT_BYTES = 1_048_576;

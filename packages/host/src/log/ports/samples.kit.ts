@@ -1,8 +1,7 @@
 /** Rows and appends shared by the contract suites; not shipped. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Append } from './event-log.ts';
-import type { NewRow, Row } from './rows.ts';
-import type { Store } from './store.ts';
+import type { NewRow } from './rows.ts';
 
 export const runA = 'run_a' as RunId;
 export const runB = 'run_b' as RunId;
@@ -40,10 +39,6 @@ export function creation(runId: RunId, fields: Partial<Append> = {}): Append {
     ...rest,
   };
 }
-
-/** Every row of a run. */
-export const rowsOf = (store: Pick<Store, 'log'>, runId: RunId): Promise<readonly Row[]> =>
-  store.log.read({ runId, after: -1, limit: 1_000_000 });
 
 /** A lease that lasts from 0 to 10,000. */
 export const lease = (owner: string, now = 0, until = 10_000) => ({ owner, now, until });

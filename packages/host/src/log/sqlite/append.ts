@@ -14,7 +14,7 @@ import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
-import type { NewRow, Row } from '../ports/rows.ts';
+import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import type { Work } from './commit/group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
@@ -196,7 +196,7 @@ class AppendWork implements Work<Appended> {
     this.#append = append;
     this.rows = append.rows.length;
     let bytes = 0;
-    for (const row of append.rows) bytes += row.payload.length + (row.task?.length ?? 0);
+    for (const row of append.rows) bytes += bodySize(row);
     this.bytes = bytes;
   }
 

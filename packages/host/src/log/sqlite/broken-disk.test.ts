@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
-import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
+import { creation, row, runA, runB } from '../ports/samples.kit.ts';
 import { folders } from './folder/folders.kit.ts';
 import { openSqliteStore } from './folder/open.ts';
 

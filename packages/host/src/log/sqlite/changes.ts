@@ -1,13 +1,10 @@
 /** Reads the rows of all runs by cursor: every row, or those of one tenant and some types. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Changes, ChangesRange, RowFilter } from '../ports/event-log.ts';
-import type { Row } from '../ports/rows.ts';
+import { type Changes, type ChangesRange, pageBytes, type RowFilter } from '../ports/event-log.ts';
+import { bodySize, type Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
 import { type Query, query } from './query.ts';
-
-/** Rows per SQLite call: enough to amortize the call, few enough that large rows do no harm. */
-const FETCH = 100;
 
 export class ChangesReader {
   readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
@@ -39,29 +36,24 @@ export class ChangesReader {
 
   read(range: ChangesRange): Changes {
     if (range.filter !== null) return this.#readFiltered(range, range.filter);
-    const { after, limit, maxBytes = Number.POSITIVE_INFINITY } = range;
+    const maxBytes = pageBytes(range.maxBytes);
     const rows: Row[] = [];
-    let position = Number(after);
+    let position = Number(range.after);
     let bytes = 0;
-    for (let seen = 0; seen < limit && bytes < maxBytes; ) {
-      const wanted = Math.min(FETCH, limit - seen);
-      const found = this.#all.all(position, wanted);
-      for (const [runId, contextId, importedAt, ...columns] of found) {
-        const row = rowOf(runId, contextId, columns);
-        position = row.cursor;
-        bytes += row.payload.length + (row.task?.length ?? 0);
-        if (importedAt === null) rows.push(row);
-        if (bytes >= maxBytes) break;
-      }
-      seen += found.length;
-      if (found.length < wanted) break;
+    for (const [runId, contextId, importedAt, ...columns] of this.#all.iterate(position, range.limit)) {
+      const row = rowOf(runId, contextId, columns);
+      position = row.cursor;
+      bytes += bodySize(row);
+      if (importedAt === null) rows.push(row);
+      if (bytes >= maxBytes) break;
     }
     return { rows, position: String(position) };
   }
 
   /** Positions are cursors. The scanned range is counted in cursors, which may have gaps. */
   #readFiltered(range: ChangesRange, { tenant, types }: RowFilter): Changes {
-    const { limit, maxBytes = Number.POSITIVE_INFINITY } = range;
+    const { limit } = range;
+    const maxBytes = pageBytes(range.maxBytes);
     const after = Number(range.after);
     // Never past the last row: the cursors of a failed transaction may be assigned again.
     const through = Math.min(after + limit, this.end());
@@ -75,7 +67,7 @@ export class ChangesReader {
     )) {
       const row = rowOf(runId, contextId, columns);
       rows.push(row);
-      bytes += row.payload.length + (row.task?.length ?? 0);
+      bytes += bodySize(row);
       if (bytes >= maxBytes) return { rows, position: String(row.cursor) };
     }
     return { rows, position: String(Math.max(after, through)) };

@@ -1,10 +1,14 @@
 /** Reads a context in cursor order by merging its runs, so that inserts need no index by context. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import type { ContextRows } from '../ports/event-log.ts';
-import type { Row } from '../ports/rows.ts';
+import { type ContextRows, pageBytes } from '../ports/event-log.ts';
+import { bodySize, type Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
 import { type Query, query, required } from './query.ts';
+
+/** Values of the column `audience`: rows for clients have 0, operator rows 1. */
+const CLIENT = 0;
+const OPERATOR = 1;
 
 /** Cursors fetched per run at a time. They come from the run's index; full rows are read only once chosen. */
 const CHUNK = 64;
@@ -33,22 +37,25 @@ export class ContextMerge {
     this.#last = query(db, 'SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
-    this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ?`);
+    this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ? AND audience <= ?`);
   }
 
-  read({ contextId, afterCursor, limit, audience, maxBytes = Number.POSITIVE_INFINITY }: ContextRows): readonly Row[] {
+  read({ contextId, afterCursor, limit, audience, maxBytes: asked }: ContextRows): readonly Row[] {
+    const maxBytes = pageBytes(asked);
+    const shown = audience === 'client' ? CLIENT : OPERATOR;
     const sources = this.#sources(contextId, afterCursor);
     const rows: Row[] = [];
     let bytes = 0;
     while (rows.length < limit && bytes < maxBytes) {
       const source = earliest(sources);
       if (source === null) break;
-      const columns = required(this.#row.get(source.cursor), 'cursor-has-row');
+      // A hidden row is passed over without loading its bodies.
+      const columns = this.#row.get(source.cursor, shown);
       this.#advance(source);
+      if (columns === undefined) continue;
       const row = rowOf(source.runId, contextId, columns);
-      if (audience !== undefined && row.audience !== audience) continue;
       rows.push(row);
-      bytes += row.payload.length + (row.task?.length ?? 0);
+      bytes += bodySize(row);
     }
     return rows;
   }

@@ -1,8 +1,9 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
 import type { DatabaseSync } from 'node:sqlite';
+import { FairTurns } from '../../fair-turns.ts';
 import type { Followers } from '../feed/followers.ts';
-import type { ContextRows, EventLog, RunRows } from '../ports/event-log.ts';
-import type { Row } from '../ports/rows.ts';
+import { type ContextRows, type EventLog, pageBytes, type RunRows } from '../ports/event-log.ts';
+import { bodySize, type Row } from '../ports/rows.ts';
 import type { Appender } from './append.ts';
 import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS, rowOf } from './columns.ts';
@@ -17,17 +18,63 @@ interface EventLogPorts extends Connection {
   readonly followers: Followers;
 }
 
+/**
+ * Characters read in one turn of the event loop. A reader folds or renders what it reads in the same turn, which takes
+ * three times as long as the read: together about 5 ms.
+ */
+const TURN_BYTES = 524_288;
+
+/** What a row costs besides its bodies, in characters: a page of 500 small rows takes as long as one of 256 Ki characters. */
+const ROW_COST = 512;
+
+/** What a row costs that a filter passes over. */
+const SCAN_COST = 128;
+
+/** The owner of reads that serve the host itself. */
+const HOST = '';
+
 export function sqliteEventLog({ db, writer, read, heads, appender, followers }: EventLogPorts): EventLog {
   const rows = new RowReader(db, heads);
   const changes = new ChangesReader(db);
-  const tenant = query<[tenant: string]>(db, 'SELECT tenant FROM runs WHERE context = ? LIMIT 1');
+  const tenants = query<[tenant: string]>(db, 'SELECT tenant FROM runs WHERE context = ? LIMIT 1');
+  const tenantOf = (contextId: string): string | null => tenants.get(contextId)?.[0] ?? null;
+  const ownerOf = (range: RunRows | ContextRows): string =>
+    ('runId' in range ? heads.get(range.runId)?.head.record.tenant : tenantOf(range.contextId)) ?? HOST;
+  const turns = new FairTurns({
+    budget: TURN_BYTES,
+    // Within `read`, because a transaction that is not durable yet may have begun meanwhile.
+    nextTurn: (begin) => setImmediate(() => void duringRead(begin)),
+  });
+  const duringRead = async (begin: () => void): Promise<void> => {
+    try {
+      await read(begin);
+    } catch (error) {
+      turns.refuse(error);
+    }
+  };
+  /** Reads in this turn or a later one. The inner `read` is immediate, and names the file when the query fails. */
+  const inTurn = <Page>(ownerOf: () => string, page: () => Page, costOf: (page: Page) => number) =>
+    read(() =>
+      turns.take(ownerOf(), () =>
+        read(() => {
+          const found = page();
+          turns.charge(costOf(found));
+          return found;
+        }),
+      ),
+    );
   return {
     append: (append) => writer.submit(appender.work(append)),
     importRun: async (run, given) => {
       const refusal = await writer.submit(appender.importWork(run, given));
       if (refusal !== null) throw refusal;
     },
-    read: async (range) => read(() => rows.read(range)),
+    read: async (range) =>
+      inTurn(
+        () => ownerOf(range),
+        () => rows.read(range),
+        rowsCost,
+      ),
     head: async (runId) =>
       read(() => {
         const head = heads.get(runId)?.head;
@@ -35,11 +82,22 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers }:
         const { record, seq, hash, fence, owner } = head;
         return { record, seq, hash, fence, owner };
       }),
-    contextTenant: async (contextId) => read(() => tenant.get(contextId)?.[0] ?? null),
+    contextTenant: async (contextId) => read(() => tenantOf(contextId)),
     follow: (listener) => followers.add(listener),
-    changes: async (range) => read(() => changes.read(range)),
+    changes: async (range) =>
+      inTurn(
+        () => range.filter?.tenant ?? HOST,
+        () => changes.read(range),
+        ({ rows, position }) => rowsCost(rows) + (Number(position) - Number(range.after)) * SCAN_COST,
+      ),
     end: async () => read(() => String(changes.end())),
   };
+}
+
+function rowsCost(rows: readonly Row[]): number {
+  let cost = ROW_COST;
+  for (const row of rows) cost += ROW_COST + bodySize(row);
+  return cost;
 }
 
 class RowReader {
@@ -61,37 +119,26 @@ class RowReader {
     this.#merge = new ContextMerge(db);
   }
 
+  /** Steps the statement only as far as the page goes, so that no row beyond it is loaded. */
   read(range: RunRows | ContextRows): readonly Row[] {
     if ('contextId' in range) return this.#merge.read(range);
     const entry = this.#heads.get(range.runId);
     if (entry === null) return [];
     const { contextId } = entry.head.record;
-    const isClient = range.audience === 'client';
-    const whole = isClient ? this.#clientRun : this.#run;
-    const statement = range.isForFrames === true ? (isClient ? this.#framesOfClientRun : this.#framesOfRun) : whole;
-    return bounded(range, (after, limit) =>
-      statement.all(entry.key, after, limit).map((columns) => rowOf(range.runId, contextId, columns)),
-    );
-  }
-}
-
-/** Rows per SQLite call: enough to amortize the call, few enough that large rows do no harm. */
-const FETCH = 100;
-
-type Fetch = (after: number, limit: number) => readonly Row[];
-
-/** Collects rows until their bodies pass the bound; the row that passes it is the last. */
-function bounded({ after, limit, maxBytes = Number.POSITIVE_INFINITY }: RunRows, fetch: Fetch): readonly Row[] {
-  const rows: Row[] = [];
-  let bytes = 0;
-  for (;;) {
-    const wanted = Math.min(FETCH, limit - rows.length);
-    const found = fetch(rows.at(-1)?.seq ?? after, wanted);
-    for (const row of found) {
+    const maxBytes = pageBytes(range.maxBytes);
+    const rows: Row[] = [];
+    let bytes = 0;
+    for (const columns of this.#statement(range).iterate(entry.key, range.after, range.limit)) {
+      const row = rowOf(range.runId, contextId, columns);
       rows.push(row);
-      bytes += row.payload.length + (row.task?.length ?? 0);
-      if (bytes >= maxBytes) return rows;
+      bytes += bodySize(row);
+      if (bytes >= maxBytes) break;
     }
-    if (found.length < wanted || rows.length >= limit) return rows;
+    return rows;
+  }
+
+  #statement({ audience, isForFrames }: RunRows): Query<EventColumns> {
+    if (isForFrames === true) return audience === 'client' ? this.#framesOfClientRun : this.#framesOfRun;
+    return audience === 'client' ? this.#clientRun : this.#run;
   }
 }

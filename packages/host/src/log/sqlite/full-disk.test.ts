@@ -1,8 +1,9 @@
 /** A disk that fills up refuses appends by name, loses nothing, and the store goes on when there is room. */
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { verifyChain } from '../chain.ts';
-import { creation, row, rowsOf, runA, runB } from '../ports/samples.kit.ts';
+import { creation, row, runA, runB } from '../ports/samples.kit.ts';
 import { database, folders } from './folder/folders.kit.ts';
 import { assembleStore } from './store.ts';
 

@@ -6,9 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { verifyChain } from '../chain.ts';
 import type { IdempotencyRecord } from '../ports/idempotency.ts';
-import { asked, context, creation, lease, resolved, row, rowsOf, runA, runB, started } from '../ports/samples.kit.ts';
+import { asked, context, creation, lease, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { folders, open } from './folder/folders.kit.ts';
 

@@ -7,10 +7,10 @@ import { LruMap } from '../../lru-map.ts';
 import type { Route } from '../http/routes.ts';
 
 /** Rows per page; between pages a request yields to others. */
-const PAGE = 5_000;
-const PAGE_BYTES = 4_194_304;
+const PAGE = 2_000;
+const PAGE_BYTES = 524_288;
 /** Pages per request: about a second of work on a long log. */
-const MAX_PAGES = 100;
+const MAX_PAGES = 250;
 /** Tenants whose figures are cached; for others the count restarts from the beginning. */
 const MAX_TENANTS = 256;
 

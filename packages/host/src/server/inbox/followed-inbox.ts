@@ -22,7 +22,7 @@ export const inboxTypes: readonly string[] = [
 ];
 
 /** Most that is read in one turn of the event loop. */
-const PAGE = { limit: 5_000, maxBytes: 4_194_304 };
+const PAGE = { limit: 2_000, maxBytes: 524_288 };
 const PENDING_PAGE = 100;
 
 export interface FollowedInboxPorts extends EntrySource {

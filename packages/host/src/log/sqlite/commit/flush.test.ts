@@ -3,9 +3,10 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
+import { rowsOf } from '../../../../test/kit/rows-of.ts';
 import { verifyChain } from '../../chain.ts';
 import type { Commit } from '../../ports/event-log.ts';
-import { creation, row, rowsOf, runA } from '../../ports/samples.kit.ts';
+import { creation, row, runA } from '../../ports/samples.kit.ts';
 import { database, folders } from '../folder/folders.kit.ts';
 import { assembleStore } from '../store.ts';
 import { walFlush } from './wal-flush.ts';

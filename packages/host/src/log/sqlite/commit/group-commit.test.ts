@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
+import { rowsOf } from '../../../../test/kit/rows-of.ts';
 import { verifyChain } from '../../chain.ts';
-import { creation, row, rowsOf, runA } from '../../ports/samples.kit.ts';
+import { creation, row, runA } from '../../ports/samples.kit.ts';
 import { folders, open } from '../folder/folders.kit.ts';
 
 const { fresh } = folders();
