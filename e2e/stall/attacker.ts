@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorKinds, type Json, type JsonObject } from '@cairn/protocol';
 import { fieldsOrNone } from '../../packages/host/test/kit/json-fields.ts';
 import type { HostProcess } from '../crash/host-process.ts';
-import { definition, type Graph } from './attack.ts';
+import { definition, type Graph } from './graph.ts';
 
 export interface Answer {
   readonly status: number;
