@@ -23,7 +23,7 @@ export class ListedRuns {
     db.exec(schema.join(';'));
     this.#columns = columns;
     this.#ended = row;
-    this.#insert = db.prepare(`INSERT INTO runs VALUES (${columns.map(() => '?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO runs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`);
     const changed = Object.keys(UNDER_WAY).map((column) => `${column} = ?`);
     this.#end = db.prepare(`UPDATE runs SET ${changed.join(', ')} WHERE key = ?`);
   }

@@ -46,9 +46,12 @@ export function readRowShape(file: string): RowShape {
 export function readListedRun(file: string): ListedRun {
   using db = new DatabaseSync(file, { readOnly: true });
   const schema = db.prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'runs' AND sql IS NOT NULL").all();
-  const select = 'SELECT * FROM runs WHERE key = (SELECT max(run) FROM events)';
+  // The table info leaves out generated columns, which cannot be written.
+  const columns = db.prepare('PRAGMA table_info(runs)').all();
+  const names = columns.map(({ name }) => String(name));
+  const select = `SELECT ${names.join(', ')} FROM runs WHERE key = (SELECT max(run) FROM events)`;
   const row = query<SQLOutputValue[]>(db, select).get() ?? [];
-  return { schema: schema.map(({ sql }) => String(sql)), columns: columnsOf(db, select), row };
+  return { schema: schema.map(({ sql }) => String(sql)), columns: names, row };
 }
 
 const columnsOf = (db: DatabaseSync, sql: string): readonly string[] =>

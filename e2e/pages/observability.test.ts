@@ -25,7 +25,7 @@ test('the page lists every log message with its sentence and level as the code h
 /** Every place in the host that reports an event names its level right before it. */
 async function reportedLevels(): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  const folder = new URL('../../packages/host/src', import.meta.url);
+  const folder = new URL('../../packages/host/src/', import.meta.url);
   for await (const file of glob('**/*.ts', { cwd: folder, exclude: ['**/*.test.ts'] })) {
     const source = await readFile(new URL(file, folder), 'utf8');
     const named = source.matchAll(/'(info|warn|error)',\s+(?:event: )?'([a-z_]+\.[a-z_]+)'/g);

@@ -165,6 +165,7 @@ export class StoreLine implements Store {
     const { runIndex } = this.#world.base;
     return {
       list: (query) => this.#read(() => runIndex.list(query)),
+      shown: (runIds) => this.#read(() => runIndex.shown(runIds)),
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
       rebuild: () => this.#read(() => runIndex.rebuild()),

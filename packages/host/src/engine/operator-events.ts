@@ -9,6 +9,7 @@ export const operatorEvents = {
   'store.append_failed': 'An append failed. The host tries again.',
   'store.read_failed': 'The store could not be read. The host tries again.',
   'store.fault': 'The store met an internal error.',
+  'store.migrating': 'The host migrates its database before it serves. A large one may take minutes.',
   'checkpoint.save_failed': 'A checkpoint could not be saved. The next load of the run reads a longer tail.',
   'lease.release_failed': 'A lease could not be released. It ends with the session of this host.',
   'queue.claim_failed': 'Due runs could not be claimed. The host tries again.',

@@ -139,7 +139,12 @@ const foundWorkflows = async (
 
 function openStore({ data }: HostConfig, report: Report) {
   const onFault = (error: unknown) => report({ level: 'error', event: 'store.fault', error });
-  return openSqliteStore({ folder: data, onFault, elapsedMs });
+  return openSqliteStore({
+    folder: data,
+    onFault,
+    elapsedMs,
+    onMigration: (notice) => report({ level: 'info', event: 'store.migrating', facts: { ...notice } }),
+  });
 }
 
 const telemetryPorts = ({ hostId }: HostConfig, world: Pick<TelemetryPorts, 'store' | 'report'>): TelemetryPorts => ({

@@ -1,4 +1,5 @@
 /** The in-memory run index, read from every run's head and inbox. */
+import type { RunId, RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../errors.ts';
 import { reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
@@ -11,10 +12,21 @@ import type {
   RunPage,
   RunQuery,
 } from '../ports/run-index.ts';
-import type { Tables } from './tables.ts';
+import { isWaiting, shownStatus } from '../shown-status.ts';
+import type { StoredRun, Tables } from './tables.ts';
 
 export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   list: async (query) => list(tables, query),
+  shown: async (runIds) => {
+    const runs = tables.runs();
+    const shownOf = shownStatuses(tables);
+    return new Map(
+      runIds.flatMap((runId) => {
+        const run = runs.get(runId);
+        return run === undefined ? [] : [[runId, shownOf(run)] as const];
+      }),
+    );
+  },
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
   rebuild: async () => rebuild(tables),
@@ -22,16 +34,34 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
 
 function list(tables: Tables, { tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
   const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
-  const matching = [...tables.runs().values()].reverse().filter(({ place, head: { record } }) => {
-    if (place >= before || record.tenant !== tenant) return false;
-    if (status !== undefined && record.status !== status) return false;
+  const shownOf = shownStatuses(tables);
+  const matching = [...tables.runs().values()].reverse().filter((run) => {
+    const { record } = run.head;
+    if (run.place >= before || record.tenant !== tenant) return false;
+    if (status !== undefined && shownOf(run) !== status) return false;
     if (workflowId !== undefined && record.workflowId !== workflowId) return false;
     return tag === undefined || record.tags.includes(tag);
   });
   const page = matching.slice(0, limit);
   const last = page.at(-1);
   const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
-  return { runs: page.map((run) => run.head.record), nextCursor };
+  return { runs: page.map((run) => ({ ...run.head.record, shownStatus: shownOf(run) })), nextCursor };
+}
+
+function shownStatuses(tables: Tables): (run: StoredRun) => RunStatus {
+  const children = new Map<RunId, StoredRun[]>();
+  for (const run of tables.runs().values()) {
+    const { parentRunId, importedAt } = run.head.record;
+    if (parentRunId === null || importedAt !== null) continue;
+    const siblings = children.get(parentRunId) ?? [];
+    children.set(parentRunId, siblings);
+    siblings.push(run);
+  }
+  const shownOf = ({ head: { record } }: StoredRun): RunStatus => {
+    const below = record.importedAt === null ? (children.get(record.runId) ?? []) : [];
+    return shownStatus(record.status, below.map(shownOf).find(isWaiting) ?? null);
+  };
+  return shownOf;
 }
 
 function pending(tables: Tables, { tenant, limit, cursor }: PendingQuery): PendingPage {

@@ -13,6 +13,7 @@ export function runIndexContract(open: Open<'log' | 'runIndex'>): void {
   const store = eachStore(open);
   describe('the record of a run', () => record(store));
   describe('the run list', () => runList(store));
+  describe('a parent in the run list', () => parents(store));
   describe('the inbox of a run', () => inbox(store));
   describe('pending interrupts', () => pending(store));
 }
@@ -112,6 +113,96 @@ function runList(store: Indexed): void {
       const list = store().runIndex.list({ tenant: 't', limit: 2, cursor });
       await expect(list).rejects.toMatchObject({ code: 'validation_error' });
     }
+  });
+}
+
+function parents(store: Indexed): void {
+  const [root, middle, leaf] = ['run_root', 'run_middle', 'run_leaf'] as RunId[] as [RunId, RunId, RunId];
+  const begin = (runId: RunId, parentRunId?: RunId, ...rows: ReturnType<typeof row>[]) =>
+    store().log.append(
+      creation(runId, {
+        create: { tenant: 't', contextId: context, originRunId: runId, parentRunId },
+        rows: [started({ workflowId: `w-${runId}` }), ...rows],
+      }),
+    );
+  const family = async () => {
+    await begin(root);
+    await begin(middle, root);
+    await begin(leaf, middle);
+  };
+  const tell = (runId: RunId, ...rows: ReturnType<typeof row>[]) => store().log.append({ runId, rows });
+  /** What the list and each of its filters say, which must agree. */
+  const shown = async (): Promise<Readonly<Record<string, string>>> => {
+    const { runs } = await store().runIndex.list({ tenant: 't', limit: 99 });
+    for (const { runId, shownStatus: status, workflowId } of runs) {
+      for (const filters of [{}, { workflowId }, { tag: 'red' }, { tag: 'red', workflowId }]) {
+        const found = await store().runIndex.list({ tenant: 't', status, ...filters, limit: 99 });
+        expect(found.runs.map((run) => run.runId)).toContain(runId);
+        expect(found.runs.every(({ shownStatus }) => shownStatus === status)).toBe(true);
+      }
+    }
+    const all = await store().runIndex.shown(runs.map(({ runId }) => runId));
+    expect([...all]).toEqual(runs.map(({ runId, shownStatus }) => [runId, shownStatus]));
+    expect(await store().runIndex.rebuild()).toEqual({ runs: runs.length, repaired: 0 });
+    return Object.fromEntries(all);
+  };
+
+  it('shows what a run below it waits for, at every level, until it is answered', async () => {
+    await family();
+    await tell(leaf, asked('i1', 'clarification'));
+    expect(await shown()).toEqual({ [root]: 'waiting-input', [middle]: 'waiting-input', [leaf]: 'waiting-input' });
+    expect((await store().log.head(root))?.record.status).toBe('running');
+    await tell(leaf, resolved('i1'));
+    expect(await shown()).toEqual({ [root]: 'running', [middle]: 'running', [leaf]: 'running' });
+  });
+
+  it('shows it when the child asks in its first append, and no longer when the child ends', async () => {
+    await begin(root);
+    await begin(leaf, root, asked('i1'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-approval' });
+    await tell(leaf, row('run.cancelled'));
+    expect(await shown()).toEqual({ [root]: 'running', [leaf]: 'cancelled' });
+  });
+
+  it('shows the wait of its oldest waiting child', async () => {
+    await begin(root);
+    await begin(middle, root);
+    await begin(leaf, root, asked('i1'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-approval' });
+    await tell(middle, asked('i2', 'external-event'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-external' });
+    await tell(middle, resolved('i2'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-approval' });
+  });
+
+  it('shows its own status while it waits, is paused or has ended', async () => {
+    await family();
+    await tell(leaf, asked('i1', 'clarification'));
+    await tell(middle, asked('i2', 'approval'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-approval', [middle]: 'waiting-approval' });
+    await tell(middle, resolved('i2'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-input', [middle]: 'waiting-input' });
+    await tell(middle, row('run.paused'));
+    expect(await shown()).toMatchObject({ [root]: 'running', [middle]: 'paused' });
+    await tell(middle, row('run.resumed'));
+    expect(await shown()).toMatchObject({ [root]: 'waiting-input', [middle]: 'waiting-input' });
+    await tell(root, row('run.completed'));
+    expect(await shown()).toMatchObject({ [root]: 'completed', [middle]: 'waiting-input' });
+  });
+
+  it('does not wait for an imported child', async () => {
+    await begin(root);
+    await begin(leaf, undefined, asked('i1'));
+    const { seq, hash } = present(await store().log.head(leaf));
+    const copy = 'run_copy' as RunId;
+    const rows = [started({ workflowId: `w-${leaf}` }), asked('i1')];
+    const run = { runId: copy, tenant: 't', contextId: context, originRunId: leaf, parentRunId: root };
+    await store().log.importRun({ ...run, importedAt: 9, seq, hash }, rows);
+    expect(await shown()).toMatchObject({ [root]: 'running', [copy]: 'waiting-approval' });
+  });
+
+  it('is left out of the statuses when it does not exist', async () => {
+    expect(await store().runIndex.shown([root])).toEqual(new Map());
   });
 }
 

@@ -3,6 +3,8 @@ import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 
 export interface RunIndex {
   list(query: RunQuery): Promise<RunPage>;
+  /** The status that the list shows for each of these runs. A run that does not exist is left out. */
+  shown(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, RunStatus>>;
   /** Every interrupt of a run, in request order. */
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
   /** The open interrupts of a tenant's runs. Imported runs have none. */
@@ -69,8 +71,15 @@ export interface RunQuery {
   readonly cursor?: string | undefined;
 }
 
+/** A run in the list. */
+export interface ListedRun extends RunRecord {
+  /** A running run whose child waits shows what its oldest waiting child waits for. Filters by status use this one. */
+  readonly shownStatus: RunStatus;
+}
+
 export interface RunPage {
-  readonly runs: readonly RunRecord[];
+  /** May hold fewer than the limit although more follow: a page is bounded in bytes. */
+  readonly runs: readonly ListedRun[];
   readonly nextCursor: string | null;
 }
 
@@ -87,7 +96,6 @@ export interface PendingQuery {
 }
 
 export interface PendingPage {
-  /** May hold fewer than the limit although more follow: a page scans a bounded number of interrupts. */
   readonly interrupts: readonly PendingInterrupt[];
   readonly nextCursor: string | null;
 }

@@ -19,6 +19,7 @@ import type { InterruptRecord } from '../ports/run-index.ts';
 import type { Work } from './commit/group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
+import type { ListedRuns } from './listed-runs.ts';
 import { MemoryTables } from './memory-tables.ts';
 import { type Query, query } from './query.ts';
 import type { Sessions } from './sessions.ts';
@@ -28,6 +29,7 @@ const IMPORT_CHUNK = 200;
 
 export class Appender implements GuardQueries {
   readonly #heads: HeadCache;
+  readonly #listed: ListedRuns;
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: Statements;
@@ -37,8 +39,12 @@ export class Appender implements GuardQueries {
   #cursor: number;
   #written = 0;
 
-  constructor(db: DatabaseSync, ports: { heads: HeadCache; sessions: Sessions; followers: Followers }) {
+  constructor(
+    db: DatabaseSync,
+    ports: { heads: HeadCache; listed: ListedRuns; sessions: Sessions; followers: Followers },
+  ) {
     this.#heads = ports.heads;
+    this.#listed = ports.listed;
     this.#sessions = ports.sessions;
     this.#followers = ports.followers;
     this.#db = db;
@@ -92,7 +98,7 @@ export class Appender implements GuardQueries {
     const key = entry === null ? this.#create(runId, head) : entry.key;
     if (entry !== null) this.#heads.set(entry, head);
     for (const row of rows) this.#insert(key, row);
-    for (const interrupt of interrupts) this.#interrupt(key, interrupt);
+    for (const interrupt of interrupts) this.#interrupt(key, interrupt, head.record.tenant);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
@@ -137,7 +143,7 @@ export class Appender implements GuardQueries {
       head = admitted.head;
       key ??= this.#create(run.runId, head);
       for (const row of admitted.rows) this.#insert(key, row);
-      for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt);
+      for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt, null);
       this.#cursor += chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
@@ -161,7 +167,7 @@ export class Appender implements GuardQueries {
       run.scopeId,
     ] as const;
     const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
-    for (const tag of new Set(run.tags)) this.#statements.addTag.run(run.tenant, tag, key);
+    this.#listed.created(key, run);
     this.#heads.keep(runId, { key, head });
     return key;
   }
@@ -172,9 +178,11 @@ export class Appender implements GuardQueries {
     this.#statements.insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
   }
 
-  #interrupt(run: number, { interruptId, nodeId, kind, open, requestedAt, seq, votes }: InterruptRecord): void {
-    const state = open ? 1 : 0;
-    this.#statements.keepInterrupt.run(run, interruptId, nodeId, kind, state, requestedAt, seq, JSON.stringify(votes));
+  /** Interrupts without a tenant belong to imported runs and are never pending. */
+  #interrupt(run: number, interrupt: InterruptRecord, tenant: string | null): void {
+    const { interruptId, nodeId, kind, open, requestedAt, seq, votes } = interrupt;
+    const asked = [run, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
+    this.#statements.keepInterrupt.run(...asked, JSON.stringify(votes), tenant);
   }
 
   #wake(runId: RunId, at: number): void {
@@ -235,7 +243,6 @@ function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<readonl
 interface Statements {
   readonly insert: StatementSync;
   readonly createRun: StatementSync;
-  readonly addTag: StatementSync;
   readonly keepInterrupt: StatementSync;
   readonly interrupt: StatementSync;
   readonly record: ReturnType<typeof idempotencyReader>;
@@ -246,12 +253,16 @@ interface Statements {
 
 const prepare = (db: DatabaseSync): Statements => ({
   insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-  createRun: db.prepare('INSERT INTO runs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-  addTag: db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)'),
+  createRun: db.prepare(
+    `INSERT INTO runs (id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
+       error_code, error_message, created_at, ended_at, fence, owner, wake_at, imported_at, scope)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
   keepInterrupt: db.prepare(
-    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
-       seq = excluded.seq, votes = excluded.votes`,
+       seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant`,
   ),
   interrupt: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
   record: idempotencyReader(db),

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
-import type { InterruptRecord } from '../ports/run-index.ts';
+import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
 import {
   INTERRUPT_COLUMNS,
   type InterruptColumns,
@@ -11,6 +11,7 @@ import {
   type RunColumns,
   recordOf,
 } from './columns.ts';
+import type { ListedRuns } from './listed-runs.ts';
 import { type Query, query, required } from './query.ts';
 
 /** Number of cached runs; a miss costs three reads. */
@@ -28,18 +29,25 @@ export class HeadCache {
   readonly #run: Query<[fence: number, owner: string | null, wakeAt: number | null, ...RunColumns]>;
   readonly #last: Query<[seq: number, hash: string, at: number]>;
   readonly #open: Query<InterruptColumns>;
+  readonly #saveStart: StatementSync;
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
   /** Entries with an unsaved record or lease, with the state the table has. */
   readonly #unsaved = new Map<CachedHead, FullHead>();
+  readonly #listed: ListedRuns;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, listed: ListedRuns) {
+    this.#listed = listed;
     this.#run = query(db, `SELECT runs.fence, runs.owner, runs.wake_at, ${RUN_COLUMNS} FROM runs WHERE runs.id = ?`);
     this.#last = query(db, 'SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#open = query(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`);
+    this.#saveStart = db.prepare(
+      'UPDATE runs SET workflow = ?, definition = ?, principal = ?, tags = ?, scope = ? WHERE key = ?',
+    );
+    // An update rewrites the entry of every index over a column that it sets, even if the value stays the same.
     this.#saveRun = db.prepare(
-      `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
-         error_message = ?, ended_at = ?, fence = ?, owner = ?, wake_at = ? WHERE key = ?`,
+      `UPDATE runs SET status = ?, node = ?, error_code = ?, error_message = ?, ended_at = ?, fence = ?, owner = ?,
+         wake_at = ? WHERE key = ?`,
     );
     this.#saveLease = db.prepare('UPDATE runs SET fence = ?, owner = ?, wake_at = ? WHERE key = ?');
   }
@@ -80,12 +88,19 @@ export class HeadCache {
         this.#saveLease.run(fence, owner, wakeAt, key);
         continue;
       }
-      const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage, endedAt } = run;
-      const tags = JSON.stringify(run.tags);
-      const names = [workflowId, definitionHash, principal, status, currentNodeId, tags, errorCode, errorMessage];
-      this.#saveRun.run(...names, endedAt, fence, owner, wakeAt, key);
+      const { status, currentNodeId, errorCode, errorMessage, endedAt } = run;
+      this.#saveRun.run(status, currentNodeId, errorCode, errorMessage, endedAt, fence, owner, wakeAt, key);
+      if (run.tags !== stored.record.tags) this.#start(key, run);
+      else if (status !== stored.record.status) this.#listed.statusChanged(key, run, stored.record.status);
     }
     this.#unsaved.clear();
+  }
+
+  /** A run usually starts in its first append. `run.started` sets these columns, once. */
+  #start(key: number, run: RunRecord): void {
+    const { workflowId, definitionHash, principal, tags, scopeId } = run;
+    this.#saveStart.run(workflowId, definitionHash, principal, JSON.stringify(tags), scopeId, key);
+    this.#listed.created(key, run);
   }
 
   /** The next use reloads the run from the table. */

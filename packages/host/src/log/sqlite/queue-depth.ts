@@ -4,19 +4,16 @@ import { isTerminalStatus, runStatuses } from '@cairn/protocol';
 import type { QueueDepth } from '../ports/queue.ts';
 import { query } from './query.ts';
 
-/** As SQL literals. Running runs are not in the index by status. */
-const restingStatuses = runStatuses
-  .filter((status) => status !== 'running' && !isTerminalStatus(status))
+/** As SQL literals. */
+const activeStatuses = runStatuses
+  .filter((status) => !isTerminalStatus(status))
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** Each count uses one index: resting runs by status, running ones by lease holder or by wake time. */
 export function queueDepth(db: DatabaseSync): (now: number) => QueueDepth {
   const count = (sql: string) => query<[runs: number]>(db, `SELECT count(*) FROM runs WHERE ${sql}`);
-  const resting = count(`tenant = ? AND status IN (${restingStatuses}) AND status <> 'running'`);
-  const imported = count(`imported_at IS NOT NULL AND status IN (${restingStatuses})`);
-  const held = count("owner IS NOT NULL AND status = 'running'");
-  const waking = count("owner IS NULL AND wake_at IS NOT NULL AND status = 'running'");
+  const active = count(`tenant = ? AND shown IN (${activeStatuses})`);
+  const imported = count(`imported_at IS NOT NULL AND status IN (${activeStatuses})`);
   const overdue = count('owner IS NULL AND wake_at <= ?');
   const nextTenant = query<[tenant: string | null]>(db, 'SELECT min(tenant) FROM runs WHERE tenant > ?');
 
@@ -29,9 +26,8 @@ export function queueDepth(db: DatabaseSync): (now: number) => QueueDepth {
   }
 
   return (now) => {
-    const atRest = [...tenants()].reduce((sum, tenant) => sum + runsOf(resting.get(tenant)), 0);
-    const going = runsOf(held.get()) + runsOf(waking.get());
-    return { active: atRest - runsOf(imported.get()) + going, due: runsOf(overdue.get(now)) };
+    const all = [...tenants()].reduce((sum, tenant) => sum + runsOf(active.get(tenant)), 0);
+    return { active: all - runsOf(imported.get()), due: runsOf(overdue.get(now)) };
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { DROPPED, KEPT } from '../memory-changes.ts';
-import { asked, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
+import { asked, context, creation, resolved, row, runA, runB, started } from '../ports/samples.kit.ts';
 import { folders, open } from './folder/folders.kit.ts';
 
 const { fresh } = folders();
@@ -14,6 +14,8 @@ describe('a damaged index', () => {
     ['a wrong workflow and principal', "UPDATE runs SET workflow = 'x', principal = NULL WHERE id = 'run_a'"],
     ['lost interrupts', 'DELETE FROM interrupts'],
     ['an interrupt that shows open', "UPDATE interrupts SET open = 1 WHERE id = 'i1'"],
+    ['lost tags in the list', 'DELETE FROM run_tags WHERE run = 1'],
+    ['a tag with another status', "UPDATE run_tags SET shown = 'failed' WHERE run = 1"],
     ['wrong tags', `UPDATE runs SET tags = '["blue"]' WHERE id = 'run_a'`],
     ['a lost end', "UPDATE runs SET status = 'running', ended_at = NULL, wake_at = 1 WHERE id = 'run_b'"],
   ])('with %s is repaired from the rows', async (_, damage) => {
@@ -24,6 +26,7 @@ describe('a damaged index', () => {
     const picture = async ({ runIndex, queue }: typeof store) => [
       await runIndex.list({ tenant: 't', limit: 9 }),
       await runIndex.list({ tenant: 't', tag: 'red', limit: 9 }),
+      await runIndex.list({ tenant: 't', tag: 'red', status: 'waiting-approval', limit: 9 }),
       await runIndex.interrupts(runA),
       await queue.due(),
     ];
@@ -38,6 +41,29 @@ describe('a damaged index', () => {
     expect(await picture(damaged)).toEqual(before);
     expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await expect(damaged.log.append({ runId: runA, answers: 'i2', rows: [resolved('i2')] })).resolves.toBeDefined();
+    await damaged.close();
+  });
+});
+
+describe('a damaged wait of a child', () => {
+  it.each([
+    ['lost', "UPDATE runs SET child_wait = NULL WHERE id = 'run_a'", 'running'],
+    ['wrong', "UPDATE runs SET child_wait = 'waiting-external' WHERE id = 'run_a'", 'waiting-external'],
+  ])('that is %s at the parent is repaired from the child', async (_, damage, shown) => {
+    const folder = fresh();
+    const store = await open(folder);
+    await store.log.append(creation(runA));
+    const create = { tenant: 't', contextId: context, originRunId: runA, parentRunId: runA };
+    await store.log.append(creation(runB, { create, rows: [started(), asked('i1')] }));
+    await store.close();
+    const db = new DatabaseSync(join(folder, 'cairn.db'));
+    db.exec(damage);
+    db.close();
+    const damaged = await open(folder);
+    expect((await damaged.runIndex.shown([runA])).get(runA)).toBe(shown);
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 1 });
+    expect((await damaged.runIndex.shown([runA])).get(runA)).toBe('waiting-approval');
+    expect(await damaged.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
     await damaged.close();
   });
 });

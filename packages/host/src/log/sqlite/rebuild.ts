@@ -18,10 +18,17 @@ import {
 } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import type { HeadCache } from './head-cache.ts';
+import type { ListedRuns } from './listed-runs.ts';
 import { memoryRepair } from './memory-tables.ts';
 import { query, required } from './query.ts';
 
-export async function rebuild(db: DatabaseSync, writer: GroupCommit, heads: HeadCache): Promise<Rebuilt> {
+interface RebuildPorts {
+  readonly writer: GroupCommit;
+  readonly heads: HeadCache;
+  readonly listed: ListedRuns;
+}
+
+export async function rebuild(db: DatabaseSync, { writer, heads, listed }: RebuildPorts): Promise<Rebuilt> {
   const index = indexTables(db);
   const repairMemories = memoryRepair(db);
   const keys = query<[key: number]>(db, 'SELECT key FROM runs ORDER BY key').all();
@@ -38,8 +45,9 @@ export async function rebuild(db: DatabaseSync, writer: GroupCommit, heads: Head
         const fresh = reindex(record, noting(index.rows(key, record), memoryRows));
         const changes = record.importedAt === null ? memoryChanges(memoryRows) : [];
         const isMemoryWrong = repairMemories(record.tenant, key, changes);
-        if (sameIndex(fresh, stored)) return isMemoryWrong;
+        if (sameIndex(fresh, stored) && listed.isRight(key, fresh.record)) return isMemoryWrong;
         index.store(key, fresh);
+        listed.repair(key, fresh.record);
         heads.forget(record.runId);
         return true;
       },
@@ -67,11 +75,10 @@ function indexTables(db: DatabaseSync) {
        error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
   );
   const endLease = db.prepare('UPDATE runs SET owner = NULL, wake_at = NULL WHERE key = ? AND ended_at IS NOT NULL');
-  const dropTags = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND run = ?');
-  const addTag = db.prepare('INSERT INTO run_tags VALUES (?, ?, ?)');
   const dropInbox = db.prepare('DELETE FROM interrupts WHERE run = ?');
   const addInterrupt = db.prepare(
-    'INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
   return {
@@ -93,11 +100,11 @@ function indexTables(db: DatabaseSync) {
       const names = [workflowId, definitionHash, principal, status, currentNodeId, tags, errorCode, errorMessage];
       save.run(...names, record.createdAt, record.endedAt, record.scopeId, key);
       endLease.run(key);
-      dropTags.run(record.tenant, key);
-      for (const tag of new Set(record.tags)) addTag.run(record.tenant, tag, key);
       dropInbox.run(key);
+      const pendingFor = record.importedAt === null ? record.tenant : null;
       for (const { interruptId, nodeId, kind, open, requestedAt, seq, votes } of interrupts.values()) {
-        addInterrupt.run(key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq, JSON.stringify(votes));
+        const asked = [key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
+        addInterrupt.run(...asked, JSON.stringify(votes), pendingFor);
       }
     },
   };

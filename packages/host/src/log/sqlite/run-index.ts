@@ -1,16 +1,25 @@
 /** The run index in SQLite. */
-import type { RunId } from '@cairn/protocol';
+import type { RunId, RunStatus } from '@cairn/protocol';
 import type { InterruptRecord, RunIndex } from '../ports/run-index.ts';
 import { INTERRUPT_COLUMNS, type InterruptColumns, interruptOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import type { HeadCache } from './head-cache.ts';
+import type { ListedRuns } from './listed-runs.ts';
 import { pendingInterrupts } from './pending-interrupts.ts';
 import { query } from './query.ts';
 import { rebuild } from './rebuild.ts';
 import { RunList } from './run-list.ts';
 
-export function sqliteRunIndex({ db, writer, read, heads }: Connection & { readonly heads: HeadCache }): RunIndex {
+interface RunIndexPorts extends Connection {
+  readonly heads: HeadCache;
+  readonly listed: ListedRuns;
+}
+
+export function sqliteRunIndex({ db, writer, read, heads, listed }: RunIndexPorts): RunIndex {
   const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`);
+  const shown = query<[shown: RunStatus]>(db, 'SELECT shown FROM runs WHERE id = ?');
+  const shownOf = (runIds: readonly RunId[]): ReadonlyMap<RunId, RunStatus> =>
+    new Map(runIds.flatMap((runId) => shown.all(runId).map(([status]) => [runId, status] as const)));
   const runs = new RunList(db);
   const pending = pendingInterrupts(db);
   const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
@@ -19,8 +28,9 @@ export function sqliteRunIndex({ db, writer, read, heads }: Connection & { reado
   };
   return {
     list: async (page) => read(() => runs.page(page)),
+    shown: async (runIds) => read(() => shownOf(runIds)),
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
-    rebuild: async () => rebuild(db, writer, heads),
+    rebuild: async () => rebuild(db, { writer, heads, listed }),
   };
 }

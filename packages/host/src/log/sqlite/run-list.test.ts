@@ -1,98 +1,104 @@
+/** How SQLite answers the run list: each set of filters walks one index, which visits no run that is not on the page. */
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
-import { context, creation, row, started } from '../ports/samples.kit.ts';
-import type { Store } from '../ports/store.ts';
+import { creation, row, started } from '../ports/samples.kit.ts';
 import { folders, open } from './folder/folders.kit.ts';
 import { migrate } from './folder/migrations.ts';
+import { pendingInterrupts } from './pending-interrupts.ts';
 import { RunList } from './run-list.ts';
 
 const { fresh } = folders();
 
-/** More than are looked at one by one. */
-const ENDED = 2_100;
+const byKey = 'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)';
 
-const idOf = (name: string | number) => `run_${name}` as RunId;
+/** Every set of filters, and the steps that answer it. A step names all its conditions, so it visits only matches. */
+const plans: readonly (readonly [filters: object, plan: readonly string[]])[] = [
+  [{}, ['SEARCH runs USING INDEX runs_by_tenant (tenant=? AND rowid<?)']],
+  [{ status: 'running' }, ['SEARCH runs USING INDEX runs_by_shown (tenant=? AND shown=? AND rowid<?)']],
+  [{ workflowId: 'wf' }, ['SEARCH runs USING INDEX runs_by_workflow (tenant=? AND workflow=? AND rowid<?)']],
+  [
+    { status: 'completed', workflowId: 'wf' },
+    ['SEARCH runs USING INDEX runs_by_workflow_shown (tenant=? AND workflow=? AND shown=? AND rowid<?)'],
+  ],
+  [{ tag: 'red' }, ['SEARCH tags USING PRIMARY KEY (tenant=? AND tag=? AND run<?)', byKey]],
+  [
+    { tag: 'red', status: 'paused' },
+    ['SEARCH tags USING COVERING INDEX run_tags_by_shown (tenant=? AND tag=? AND shown=? AND run<?)', byKey],
+  ],
+  [
+    { tag: 'red', workflowId: 'wf' },
+    ['SEARCH tags USING COVERING INDEX run_tags_by_workflow (tenant=? AND tag=? AND workflow=? AND run<?)', byKey],
+  ],
+  [
+    { tag: 'red', workflowId: 'wf', status: 'failed' },
+    [
+      'SEARCH tags USING COVERING INDEX run_tags_by_workflow_shown (tenant=? AND tag=? AND workflow=? AND shown=? AND run<?)',
+      byKey,
+    ],
+  ],
+];
 
-/** A held, a sleeping and an imported run, one that nothing leads to, and then many that have ended. */
-async function fill(store: Store): Promise<void> {
-  const claim = { owner: 'n1', now: 0, until: 1_000_000 };
-  await store.log.append(creation(idOf('held'), { claim }));
-  await store.log.append(creation(idOf('sleeps'), { claim, rest: { wakeAt: 9 } }));
-  await store.log.append(creation(idOf('adrift')));
-  await store.log.append(creation(idOf('imported')));
-  const head = await store.log.head(idOf('imported'));
-  const copy = idOf('copy');
-  const identity = { runId: copy, tenant: 't', contextId: context, originRunId: idOf('imported') };
-  await store.log.importRun({ ...identity, importedAt: 5, seq: present(head).seq, hash: present(head).hash }, [
-    started(),
-  ]);
-  await store.log.append({ runId: idOf('imported'), rows: [row('run.completed')] });
-  await Promise.all(
-    Array.from({ length: ENDED }, (_, i) =>
-      store.log.append(creation(idOf(i), { rows: [started({ tags: i === 7 ? ['old'] : [] }), row('run.completed')] })),
-    ),
-  );
+/** The statements that `work` prepares, with their plans. */
+function plansOf(work: (db: DatabaseSync) => void): readonly (readonly string[])[] {
+  using db = new DatabaseSync(':memory:');
+  migrate(db, ':memory:');
+  const asked: string[] = [];
+  const { prepare } = db;
+  db.prepare = (...statement) => {
+    asked.push(statement[0]);
+    return prepare.apply(db, statement);
+  };
+  work(db);
+  return asked.splice(0).map((sql) => {
+    const places = (sql.match(/\?/g) ?? []).map(() => null);
+    return db
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...places)
+      .map(({ detail }) => String(detail));
+  });
 }
 
-const farBack = ['copy', 'adrift', 'sleeps', 'held'].map(idOf);
+describe('the run list', () => {
+  it.each(plans)('with %o walks one index in the order of the list', (filters, plan) => {
+    expect(plansOf((db) => new RunList(db).page({ tenant: 't', limit: 5, ...filters }))).toEqual([plan]);
+  });
 
-describe('the run list of a long history', () => {
-  it('finds the few runs that run far back, whatever leads to them, page by page', async () => {
-    const store = await open(await fresh());
-    await fill(store);
-    const list = (limit: number, cursor?: string) =>
-      store.runIndex.list({ tenant: 't', status: 'running', limit, ...(cursor === undefined ? {} : { cursor }) });
-    const all = await list(50);
-    expect(all.runs.map(({ runId }) => runId)).toEqual(farBack);
-    const first = await list(3);
-    const second = await list(3, present(first.nextCursor));
-    expect([...first.runs, ...second.runs]).toEqual(all.runs);
-    expect(second.nextCursor).toBeNull();
-    const tagged = { tenant: 't', status: 'running', tag: 'red', workflowId: 'wf', limit: 9 } as const;
-    expect((await store.runIndex.list(tagged)).runs).toHaveLength(4);
-    expect((await store.runIndex.list({ tenant: 'other', status: 'running', limit: 9 })).runs).toEqual([]);
+  it('ends a page early when its runs have long tags, and goes on from there', async () => {
+    const store = await open(fresh());
+    const tags = Array.from({ length: 100 }, (_, i) => `${i}-`.padEnd(256, 'x'));
+    const ids = Array.from({ length: 25 }, (_, i) => `run_${i}` as RunId);
+    for (const runId of ids) await store.log.append(creation(runId, { rows: [started({ tags })] }));
+    const found: string[] = [];
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.runIndex.list({ tenant: 't', limit: 200, cursor });
+      found.push(...page.runs.map(({ runId }) => runId));
+      sizes.push(page.runs.length);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(found).toEqual(ids.toReversed());
+    expect(sizes).toEqual([11, 11, 3]);
     await store.close();
   });
 
-  it('finds runs that run among the newest without looking further', async () => {
-    const store = await open(await fresh());
-    await fill(store);
-    await store.log.append(creation(idOf('new')));
-    await store.log.append(creation(idOf('newer')));
-    const page = await store.runIndex.list({ tenant: 't', status: 'running', limit: 1 });
-    expect(page.runs.map(({ runId }) => runId)).toEqual([idOf('newer')]);
-    const rest = await store.runIndex.list({
-      tenant: 't',
-      status: 'running',
-      limit: 9,
-      cursor: present(page.nextCursor),
-    });
-    expect(rest.runs.map(({ runId }) => runId)).toEqual([idOf('new'), ...farBack]);
+  it('leads to the next page also when a run ended in between', async () => {
+    const store = await open(fresh());
+    for (let i = 0; i < 4; i += 1) await store.log.append(creation(`run_${i}` as RunId));
+    const first = await store.runIndex.list({ tenant: 't', status: 'running', limit: 2 });
+    await store.log.append({ runId: 'run_1' as RunId, rows: [row('run.completed')] });
+    const rest = { tenant: 't', status: 'running', limit: 2, cursor: present(first.nextCursor) } as const;
+    expect((await store.runIndex.list(rest)).runs.map(({ runId }) => runId)).toEqual(['run_0']);
     await store.close();
   });
+});
 
-  it('reads no whole table for any set of filters', () => {
-    const db = new DatabaseSync(':memory:');
-    migrate(db, 'memory');
-    const asked: string[] = [];
-    const { prepare } = db;
-    db.prepare = (...statement) => {
-      asked.push(statement[0]);
-      return prepare.apply(db, statement);
-    };
-    const list = new RunList(db);
-    for (const status of [undefined, 'running', 'completed', 'paused'] as const) {
-      for (const workflowId of [undefined, 'wf']) {
-        for (const tag of [undefined, 'red']) list.page({ tenant: 't', status, workflowId, tag, limit: 5 });
-      }
-    }
-    for (const sql of asked.splice(0)) {
-      const places = (sql.match(/\?/g) ?? []).map(() => null);
-      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...places);
-      for (const { detail } of plan) expect(String(detail), sql).not.toMatch(/^SCAN (?!.*INDEX)/);
-    }
-    db.close();
+describe('pending interrupts', () => {
+  it('walk an index with only the open ones of the tenant', () => {
+    expect(plansOf((db) => pendingInterrupts(db)({ tenant: 't', limit: 5 }))).toEqual([
+      ['SEARCH interrupts USING INDEX interrupts_pending (tenant=? AND rowid>?)', byKey],
+    ]);
   });
 });

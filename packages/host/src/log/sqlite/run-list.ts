@@ -1,71 +1,82 @@
-/** The run list. Every filter uses an index, even `running`, which the index by status excludes. */
+/** The run list. Every set of filters has an index of its own, which gives the runs in the order of the list. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../errors.ts';
-import type { RunPage, RunQuery } from '../ports/run-index.ts';
+import type { ListedRun, RunPage, RunQuery } from '../ports/run-index.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
 import { type Query, query } from './query.ts';
 
-type Filter = readonly [text: string, ...values: SQLInputValue[]];
+/** Characters of tags and error messages on one page. One run more may fit on it, however large. */
+const PAGE_CHARS = 262_144;
 
-/** Repeats the condition of the partial index by status, so that SQLite can use it. */
-const INDEXED = "AND runs.status <> 'running'";
+type ListColumns = [shown: RunStatus, ...RunColumns];
 
-/** Runs scanned first for the `running` filter: running runs are mostly among the newest. */
-const NEWEST = 2_000;
-
-/** A running run is leased or has a wake time. A run imported while running has neither. */
-const GOING_ON = `runs.key IN (
-  SELECT key FROM runs WHERE owner IS NOT NULL
-  UNION ALL SELECT key FROM runs WHERE owner IS NULL AND wake_at IS NOT NULL
-  UNION ALL SELECT key FROM runs WHERE tenant = ? AND status = 'running' AND owner IS NULL AND wake_at IS NULL)`;
+type Filter = 'workflow' | 'shown';
 
 export class RunList {
   readonly #db: DatabaseSync;
-  /** Keyed by SQL text: one statement for each set of filters. */
-  readonly #statements = new Map<string, Query<RunColumns>>();
+  /** Keyed by the set of filters. */
+  readonly #statements = new Map<string, Query<ListColumns>>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
   }
 
-  page(query: RunQuery): RunPage {
-    const before = parseListCursor(query.cursor) ?? Number.MAX_SAFE_INTEGER;
-    if (query.status !== 'running') return this.#find(query, before);
-    const newest = 'runs.key IN (SELECT key FROM runs WHERE tenant = ? AND key < ? ORDER BY key DESC LIMIT ?)';
-    const near = this.#find(query, before, [newest, query.tenant, before, NEWEST]);
-    // Older running runs are rare among ended ones, so they are found by lease or wake time instead of a scan.
-    return near.nextCursor !== null ? near : this.#find(query, before, [GOING_ON, query.tenant]);
+  page({ tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
+    const filters: Filter[] = [];
+    const values: SQLInputValue[] = [tenant];
+    if (tag !== undefined) values.push(tag);
+    if (workflowId !== undefined) {
+      filters.push('workflow');
+      values.push(workflowId);
+    }
+    if (status !== undefined) {
+      filters.push('shown');
+      values.push(status);
+    }
+    const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
+    const statement = this.#statement(tag !== undefined, filters);
+    return pageOf(statement.iterate(...values, before, limit + 1), limit);
   }
 
-  #find({ tenant, status, workflowId, tag, limit }: RunQuery, before: number, among?: Filter): RunPage {
-    const filters: Filter[] = [
-      ['runs.tenant = ?', tenant],
-      ['runs.key < ?', before],
-    ];
-    if (status !== undefined) filters.push([`runs.status = ? ${status === 'running' ? '' : INDEXED}`, status]);
-    if (workflowId !== undefined) filters.push(['runs.workflow = ?', workflowId]);
-    if (tag !== undefined) filters.push(['run_tags.tag = ?', tag]);
-    if (among !== undefined) filters.push(among);
-    const tags = tag === undefined ? '' : 'JOIN run_tags ON run_tags.tenant = runs.tenant AND run_tags.run = runs.key';
-    const statement = this.#statement(`${tags} WHERE ${filters.map(([text]) => text).join(' AND ')}`);
-    const values = filters.flatMap(([, ...given]) => given);
-    const found = statement.all(...values, limit + 1);
-    const runs = found.slice(0, limit);
-    const last = runs.at(-1);
-    return {
-      runs: runs.map(recordOf),
-      nextCursor: found.length > limit && last !== undefined ? String(last[0]) : null,
-    };
-  }
-
-  #statement(filters: string): Query<RunColumns> {
-    const known = this.#statements.get(filters);
+  #statement(isTagged: boolean, filters: readonly Filter[]): Query<ListColumns> {
+    const set = [isTagged ? 'tag' : '', ...filters].join();
+    const known = this.#statements.get(set);
     if (known !== undefined) return known;
-    const statement = query<RunColumns>(
-      this.#db,
-      `SELECT ${RUN_COLUMNS} FROM runs ${filters} ORDER BY runs.key DESC LIMIT ?`,
-    );
-    this.#statements.set(filters, statement);
+    const statement = query<ListColumns>(this.#db, isTagged ? taggedSql(filters) : untaggedSql(filters));
+    this.#statements.set(set, statement);
     return statement;
   }
 }
+
+function untaggedSql(filters: readonly Filter[]): string {
+  const index = filters.length === 0 ? 'runs_by_tenant' : `runs_by_${filters.join('_')}`;
+  return `SELECT runs.shown, ${RUN_COLUMNS} FROM runs INDEXED BY ${index}
+    WHERE runs.tenant = ? ${filters.map((filter) => `AND runs.${filter} = ?`).join(' ')} AND runs.key < ?
+    ORDER BY runs.key DESC LIMIT ?`;
+}
+
+/** A tag without another filter uses the primary key of the tags. CROSS JOIN keeps SQLite from starting at the runs. */
+function taggedSql(filters: readonly Filter[]): string {
+  const index = filters.length === 0 ? '' : `INDEXED BY run_tags_by_${filters.join('_')}`;
+  return `SELECT runs.shown, ${RUN_COLUMNS} FROM run_tags AS tags ${index} CROSS JOIN runs ON runs.key = tags.run
+    WHERE tags.tenant = ? AND tags.tag = ? ${filters.map((filter) => `AND tags.${filter} = ?`).join(' ')}
+      AND tags.run < ?
+    ORDER BY tags.run DESC LIMIT ?`;
+}
+
+function pageOf(found: Iterable<ListColumns>, limit: number): RunPage {
+  const runs: ListedRun[] = [];
+  let last = 0;
+  let chars = 0;
+  for (const [shownStatus, ...columns] of found) {
+    if (runs.length === limit || chars > PAGE_CHARS) return { runs, nextCursor: String(last) };
+    runs.push({ ...recordOf(columns), shownStatus });
+    [last] = columns;
+    chars += charsOf(columns);
+  }
+  return { runs, nextCursor: null };
+}
+
+/** The columns that have no small bound. */
+const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0);

@@ -15,6 +15,7 @@ import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
 import { HeadCache } from './head-cache.ts';
 import { sqliteIdempotency } from './idempotency.ts';
+import { ListedRuns } from './listed-runs.ts';
 import { sqliteMemories } from './memories.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
@@ -43,10 +44,11 @@ export interface SqliteStorePorts {
 
 /** A store over an open, migrated database without other writers. */
 export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }: SqliteStorePorts): SqliteStore {
-  const heads = new HeadCache(db);
+  const listed = new ListedRuns(db);
+  const heads = new HeadCache(db, listed);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
-  const appender = new Appender(db, { heads, sessions, followers });
+  const appender = new Appender(db, { heads, listed, sessions, followers });
   const hooks = {
     beforeCommit: () => heads.save(),
     rolledBack: () => heads.clear(),
@@ -81,7 +83,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
   const connection: Connection = { db, writer, read };
   return {
     log: sqliteEventLog({ ...connection, heads, appender, followers }),
-    runIndex: sqliteRunIndex({ ...connection, heads }),
+    runIndex: sqliteRunIndex({ ...connection, heads, listed }),
     queue: sqliteQueue({ ...connection, heads, sessions }),
     definitions: sqliteDefinitions(connection),
     checkpoints: sqliteCheckpoints(connection),

@@ -1,6 +1,6 @@
 /** Supervisors, their workers and what all of them may spend, on a whole host. */
 import { createClient } from '@cairn/client';
-import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import type { Json, JsonObject, RunStatus, WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { chunk, type FakeReply, type FakeRequest, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
 import { present } from '../../../test/kit/present.ts';
@@ -293,8 +293,15 @@ test('a run shows that it waits while one two runs below does, and no tag that c
     status: 'waiting-approval',
     childRuns: [{ runId: `${runId}.0`, workflowId: 'middle', status: 'waiting-approval' }],
   });
+  const listed = async (status: RunStatus) =>
+    (await client.runs.list({ status })).runs.map((run) => `${run.runId} ${run.status}`).sort();
+  const family = [runId, `${runId}.0`, lowest];
+  expect(await listed('waiting-approval')).toEqual(family.map((id) => `${id} waiting-approval`));
+  expect(await listed('running')).toEqual([]);
   await client.runs.answer(lowest, 'gate', { action: 'accept' });
   await ended(runId);
+  expect(await listed('waiting-approval')).toEqual([]);
+  expect(await listed('completed')).toEqual(family.map((id) => `${id} completed`));
   const over = await get(runId);
   expect(over.headers.get('etag')).not.toBeNull();
   expect(await over.json()).toMatchObject({ status: 'completed', childRuns: [{ status: 'completed' }] });

@@ -12,7 +12,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
@@ -99,7 +99,7 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, { engine, log }: RunPorts): Promise<string | undefined> {
+async function get(call: Call, { engine, log, runIndex }: RunPorts): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
@@ -114,7 +114,7 @@ async function get(call: Call, { engine, log }: RunPorts): Promise<string | unde
   if (hasOpenChildren(snapshot)) {
     // The children's status changes without an event of this run, so an ETag by its events would be wrong.
     call.reply.header('cache-control', 'private, no-store');
-    return JSON.stringify(await withFamily(snapshot, tenant, engine));
+    return JSON.stringify(await withFamily(snapshot, runIndex));
   }
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
   return JSON.stringify(snapshot);
@@ -148,13 +148,13 @@ function statusParam(text: string | undefined): RunStatus | undefined {
 }
 
 /** An entry of the run list, shaped like a snapshot without the fields that need a fold of the events. */
-function listed(record: RunRecord): JsonObject {
-  const { runId, workflowId, status, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId } = record;
+function listed(record: ListedRun): JsonObject {
+  const { runId, workflowId, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId } = record;
   return {
     runId,
     contextId: record.contextId,
     workflowId,
-    status,
+    status: record.shownStatus,
     owner: { tenant, ...(principal === null ? {} : { principal }) },
     startedAt: new Date(record.createdAt).toISOString(),
     ...(endedAt === null ? {} : { completedAt: new Date(endedAt).toISOString() }),

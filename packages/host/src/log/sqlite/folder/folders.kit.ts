@@ -1,5 +1,5 @@
 /** Data folders for the suites of the SQLite store; not shipped. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -35,6 +35,30 @@ export function database(folder: string): { readonly db: DatabaseSync; readonly 
   const db = openDatabase(file);
   migrate(db, file);
   return { db, file };
+}
+
+/** Makes the database of a closed folder what it was before a migration: the older tables, with what they can hold. */
+export function undo(folder: string, migration: string): void {
+  const file = join(folder, 'cairn.db');
+  const newer = `${file}.newer`;
+  for (const suffix of ['', '-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, newer + suffix);
+  using db = openDatabase(file);
+  migrate(db, file, { before: migration });
+  db.exec(`ATTACH '${newer}' AS newer`);
+  const columnsOf = (schema: string, table: string) =>
+    db
+      .prepare(`PRAGMA ${schema}.table_info(${table})`)
+      .all()
+      .map(({ name }) => String(name));
+  for (const table of ['runs', 'run_tags', 'events', 'interrupts']) {
+    const newerColumns = columnsOf('newer', table);
+    const common = columnsOf('main', table)
+      .filter((name) => newerColumns.includes(name))
+      .join(', ');
+    db.exec(`INSERT INTO ${table} (${common}) SELECT ${common} FROM newer.${table}`);
+  }
+  db.exec('DETACH newer');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(newer + suffix, { force: true });
 }
 
 /** A store whose faults fail the test. */

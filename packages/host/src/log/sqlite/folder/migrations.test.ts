@@ -1,25 +1,15 @@
 /** A database of an earlier program is brought up to date with what its rows say. */
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
-import { asked, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
-import { folders, open } from './folders.kit.ts';
+import { present } from '../../../../test/kit/present.ts';
+import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
+import { folders, open, undo } from './folders.kit.ts';
+import { openSqliteStore } from './open.ts';
 
 const { fresh } = folders();
 
 const vote = (interruptId: string, decidedBy: string) =>
   row('approval.received', { nodeId: 'gate', payload: JSON.stringify({ interruptId, decidedBy, action: 'accept' }) });
-
-/** As the database was before questions had a place and votes. */
-function undo(folder: string): void {
-  const db = new DatabaseSync(join(folder, 'cairn.db'));
-  const name = 'where interrupts were asked, and the votes on them';
-  const number = Number(db.prepare('SELECT number FROM migrations WHERE name = ?').get(name)?.number);
-  expect(db.prepare('PRAGMA user_version').get()?.user_version).toBe(number);
-  db.exec(`ALTER TABLE interrupts DROP COLUMN seq; ALTER TABLE interrupts DROP COLUMN votes;
-    DELETE FROM migrations WHERE number = ${number}; PRAGMA user_version = ${number - 1};`);
-  db.close();
-}
 
 it('finds the place of each question, and the votes on those that are open', async () => {
   const folder = fresh();
@@ -29,9 +19,50 @@ it('finds the place of each question, and the votes on those that are open', asy
   await store.log.append(creation(runB, { rows: [started(), row('node.started'), asked('i1')] }));
   const before = [await store.runIndex.interrupts(runA), await store.runIndex.interrupts(runB)];
   await store.close();
-  undo(folder);
+  undo(folder, 'where interrupts were asked, and the votes on them');
   const reopened = await open(folder);
   expect([await reopened.runIndex.interrupts(runA), await reopened.runIndex.interrupts(runB)]).toEqual(before);
   expect(await reopened.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
   await reopened.close();
+});
+
+it('finds what the runs below a run wait for, the tags of every run, and the questions of each tenant', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const ids = Array.from({ length: 9 }, (_, depth) => `run_${depth}` as RunId);
+  for (const [depth, runId] of ids.entries()) {
+    const create = { tenant: 't', contextId: context, originRunId: runId, parentRunId: ids[depth - 1] };
+    const rows = depth === 8 ? [started(), asked('i1', 'clarification')] : [started()];
+    await store.log.append(creation(runId, { create, rows }));
+  }
+  const picture = async ({ runIndex }: typeof store) => [
+    await runIndex.list({ tenant: 't', status: 'waiting-input', limit: 99 }),
+    await runIndex.list({ tenant: 't', status: 'waiting-input', tag: 'red', workflowId: 'wf', limit: 99 }),
+    await runIndex.pending({ tenant: 't', limit: 9 }),
+  ];
+  const before = await picture(store);
+  expect(before).toMatchObject([{ runs: { length: 9 } }, { runs: { length: 9 } }, { interrupts: { length: 1 } }]);
+  await store.close();
+  undo(folder, 'an index for every pair of list filters, and what child runs wait for');
+  const reopened = await open(folder);
+  expect(await picture(reopened)).toEqual(before);
+  expect(await reopened.runIndex.rebuild()).toEqual({ runs: 9, repaired: 0 });
+  await reopened.close();
+});
+
+it('is reported before each step, and only for a database that has something to migrate', async () => {
+  const folder = fresh();
+  const told: string[] = [];
+  const reporting = async () => {
+    const store = await openSqliteStore({ folder, onMigration: ({ number, of }) => told.push(`${number} of ${of}`) });
+    await store.close();
+  };
+  await reporting();
+  await reporting();
+  expect(told).toEqual([]);
+  undo(folder, 'what agents remember');
+  await reporting();
+  const count = Number(present(told.at(-1)).split(' of ')[1]);
+  expect(told).toEqual(Array.from({ length: told.length }, (_, i) => `${count - told.length + 1 + i} of ${count}`));
+  expect(told.length).toBeGreaterThan(1);
 });

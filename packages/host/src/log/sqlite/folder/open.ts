@@ -7,7 +7,7 @@ import type { ElapsedMs } from '../commit/group-commit.ts';
 import { corrupt, storeError } from '../errors.ts';
 import { assembleStore, type SqliteStore, type SqliteStorePorts } from '../store.ts';
 import { lockFolder } from './lock.ts';
-import { migrate } from './migrations.ts';
+import { type MigrateOptions, migrate } from './migrations.ts';
 
 export type { SqliteStore } from '../store.ts';
 
@@ -21,12 +21,19 @@ export interface SqliteStoreOptions {
   readonly onFault?: ListenerFault;
   /** A monotonic clock, used to detect a slow disk. By default no disk counts as slow. */
   readonly elapsedMs?: ElapsedMs;
+  /** Called before each migration of an existing database. */
+  readonly onMigration?: MigrateOptions['onMigration'];
 }
 
 /** The check reads the whole file. After a crash, only files up to this size are checked before the host serves. */
 const CHECKED_BYTES = 67_108_864;
 
-export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore({
+  folder,
+  onFault,
+  elapsedMs,
+  onMigration,
+}: SqliteStoreOptions): Promise<SqliteStore> {
   const file = join(folder, 'cairn.db');
   const marker = join(folder, 'cairn.running');
   let undo = (): void => {};
@@ -44,7 +51,7 @@ export async function openSqliteStore({ folder, onFault, elapsedMs }: SqliteStor
     db.exec('PRAGMA user_version'); // the first read of the file: fails for anything but a database
     if (crashed) check(db, file);
     if (crashed) makeLast(db);
-    migrate(db, file);
+    migrate(db, file, { onMigration });
     writeFileSync(marker, '');
     const closed: SqliteStorePorts['closed'] = (as) => {
       // A kept marker makes the next process treat the folder as crashed.
