@@ -7,7 +7,7 @@ import type { RunId, RunStatus } from '@cairn/protocol';
 import type { RunRecord } from '../ports/run-index.ts';
 import { isWaiting } from '../shown-status.ts';
 import { parseTexts } from './columns.ts';
-import { WAITING } from './folder/migrations.ts';
+import { WAITING } from './folder/list-indexes.ts';
 import { type Query, query, required } from './query.ts';
 
 type Listed = Pick<RunRecord, 'tenant' | 'workflowId' | 'tags'>;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { creation, row, started } from '../ports/samples.kit.ts';
 import { folders, open } from './folder/folders.kit.ts';
-import { migrate } from './folder/migrations.ts';
+import { migrate } from './folder/migrate.ts';
 import { pendingInterrupts } from './pending-interrupts.ts';
 import { RunList } from './run-list.ts';
 

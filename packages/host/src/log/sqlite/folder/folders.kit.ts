@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 import type { SqliteStore } from '../store.ts';
-import { migrate } from './migrations.ts';
+import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 
 /** Creates fresh folders and removes them after the suite. */

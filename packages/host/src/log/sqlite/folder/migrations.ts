@@ -1,28 +1,6 @@
-/** The database schema as numbered, forward-only migrations. A database from a newer program is rejected. */
-import { statSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
-import { TerminalError } from '@cairn/protocol';
-
-interface Migration {
-  readonly name: string;
-  readonly sql: string;
-}
-
-/** The condition of an index and of the queries that use it. Part of a migration: it never changes. */
-export const WAITING = "shown IN ('waiting-approval', 'waiting-input', 'waiting-external')";
-
-/** Lets a wait rise one level, from runs to their parents. */
-const RAISE_WAITS = `
-  UPDATE runs SET child_wait = (
-    SELECT child.shown FROM runs AS child INDEXED BY runs_waiting_children
-    WHERE child.parent = runs.id AND child.imported_at IS NULL AND child.${WAITING} ORDER BY child.key LIMIT 1
-  ) WHERE imported_at IS NULL AND id IN (
-    SELECT parent FROM runs INDEXED BY runs_waiting_children
-    WHERE parent IS NOT NULL AND imported_at IS NULL AND ${WAITING});
-`;
-
-/** Runs never nest deeper. */
-const RAISED_LEVELS = 8;
+/** The database schema as numbered, forward-only migrations. */
+import { listIndexes } from './list-indexes.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Migration n+1 is at index n. A released migration never changes.
@@ -34,7 +12,7 @@ const RAISED_LEVELS = 8;
  * microseconds of CPU a row, and 1.8 times the WAL (batches of 64 over 1,000 contexts). So a context is read by merging
  * its runs. Measured once each, on a shared machine: the WAL is a count, the CPU time is approximate.
  */
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   {
     name: 'log, index, queue and records',
     sql: `
@@ -251,91 +229,5 @@ const migrations: readonly Migration[] = [
       ) AS cast_ WHERE cast_.run = interrupts.run AND cast_.id = interrupts.id AND interrupts.open = 1;
     `,
   },
-  {
-    // `shown` is the status in lists: a running run whose child waits shows the wait. Tags repeat what lists filter by.
-    name: 'an index for every pair of list filters, and what child runs wait for',
-    sql: `
-      ALTER TABLE runs ADD COLUMN child_wait TEXT;
-      ALTER TABLE runs ADD COLUMN shown TEXT GENERATED ALWAYS AS
-        (CASE WHEN status = 'running' THEN coalesce(child_wait, 'running') ELSE status END) VIRTUAL;
-      CREATE INDEX runs_waiting_children ON runs (parent)
-        WHERE parent IS NOT NULL AND imported_at IS NULL AND ${WAITING};
-      ${RAISE_WAITS.repeat(RAISED_LEVELS)}
-      DROP INDEX runs_by_status;
-      DROP INDEX runs_adrift;
-      CREATE INDEX runs_by_shown ON runs (tenant, shown);
-      CREATE INDEX runs_by_workflow_shown ON runs (tenant, workflow, shown);
-
-      ALTER TABLE run_tags RENAME TO old_run_tags;
-      CREATE TABLE run_tags (
-        tenant TEXT NOT NULL,
-        tag TEXT NOT NULL,
-        run INTEGER NOT NULL,
-        workflow TEXT NOT NULL,
-        shown TEXT NOT NULL,
-        PRIMARY KEY (tenant, tag, run)
-      ) STRICT, WITHOUT ROWID;
-      INSERT INTO run_tags SELECT old.tenant, old.tag, old.run, runs.workflow, runs.shown
-        FROM old_run_tags AS old CROSS JOIN runs ON runs.key = old.run;
-      DROP TABLE old_run_tags;
-      CREATE INDEX run_tags_by_shown ON run_tags (tenant, tag, shown, run);
-      CREATE INDEX run_tags_by_workflow ON run_tags (tenant, tag, workflow, run);
-      CREATE INDEX run_tags_by_workflow_shown ON run_tags (tenant, tag, workflow, shown, run);
-
-      ALTER TABLE interrupts ADD COLUMN tenant TEXT;
-      UPDATE interrupts SET tenant = (SELECT tenant FROM runs WHERE key = interrupts.run AND imported_at IS NULL)
-        WHERE open = 1;
-      DROP INDEX interrupts_open;
-      CREATE INDEX interrupts_pending ON interrupts (tenant) WHERE open = 1 AND tenant IS NOT NULL;
-    `,
-  },
+  listIndexes,
 ];
-
-/** The schema version of a database. Rejects a database from a newer program. */
-export function checkVersion(db: DatabaseSync, file: string): number {
-  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version ?? 0);
-  if (version > migrations.length) {
-    throw new TerminalError('store_newer', {
-      message: `The database ${file} has version ${version}; this program knows versions up to ${migrations.length}.`,
-      hint: 'Start the newer program that wrote it, or restore a backup from before the upgrade.',
-      details: { version, known: migrations.length },
-    });
-  }
-  return version;
-}
-
-/** One migration of a database that has runs, before it begins. A large database may take a minute. */
-export interface MigrationNotice {
-  readonly number: number;
-  readonly of: number;
-  readonly name: string;
-  readonly bytes: number;
-}
-
-export interface MigrateOptions {
-  readonly onMigration?: ((notice: MigrationNotice) => void) | undefined;
-  /** Stops before the migration of this name, for tests with older databases. */
-  readonly before?: string | undefined;
-}
-
-/** Migrates a database to the current schema. Each migration and its ledger row commit in one transaction. */
-export function migrate(db: DatabaseSync, file: string, { onMigration, before }: MigrateOptions = {}): void {
-  const version = checkVersion(db, file);
-  for (const [place, { name, sql }] of migrations.entries()) {
-    if (name === before) return;
-    if (place < version) continue;
-    const number = place + 1;
-    if (version > 0) onMigration?.({ number, of: migrations.length, name, bytes: statSync(file).size });
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      db.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
-      db.exec(sql);
-      db.prepare('INSERT INTO migrations VALUES (?, ?)').run(number, name);
-      db.exec(`PRAGMA user_version = ${number}`);
-      db.exec('COMMIT');
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  }
-}

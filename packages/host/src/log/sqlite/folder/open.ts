@@ -7,7 +7,7 @@ import type { ElapsedMs } from '../commit/group-commit.ts';
 import { corrupt, storeError } from '../errors.ts';
 import { assembleStore, type SqliteStore, type SqliteStorePorts } from '../store.ts';
 import { lockFolder } from './lock.ts';
-import { type MigrateOptions, migrate } from './migrations.ts';
+import { type MigrateOptions, migrate } from './migrate.ts';
 
 export type { SqliteStore } from '../store.ts';
 

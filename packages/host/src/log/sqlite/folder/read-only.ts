@@ -8,7 +8,7 @@ import type { Row } from '../../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { query } from '../query.ts';
-import { checkVersion } from './migrations.ts';
+import { checkVersion } from './migrate.ts';
 
 /** A stored run, without its rows. */
 export interface KeptRun {
