@@ -8,6 +8,7 @@ import { present } from '../packages/host/test/kit/present.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
 import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
+import { fairnessCommands, fairnessWorkflows, neighbour } from './fairness-load.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
 import { treeCommands, treeWorkflows } from './tree-load.ts';
@@ -47,10 +48,10 @@ function hostCommands() {
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],
-        workflows: [...workflows, ...agentWorkflows, ...treeWorkflows],
+        workflows: [...workflows, ...agentWorkflows, ...treeWorkflows, ...fairnessWorkflows],
         config: {
           port: 0,
-          keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }],
+          keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
           tools: { allow: [benchTool.id] },
           limits: { maxNodeExecutions: 1_000_000, maxRunsPerTree: 100_000, maxOpenStreamsPerKey: 4_000 },
         },
@@ -103,6 +104,7 @@ function hostCommands() {
     },
 
     ...treeCommands(() => present(running), TENANT),
+    ...fairnessCommands(() => present(running).engine, TENANT),
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(present(running).engine, present(running).store, workflowId),

@@ -4,7 +4,7 @@ import { TerminalError } from '@cairn/protocol';
 import { cpuMs, serveCommands } from './child.ts';
 import { HttpConnection, type Reply, requestText } from './http-connection.ts';
 import { percentile } from './statistics.ts';
-import { machineMs } from './stream-pace.ts';
+import { machineMs, paced } from './stream-pace.ts';
 import { type Target, watchRun } from './watched-run.ts';
 
 interface RunLoad {
@@ -12,6 +12,21 @@ interface RunLoad {
   readonly workflowId: string;
   readonly concurrency: number;
   readonly count: number;
+}
+
+interface PacedRuns {
+  readonly target: Target;
+  readonly workflowId: string;
+  readonly count: number;
+  readonly everyMs: number;
+}
+
+/** Milliseconds from the request to its answer, and to the end of the run's stream. */
+export interface PacedResult {
+  readonly startP50: number;
+  readonly startP99: number;
+  readonly endP50: number;
+  readonly endMax: number;
 }
 
 export interface LoadResult {
@@ -54,6 +69,34 @@ const commands = {
     closedLoop(target, concurrency, count, async (connection) => {
       await createRun(connection, target, workflowId);
     }),
+
+  /** Starts a run at a steady pace, whatever the others take, and reads it to its end. */
+  pacedRuns: async ({ target, workflowId, count, everyMs }: PacedRuns): Promise<PacedResult> => {
+    const starts: number[] = [];
+    const ends: number[] = [];
+    const idle: HttpConnection[] = [];
+    const one = async () => {
+      const connection = idle.pop() ?? new HttpConnection(target.port);
+      const begin = performance.now();
+      const runId = await createRun(connection, target, workflowId);
+      starts.push(performance.now() - begin);
+      const path = `/v1/runs/${runId}/events?streamMode=debug`;
+      const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
+      expectStatus(await connection.send(request), 200, path);
+      ends.push(performance.now() - begin);
+      idle.push(connection);
+    };
+    const all: Promise<void>[] = [];
+    await paced(count, everyMs, () => void all.push(one()));
+    await Promise.all(all);
+    for (const connection of idle) connection.close();
+    return {
+      startP50: percentile(starts, 0.5),
+      startP99: percentile(starts, 0.99),
+      endP50: percentile(ends, 0.5),
+      endMax: Math.max(...ends),
+    };
+  },
 
   /** Repeats the same GET, one at a time. Returns the last body so that the caller can check it. */
   reads: async (load: { readonly target: Target; readonly path: string; readonly count: number }) => {

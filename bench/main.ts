@@ -8,6 +8,7 @@ import { present } from '../packages/host/test/kit/present.ts';
 import { agentGroup } from './agent-figures.ts';
 import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
+import { fairnessGroup } from './fairness-figures.ts';
 import { type FigureLine, figureLine } from './figure.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
@@ -24,6 +25,7 @@ const groups: readonly Group[] = [
   streamGroup,
   agentGroup,
   childrenGroup,
+  fairnessGroup,
 ];
 
 const help = `npm run bench [-- name...] [--quick] [--json]

@@ -46,7 +46,10 @@ export class LeaseWatch {
     if (append.rest !== undefined || append.rows.some((row) => isTerminalType(row.type))) held.owner = null;
   }
 
-  claimed(request: { readonly owner: string; readonly now: number; readonly until: number }, claims: readonly Claim[]) {
+  claimed(
+    request: { readonly owner: string; readonly now: number; readonly until: number },
+    claims: readonly Pick<Claim, 'runId' | 'fence'>[],
+  ) {
     for (const { runId, fence } of claims) {
       const held = this.#runs.get(runId) ?? { fence: 0, owner: null };
       this.#runs.set(runId, held);

@@ -21,6 +21,14 @@ export interface Clock {
   wakeAt(at: number, wake: () => void): () => void;
 }
 
+/** The event loop as the engine sees it: how long it has worked, and when others have had their turn. */
+export interface EventLoop {
+  /** A monotonic clock with any origin. */
+  elapsedMs(): number;
+  /** Calls `go` once timers and sockets that are ready have been served. */
+  nextTurn(go: () => void): void;
+}
+
 /** Timeouts for connections: keepalives, stalls, long polls. Setting the clock does not change them. */
 export interface Timers {
   /** Calls `wake` once after `ms` milliseconds; returns a function that cancels it. */

@@ -7,7 +7,7 @@ import { performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { type DestinationStream, destination, pino } from 'pino';
 import { operatorEvents } from '../engine/operator-events.ts';
-import type { Clock, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
+import type { Clock, EventLoop, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
 import type { RandomHex } from '../telemetry/trace-context.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 
@@ -41,6 +41,11 @@ export const systemTimers: Timers = {
 export const loopTime: LoopTime = () => nodePerformance.eventLoopUtilization();
 
 export const elapsedMs = (): number => nodePerformance.now();
+
+export const systemEventLoop: EventLoop = {
+  elapsedMs,
+  nextTurn: (go) => void setImmediate(go),
+};
 
 /** Random hex digits from a buffer that is filled for hundreds of calls at once. */
 export function randomHexSupply(): RandomHex {

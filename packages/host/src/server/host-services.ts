@@ -18,7 +18,7 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { sha256, systemClock, uniqueId } from './compose.ts';
+import { sha256, systemClock, systemEventLoop, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { HostExtension } from './host-extension.ts';
@@ -138,8 +138,9 @@ const discoveryOf = (config: HostConfig, { extension, workflows }: ServiceOption
 const engineOptions = ({
   hostId,
   limits,
-}: HostConfig): Pick<EngineOptions, 'clock' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
+}: HostConfig): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
   clock: systemClock,
+  eventLoop: systemEventLoop,
   uniqueId,
   sha256,
   owner: `${hostId}/${uniqueId()}`,

@@ -34,6 +34,8 @@ export interface Moment {
   readonly workflow: Workflow;
   readonly facts: readonly Fact[];
   readonly now: number;
+  /** Most rows of the append: enough to share a commit, few enough to yield the event loop to other runs. */
+  readonly maxRows: number;
   /** The lease is new: open calls belong to a previous holder and are handled first. */
   readonly takenOver: boolean;
   /**
@@ -47,12 +49,9 @@ export interface Moment {
   readonly broken: (error: unknown) => void;
 }
 
-/** Maximum rows per append: enough to share a commit, few enough to yield the event loop to other runs. */
-const MAX_ROWS = 256;
-
 /** Folds each row into the state, so the state is ahead of the log until the batch is durable. */
 export function compose(moment: Moment): Batch {
-  const { state, workflow } = moment;
+  const { state, workflow, maxRows } = moment;
   // Time in a run's log never goes backwards, even if the clock does.
   const now = Math.max(moment.now, state.now);
   const base = state.nextSeq;
@@ -72,7 +71,7 @@ export function compose(moment: Moment): Batch {
   let takeOver = moment.takenOver;
   // A call requested by this batch needs no second request.
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
-  while (rows.length < MAX_ROWS) {
+  while (rows.length < maxRows) {
     try {
       // Pending facts come before open calls: a node that has timed out gets no new attempt.
       const recovers = takeOver && nextFact(state) === undefined;
@@ -86,7 +85,7 @@ export function compose(moment: Moment): Batch {
       broken(error);
     }
   }
-  const isWhole = rows.length < MAX_ROWS;
+  const isWhole = rows.length < maxRows;
   const mayRest = moment.hasCheckedRelatives || state.attachedTo === null;
   const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {

@@ -53,7 +53,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     run: { tenant, contextId: context, originRunId: id, parentRunId: child?.askedBy.runId },
     isAloneInScope: request.isAloneInScope,
   });
-  mailbox.post(fact);
+  mailbox.post(fact, child === undefined ? 'start' : 'step');
   return done;
 }
 

@@ -27,7 +27,7 @@ import {
   newLease,
   nothingToWrite,
 } from './lease-state.ts';
-import type { MailboxPorts, Opening, RunCreation } from './mailbox-ports.ts';
+import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
 import { releaseLease } from './release-lease.ts';
 
 /** The run in memory, folded as far as this process has read or written its log. */
@@ -47,6 +47,7 @@ export interface Holder {
 const LINGER_MS = 1_000;
 
 export class HeldRun {
+  readonly tenant: string;
   readonly #runId: RunId;
   readonly #ports: MailboxPorts;
   readonly #holder: Holder;
@@ -65,6 +66,7 @@ export class HeldRun {
   readonly #alarm: Alarm;
 
   constructor(runId: RunId, opening: Opening, ports: MailboxPorts, holder: Holder) {
+    this.tenant = tenantOf(opening);
     this.#runId = runId;
     this.#ports = ports;
     this.#holder = holder;
@@ -163,6 +165,7 @@ export class HeldRun {
       workflow,
       facts,
       now: this.#ports.clock.now(),
+      maxRows: this.#ports.turns.maxRows,
       takenOver: lease.takenOver,
       hasCheckedRelatives: lease.hasCheckedRelatives && lease.fence !== null,
       underWay: (callId) => attempts.isUnderWay(callId),
@@ -177,13 +180,22 @@ export class HeldRun {
     batch: Batch,
     refused: (error: unknown) => Promise<Refused>,
   ): Promise<'acknowledged' | Refused> {
-    const { store } = this.#ports;
+    const { store, turns } = this.#ports;
     const relatives = this.#relatives.toTell(state);
     const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
-    return store.log.append(appendOf(this.#ports, request)).then(({ fence }) => {
-      this.appended(batch, fence);
-      return 'acknowledged';
-    }, refused);
+    const size = sizeOf(batch);
+    turns.composed(this.tenant, size);
+    return store.log.append(appendOf(this.#ports, request)).then(
+      ({ fence }) => {
+        turns.committed(this.tenant, size);
+        this.appended(batch, fence);
+        return 'acknowledged';
+      },
+      (error: unknown) => {
+        turns.committed(this.tenant, size);
+        return refused(error);
+      },
+    );
   }
 
   /** Returns the fence of an append whose response was lost, or null if it did not take place. */
@@ -206,10 +218,13 @@ export class HeldRun {
   committed({ state, attempts }: LoadedRun, batch: Batch, isClosing: boolean): void {
     attempts.keepOnly(state.calls);
     this.#committedAt = this.#ports.clock.now();
-    this.#relatives.tell(state, this.#ports.tellRelatives);
+    this.#relatives.tell(state, this.#tellRelatives);
     // If a lease was claimed meanwhile, `recover` handles the calls requested under the old one.
     if (!isClosing && this.#lease.claimed === null) attempts.startOf(batch, state);
   }
+
+  readonly #tellRelatives = (state: RunState, relatives: readonly RunId[]): void =>
+    this.#ports.tellRelatives(this.tenant, state, relatives);
 
   saveCheckpoint({ state }: LoadedRun): void {
     this.#checkpoints.saveWhenDue(state, this.#lease.fence === null);
@@ -262,4 +277,11 @@ export class HeldRun {
   silence(): void {
     this.#alarm.set(null);
   }
+}
+
+/** Characters of a batch's rows. */
+function sizeOf({ rows }: Batch): number {
+  let size = 0;
+  for (const { payload, task } of rows) size += payload.length + (task?.length ?? 0);
+  return size;
 }

@@ -7,6 +7,7 @@ import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';
+import type { Turns } from './turns.ts';
 
 export interface MailboxPorts {
   readonly store: Pick<Store, 'log' | 'queue'>;
@@ -17,9 +18,10 @@ export interface MailboxPorts {
   readonly owner: string;
   readonly leaseMs: number;
   readonly report: Report;
+  readonly turns: Turns;
   readonly redactor: Redactor | null;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
-  readonly tellRelatives: (state: RunState, relatives: readonly RunId[]) => void;
+  readonly tellRelatives: (tenant: string, state: RunState, relatives: readonly RunId[]) => void;
   readonly isUnwanted: IsUnwanted;
   /** Asks the scheduler to wake a released run at this time. */
   readonly wakeBy: (at: number) => void;
@@ -37,7 +39,12 @@ export interface RunCreation {
 }
 
 /** A mailbox opens for a new run, for a run with a claimed lease, or for a resting run. */
-export type Opening = RunCreation | { readonly kind: 'claimed'; readonly fence: number } | { readonly kind: 'resting' };
+export type Opening =
+  | RunCreation
+  | { readonly kind: 'claimed'; readonly tenant: string; readonly fence: number }
+  | { readonly kind: 'resting'; readonly tenant: string };
+
+export const tenantOf = (opening: Opening): string => (opening.kind === 'create' ? opening.run.tenant : opening.tenant);
 
 /** Rejects callers because another node holds the run. */
 export const leaseGone = (runId: RunId) =>

@@ -12,6 +12,8 @@ import { Backoff } from './backoff.ts';
 import { HeldRun, type LoadedRun } from './held-run.ts';
 import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
 import { Readers } from './readers.ts';
+import type { Waiter } from './turn-ring.ts';
+import type { Urgency } from './turns.ts';
 
 /** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
 type Written = 'acknowledged' | 'found' | 'not';
@@ -23,6 +25,10 @@ export class Mailbox {
   readonly #ports: MailboxPorts;
   readonly #held: HeldRun;
   #facts: Fact[] = [];
+  /** The most urgent of them. */
+  #urgency: Urgency = 'step';
+  /** Set while the mailbox waits for its turn. Its state is durable then. */
+  #waiter: Waiter | null = null;
   readonly #readers = new Readers();
   readonly #backoff: Backoff;
   #isBusy = false;
@@ -41,12 +47,16 @@ export class Mailbox {
     if (opening.kind === 'claimed') this.adopt(opening.fence);
   }
 
-  post(fact: Fact): void {
+  post(fact: Fact, urgency: Urgency = 'step'): void {
     if (this.#isClosed) {
       fact.refused(stopped(this.runId));
       return;
     }
     this.#facts.push(fact);
+    if (urgency !== 'step') {
+      this.#urgency = urgency;
+      if (this.#waiter !== null) this.#ports.turns.hurry(this.#waiter);
+    }
     this.nudge();
   }
 
@@ -54,7 +64,7 @@ export class Mailbox {
   read<T>(look: (state: RunState) => T): Promise<T> {
     const seen = this.#readers.add(look);
     const { loaded, isStale } = this.#held;
-    if (!this.#isBusy && loaded !== null && !isStale) this.#readers.serve(loaded.state);
+    if ((!this.#isBusy || this.#waiter !== null) && loaded !== null && !isStale) this.#readers.serve(loaded.state);
     else this.nudge();
     return seen;
   }
@@ -93,8 +103,15 @@ export class Mailbox {
   /** A single async function: a second one would cost every step of every run two promises. */
   async #step(): Promise<void> {
     const held = this.#held;
+    const { turns } = this.#ports;
     try {
       while (!this.#isClosed) {
+        this.#waiter = turns.take(held.tenant, this.#urgency);
+        if (this.#waiter !== null) {
+          await this.#waiter.turn;
+          this.#waiter = null;
+          if (this.#isClosed) return;
+        }
         const run = held.loaded;
         if (run === null || held.needsRefresh(run)) {
           try {
@@ -105,6 +122,7 @@ export class Mailbox {
           continue;
         }
         this.#readers.serve(run.state);
+        this.#urgency = 'step';
         const batch = held.compose(run, this.#facts.splice(0));
         if (batch.rows.length === 0) {
           for (const fact of batch.facts) fact.recorded(run.state);

@@ -1,5 +1,6 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
 import { isCairnError, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import type { Claim } from '../../log/ports/queue.ts';
 import { awaited } from '../core/facts.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type {
@@ -31,11 +32,12 @@ import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxPorts, Opening } from './mailbox-ports.ts';
-import { type NoticePorts, notifyRelatives } from './notify-relatives.ts';
+import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { releaseLease } from './release-lease.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
+import { Turns, type Urgency } from './turns.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
@@ -74,7 +76,7 @@ class Runtime implements Engine {
       leaseMs,
       report,
       held: () => this.#mailboxes.size,
-      adopt: (run, fence) => this.#adopt(run, fence),
+      adopt: (claim) => this.#adopt(claim),
     });
     this.#unfollow = store.log.follow((commit) => {
       const last = commit.rows.at(-1);
@@ -97,11 +99,13 @@ class Runtime implements Engine {
   }
 
   #mailboxPorts(leaseMs: number): MailboxPorts {
-    const { store, clock, sha256, owner, report, steps, performers = [] } = this.#options;
+    const { store, clock, sha256, owner, report, steps, performers = [], eventLoop = null } = this.#options;
     const notices: NoticePorts = {
       report,
-      write: (id, propose) =>
-        this.#command(() => this.#write(id, { propose, look: () => ({}), idempotency: undefined, isPositioned: true })),
+      write: (run, propose) => {
+        const notice = { propose, look: () => ({}), idempotency: undefined, isPositioned: true };
+        return this.#command(() => this.#write(run, notice, 'step'));
+      },
     };
     return {
       store,
@@ -110,13 +114,14 @@ class Runtime implements Engine {
       owner,
       leaseMs,
       report,
+      turns: new Turns(eventLoop),
       redactor: this.#redactor,
       loader: this.#loader,
       performers: new Map(
         [...steps, ...performers, this.#childPerformer()].map((performer) => [performer.typeId, performer]),
       ),
-      tellRelatives: (state, relatives) => {
-        if (!this.#closed) notifyRelatives(notices, state, relatives);
+      tellRelatives: (tenant, state, relatives) => {
+        if (!this.#closed) notifyRelatives(notices, { tenant, state }, relatives);
       },
       isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
@@ -173,13 +178,10 @@ class Runtime implements Engine {
     return this.#send(request, () => resumeCommand(this.#withReason(request)));
   }
 
-  #send<Answer extends object>(
-    { tenant, runId: id }: { readonly tenant: string; readonly runId: RunId },
-    command: () => Command<Answer>,
-  ): Promise<Answer> {
+  #send<Answer extends object>({ tenant, runId }: RunOfTenant, command: () => Command<Answer>): Promise<Answer> {
     return this.#command(async () => {
-      await this.#ofTenant(tenant, id);
-      return this.#write(id, command());
+      await this.#ofTenant(tenant, runId);
+      return this.#write({ tenant, runId }, command(), 'command');
     });
   }
 
@@ -233,12 +235,16 @@ class Runtime implements Engine {
   }
 
   /** Writes a command's fact: through the local mailbox, or without the lease if another node holds the run. */
-  async #write<Answer extends object>(id: RunId, command: Command<Answer>): Promise<Answer> {
+  async #write<Answer extends object>(
+    { tenant, runId: id }: RunOfTenant,
+    command: Command<Answer>,
+    urgency: Urgency,
+  ): Promise<Answer> {
     const { store, clock } = this.#options;
     const record = recordFor(command.idempotency, clock);
     const { fact, done } = awaited(command.propose, command.look, record);
-    const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting' });
-    mailbox.post(fact);
+    const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting', tenant });
+    mailbox.post(fact, urgency);
     try {
       return await done;
     } catch (error) {
@@ -266,14 +272,14 @@ class Runtime implements Engine {
     return mailbox;
   }
 
-  #adopt(id: RunId, fence: number): void {
+  #adopt({ runId: id, tenant, fence }: Claim): void {
     if (this.#closed) {
       // Claimed while the engine was closing: release it at once.
       this.#commands.add(releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
       return;
     }
     const mailbox = this.#mailboxes.get(id);
-    if (mailbox === undefined) this.#open(id, { kind: 'claimed', fence });
+    if (mailbox === undefined) this.#open(id, { kind: 'claimed', tenant, fence });
     else mailbox.adopt(fence);
   }
 

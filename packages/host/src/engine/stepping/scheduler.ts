@@ -1,7 +1,7 @@
 /**
  * Claims runs that are due or were abandoned. Each node has one claim loop, armed for the next time a run may be due.
  */
-import type { RunId } from '@cairn/protocol';
+import type { Claim } from '../../log/ports/queue.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { Clock, Report } from '../ports.ts';
 
@@ -13,7 +13,7 @@ export interface SchedulerPorts {
   readonly report: Report;
   /** Number of runs held here. While it is above 0, the scheduler renews the session. */
   readonly held: () => number;
-  readonly adopt: (runId: RunId, fence: number) => void;
+  readonly adopt: (claim: Claim) => void;
 }
 
 const CLAIM_LIMIT = 64;
@@ -86,7 +86,7 @@ export class Scheduler {
           break;
         }
         const claims = await store.queue.claim({ owner, now, until: now + leaseMs, limit: CLAIM_LIMIT });
-        for (const { runId, fence } of claims) this.#ports.adopt(runId, fence);
+        for (const claim of claims) this.#ports.adopt(claim);
         // Due but not claimable: the clock jumped, or another node was faster. The next poll tries again.
         if (claims.length === 0) break;
       }

@@ -12,7 +12,8 @@ export const inMemoryQueue = (tables: Tables): Queue => ({
     tables.extendSession(owner, until);
     return claimable.map((run) => {
       run.head = claimed(run.head, owner);
-      return { runId: run.head.record.runId, fence: run.head.fence };
+      const { runId, tenant } = run.head.record;
+      return { runId, tenant, fence: run.head.fence };
     });
   },
   renew: async ({ owner, until }) => {

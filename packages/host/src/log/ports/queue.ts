@@ -20,6 +20,7 @@ export interface Queue {
 
 export interface Claim {
   readonly runId: RunId;
+  readonly tenant: string;
   readonly fence: number;
 }
 

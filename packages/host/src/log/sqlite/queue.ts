@@ -48,7 +48,7 @@ export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): 
   function lease(runId: RunId, owner: string): Claim {
     const entry = required(heads.get(runId) ?? undefined, 'claimed-run-exists');
     heads.set(entry, claimed(entry.head, owner));
-    return { runId, fence: entry.head.fence };
+    return { runId, tenant: entry.head.record.tenant, fence: entry.head.fence };
   }
 
   return {

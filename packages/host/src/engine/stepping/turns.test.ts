@@ -1,0 +1,143 @@
+/** Turns are counted on an event loop that the test drives: each piece of work takes as long as the test says. */
+import { expect, test } from 'vitest';
+import type { EventLoop } from '../ports.ts';
+import { Turns, type Urgency } from './turns.ts';
+
+function world() {
+  let now = 0;
+  const later: (() => void)[] = [];
+  const loop: EventLoop = { elapsedMs: () => now, nextTurn: (go) => void later.push(go) };
+  const turns = new Turns(loop);
+  const order: string[] = [];
+  let loopTurns = 0;
+  /** Works for some time once its turn has come, and notes it. */
+  const work = async (tenant: string, { name = tenant, ms = 0.4, urgency = 'step' as Urgency } = {}) => {
+    const waiter = turns.take(tenant, urgency);
+    if (waiter !== null) await waiter.turn;
+    order.push(name);
+    now += ms;
+  };
+  return {
+    turns,
+    order,
+    work,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    /** Lets the loop turn until nobody waits. Returns the longest time between two turns of the loop. */
+    async run(): Promise<number> {
+      let longest = 0;
+      for (let go = later.shift(); go !== undefined; go = later.shift()) {
+        const begun = now;
+        go();
+        await new Promise((resolve) => setImmediate(resolve));
+        longest = Math.max(longest, now - begun);
+        loopTurns += 1;
+      }
+      return longest;
+    },
+    loopTurns: () => loopTurns,
+  };
+}
+
+const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+test('a run that nobody competes with never waits', () => {
+  const { turns } = world();
+  expect(turns.take('a', 'step')).toBeNull();
+  expect(turns.take('a', 'step')).toBeNull();
+});
+
+test('a run of another tenant goes before the rest of a long line', async () => {
+  const { work, order, run, pass } = world();
+  void work('a', { ms: 20 });
+  for (const n of times(1_000)) void work('a', { name: `a${n}` });
+  pass(1);
+  void work('b');
+  await run();
+  expect(order.indexOf('b')).toBeLessThanOrEqual(3);
+  expect(order.length).toBe(1_002);
+});
+
+test('turns alternate between tenants, and keep the order of arrival within each', async () => {
+  const { work, order, run } = world();
+  void work('a', { name: 'first', ms: 20 });
+  for (const tenant of ['a', 'b', 'c']) for (const n of times(3)) void work(tenant, { name: `${tenant}${n}` });
+  await run();
+  expect(order.slice(1)).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2']);
+});
+
+test('the event loop turns while a line of runs is served', async () => {
+  const { work, run, loopTurns } = world();
+  for (const _ of times(500)) void work('a', { ms: 1 });
+  expect(await run()).toBeLessThanOrEqual(9);
+  expect(loopTurns()).toBeGreaterThan(50);
+});
+
+test('slices are shorter while tenants share the host', async () => {
+  const { work, run } = world();
+  void work('a', { ms: 20 });
+  for (const _ of times(200)) for (const tenant of ['a', 'b']) void work(tenant, { ms: 0.25 });
+  await run();
+  for (const _ of times(200)) for (const tenant of ['a', 'b']) void work(tenant, { ms: 0.25 });
+  expect(await run()).toBeLessThanOrEqual(1.5);
+});
+
+test('a command goes at once although others wait', async () => {
+  const { work, order, run } = world();
+  void work('a', { ms: 8 });
+  for (const n of times(10)) void work('a', { name: `a${n}` });
+  void work('b', { name: 'cancel', urgency: 'command' });
+  expect(order).toEqual(['a', 'cancel']);
+  await run();
+});
+
+test('waiting callers and steps alternate, commands before starts, so that neither side starves', async () => {
+  const { work, order, run } = world();
+  void work('a', { name: 'first', ms: 30 });
+  for (const n of times(3)) void work('a', { name: `step${n}` });
+  for (const n of times(3)) void work('a', { name: `start${n}`, urgency: 'start' });
+  for (const n of times(3)) void work('a', { name: `answer${n}`, urgency: 'command' });
+  await run();
+  const expected = ['answer0', 'step0', 'answer1', 'step1', 'answer2', 'step2', 'start0', 'start1', 'start2'];
+  expect(order.slice(1)).toEqual(expected);
+});
+
+test('a waiting run whose caller appears goes first, once', async () => {
+  const { turns, work, order, run } = world();
+  void work('a', { name: 'first', ms: 20 });
+  for (const n of times(5)) void work('a', { name: `a${n}` });
+  const hurried = turns.take('a', 'step');
+  void hurried?.turn.then(() => order.push('hurried'));
+  if (hurried !== null) turns.hurry(hurried);
+  await run();
+  expect(order).toEqual(['first', 'hurried', 'a0', 'a1', 'a2', 'a3', 'a4']);
+});
+
+test('a tenant with too much uncommitted waits for its commit, and nobody else does', async () => {
+  const { turns, work, order, run } = world();
+  turns.composed('a', 600_000);
+  void work('a');
+  void work('b');
+  await run();
+  expect(order).toEqual(['b']);
+  turns.committed('a', 600_000);
+  await run();
+  expect(order).toEqual(['b', 'a']);
+});
+
+test('appends are smaller while tenants share the host', async () => {
+  const { turns, work, run, pass } = world();
+  void work('a');
+  const alone = turns.maxRows;
+  void work('b', { urgency: 'command' });
+  await run();
+  void work('a');
+  expect(turns.maxRows).toBeLessThan(alone);
+  await run();
+  pass(5_000);
+  void work('a');
+  await run();
+  void work('a');
+  expect(turns.maxRows).toBe(alone);
+});

@@ -1,0 +1,159 @@
+/**
+ * Decides which run steps next. Turns go round-robin over tenants, then in order of arrival, in slices that end before
+ * other work of the event loop is late. While nobody waits, a turn costs one look at the clock.
+ */
+import type { EventLoop } from '../ports.ts';
+import { TurnRing, Waiter } from './turn-ring.ts';
+
+/**
+ * How long turns are given before the event loop gets to timers and sockets: while one tenant is at work, and while
+ * several are. Shorter slices cost throughput, because they leave fewer rows for each transaction.
+ */
+const SLICE_MS = 8;
+const SHARED_SLICE_MS = 1;
+
+/** Time after a slice in which a command may still go on at once, if no other one waits. */
+const COMMAND_MS = 2;
+
+/** The host counts as shared for this long after two tenants took turns. */
+const SHARED_FOR_MS = 1_000;
+
+/** Characters of a tenant's rows that wait for their commit. Above it, its other runs wait before they compose. */
+const MAX_UNCOMMITTED = 524_288;
+
+/** Most rows of one append. Fewer on a shared host, because nobody else steps while they are composed. */
+const MAX_ROWS = 256;
+const MAX_SHARED_ROWS = 64;
+
+/** A caller waits for a `command` and for a `start`. Nobody waits for a `step`. */
+export type Urgency = 'command' | 'start' | 'step';
+
+export class Turns {
+  readonly #loop: EventLoop | null;
+  readonly #rings = { command: new TurnRing(), start: new TurnRing(), step: new TurnRing() };
+  readonly #uncommitted = new Map<string, number>();
+  #waiting = 0;
+  #waitingCallers = 0;
+  #sliceEnd = Number.NEGATIVE_INFINITY;
+  #isShared = false;
+  /** The event loop will call back for the next slice. */
+  #isArmed = false;
+  #isGiving = false;
+  /** The last turn went to a caller. One of nobody's is next, so that callers do not starve steps. */
+  #wasCaller = false;
+  #lastTenant: string | null = null;
+  #sharedUntil = Number.NEGATIVE_INFINITY;
+
+  /** Without an event loop, nobody waits. */
+  constructor(loop: EventLoop | null) {
+    this.#loop = loop;
+  }
+
+  get maxRows(): number {
+    return this.#isShared ? MAX_SHARED_ROWS : MAX_ROWS;
+  }
+
+  /** Takes a turn. Returns null if it has come already. */
+  take(tenant: string, urgency: Urgency): Waiter | null {
+    const loop = this.#loop;
+    if (loop === null) return null;
+    const now = loop.elapsedMs();
+    if (!this.#isArmed) this.#beginSlice(loop, now);
+    if (this.#isNow(tenant, urgency, now)) {
+      this.#took(tenant, now);
+      return null;
+    }
+    const waiter = new Waiter(tenant);
+    this.#waiting += 1;
+    this.#add(waiter, urgency);
+    return waiter;
+  }
+
+  /** A caller now waits for what this waiter will do. */
+  hurry(waiter: Waiter): void {
+    if (!waiter.hasTurn && !waiter.isCaller) this.#add(waiter, 'command');
+  }
+
+  /** Counts rows that wait for their commit. */
+  composed(tenant: string, size: number): void {
+    if (this.#loop !== null) this.#uncommitted.set(tenant, this.#uncommittedOf(tenant) + size);
+  }
+
+  /** The commit of these rows succeeded or failed. */
+  committed(tenant: string, size: number): void {
+    if (this.#loop === null) return;
+    const left = this.#uncommittedOf(tenant) - size;
+    if (left > 0) this.#uncommitted.set(tenant, left);
+    else this.#uncommitted.delete(tenant);
+    if (this.#waiting === 0 || this.#isGiving) return;
+    if (!this.#isArmed) this.#beginSlice(this.#loop, this.#loop.elapsedMs());
+    this.#giveNext();
+  }
+
+  #isNow(tenant: string, urgency: Urgency, now: number): boolean {
+    if (urgency !== 'step') return this.#waitingCallers === 0 && now < this.#sliceEnd + COMMAND_MS;
+    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayGoOn(tenant);
+  }
+
+  #add(waiter: Waiter, urgency: Urgency): void {
+    this.#rings[urgency].add(waiter);
+    if (urgency === 'step') return;
+    waiter.isCaller = true;
+    this.#waitingCallers += 1;
+  }
+
+  #beginSlice(loop: EventLoop, now: number): void {
+    this.#isShared = now < this.#sharedUntil;
+    this.#sliceEnd = now + (this.#isShared ? SHARED_SLICE_MS : SLICE_MS);
+    this.#isArmed = true;
+    loop.nextTurn(this.#nextSlice);
+  }
+
+  readonly #nextSlice = (): void => {
+    this.#isArmed = false;
+    const loop = this.#loop;
+    const waiter = this.#waiting === 0 ? null : this.#pick();
+    // If every waiter's tenant waits for a commit, the commit begins the next slice.
+    if (loop === null || waiter === null) return;
+    this.#beginSlice(loop, loop.elapsedMs());
+    this.#give(waiter);
+  };
+
+  /** Gives one turn after the other: each has composed its rows before the next is given. */
+  readonly #giveNext = (): void => {
+    this.#isGiving = false;
+    const isOver = this.#loop === null || this.#loop.elapsedMs() >= this.#sliceEnd;
+    const waiter = isOver || this.#waiting === 0 ? null : this.#pick();
+    if (waiter !== null) this.#give(waiter);
+  };
+
+  #give(waiter: Waiter): void {
+    this.#isGiving = true;
+    this.#waiting -= 1;
+    if (waiter.isCaller) this.#waitingCallers -= 1;
+    this.#wasCaller = waiter.isCaller;
+    this.#took(waiter.tenant, this.#loop?.elapsedMs() ?? 0);
+    waiter.give();
+    // The waiter's own reaction to the promise is older, so it runs first.
+    waiter.turn.then(this.#giveNext);
+  }
+
+  #pick(): Waiter | null {
+    const { command, start, step } = this.#rings;
+    const always = () => true;
+    const stepping = () => step.next(this.#mayGoOn);
+    if (this.#wasCaller) return stepping() ?? command.next(always) ?? start.next(always);
+    return command.next(always) ?? start.next(always) ?? stepping();
+  }
+
+  readonly #mayGoOn = (tenant: string): boolean => this.#uncommittedOf(tenant) < MAX_UNCOMMITTED;
+
+  #uncommittedOf(tenant: string): number {
+    return this.#uncommitted.get(tenant) ?? 0;
+  }
+
+  #took(tenant: string, now: number): void {
+    if (this.#lastTenant !== null && this.#lastTenant !== tenant) this.#sharedUntil = now + SHARED_FOR_MS;
+    this.#lastTenant = tenant;
+  }
+}
