@@ -134,7 +134,11 @@ class Newcomer {
 
   /** Runs a serving verb in its own process until the page is done. The page shows the default port. */
   async #serve(args: readonly string[]): Promise<Outcome> {
-    const env = { PATH: process.env.PATH ?? '', CAIRN_PORT: '0', CAIRN_KEY: 'a-key-for-this-page-only' };
+    const env = {
+      PATH: process.env.PATH ?? '',
+      CAIRN_PORT: '0',
+      CAIRN_KEY: 'a-key-for-this-page-only-of-128-bits-or-more',
+    };
     const host = spawn(process.execPath, [bin, ...args], { cwd: this.#cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#hosts.push(host);
     let out = '';

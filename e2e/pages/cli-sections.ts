@@ -260,6 +260,12 @@ const withoutHost: readonly Section[] = [
     steps: [{ command: 'cairn doctor --data .cairn' }, { command: 'cairn doctor --data look --rebuild' }],
   },
   {
+    verb: 'key',
+    prose:
+      'Prints a new random key of 256 bits on stdout, and its hash for `keys` in `cairn.json` on stderr. Use one also as a secret of the configuration or as `masterKey`. A host that others can reach [refuses keys and secrets that can be guessed](security.md#keys).',
+    steps: [{ command: 'cairn key' }, { command: 'cairn key --json' }],
+  },
+  {
     verb: 'completion',
     prose:
       'Prints a completion script for your shell. Add `eval "$(cairn completion bash)"` to `~/.bashrc`, the same for zsh, or run `cairn completion fish | source`.',

@@ -23,6 +23,8 @@ export class Normaliser {
       .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4700')
       .replace(/cairn_dev_[\w-]{32}/g, 'cairn_dev_0123456789abcdefghijklmnopqrstuv')
       .replace(/"publicKey":"[\w-]{43}"/g, '"publicKey":"dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM"')
+      .replace(/^[\w-]{43}$/gm, 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM')
+      .replace(/"key":"[\w-]{43}"/g, '"key":"dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM"')
       .replace(/\b\d+ bytes/g, '4321 bytes')
       .replace(/events: \d+/g, 'events: 80')
       .replace(/v\d+\.\d+\.\d+/g, 'v24.0.0')

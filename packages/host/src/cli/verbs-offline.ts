@@ -4,6 +4,7 @@ import { completionScript, type Shell, shells } from './completion.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { ExportFlags } from './export.ts';
 import type { ImportFlags } from './import.ts';
+import type { KeyFlags } from './key.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, withExamples } from './verb.ts';
 import type { VerifyFlags } from './verify.ts';
@@ -13,6 +14,7 @@ export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   addVerify(cairn, terminal);
   addBundles(cairn, terminal);
   addDoctor(cairn, terminal);
+  addKey(cairn, terminal);
   const completion = cairn
     .command('completion')
     .description('print a completion script for your shell')
@@ -78,5 +80,19 @@ function addDoctor(cairn: Command, terminal: Terminal): void {
     doctor,
     ['cairn doctor', 'check the configuration and the data folder here'],
     ['cairn doctor --data ./data --rebuild', 'repair a damaged index'],
+  );
+}
+
+function addKey(cairn: Command, terminal: Terminal): void {
+  const key = cairn
+    .command('key')
+    .description('print a new random key of 256 bits, for a caller or as a secret')
+    .option('--json', 'print JSON')
+    .action((flags: KeyFlags) => exitWith(terminal, async () => (await import('./key.ts')).makeKey(terminal, flags)));
+  withExamples(
+    key,
+    ['cairn key', 'the key on stdout, its hash for cairn.json on stderr'],
+    ['export CAIRN_KEY=$(cairn key)', 'for { "keyEnv": "CAIRN_KEY" } in cairn.json'],
+    ['(umask 077 && cairn key > master.key)', 'for { "masterKey": { "file": "master.key" } }'],
   );
 }

@@ -19,6 +19,7 @@ export const operatorEvents = {
   'idempotency.record_failed': 'The response of an idempotent request could not be recorded.',
   'idempotency.expire_failed': 'Old idempotency records could not be removed.',
   'config.unused_keys': 'The configuration has keys that this version does not use.',
+  'config.weak_secret': 'A key or secret can be guessed. A host that others can reach refuses it.',
   'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',
   'jwks.recovered': 'The key set of the token issuer can be fetched again.',
   'webhook.read_failed': 'The log could not be read for a subscription. The host tries again.',

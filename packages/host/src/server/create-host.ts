@@ -78,6 +78,9 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
   const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);
   reportUnusedKeys(config, report);
+  for (const { place, bits } of config.weakSecrets) {
+    report({ level: 'warn', event: 'config.weak_secret', facts: { place, bits, refused: false } });
+  }
   const found = await foundWorkflows(config, options.workflows ?? []);
   const opened: Closable[] = [];
   try {

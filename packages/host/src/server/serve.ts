@@ -2,6 +2,7 @@
 import { TerminalError } from '@cairn/protocol';
 import { LiveFeed } from '../log/feed/feed.ts';
 import { thrownCode } from '../thrown-code.ts';
+import { addressMatcher } from './access/addresses.ts';
 import { createGate } from './access/gate.ts';
 import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
@@ -9,6 +10,7 @@ import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import type { HostServices } from './host-services.ts';
 import { createServer, type Server } from './http/http.ts';
+import { type HttpServerOptions, safetyHeaders } from './http/http-server.ts';
 import { streamPace } from './streams/stream-pace.ts';
 import { hostVersion } from './version.ts';
 
@@ -35,6 +37,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
       hostId: config.hostId,
       version: hostVersion(),
+      httpServer: httpServerOptions(config),
     },
   );
   let url = '';
@@ -44,6 +47,17 @@ export async function serve(config: HostConfig, services: HostServices): Promise
   url = `http://${reachableName(config.bind)}:${port}`;
   return { url, http };
 }
+
+const httpServerOptions = ({ limits, trustedProxies, publicUrl }: HostConfig): HttpServerOptions => ({
+  connections: {
+    maxConnections: limits.maxConnections,
+    maxConnectionsPerAddress: limits.maxConnectionsPerAddress,
+    isTrustedProxy: addressMatcher(trustedProxies),
+  },
+  hasProxies: trustedProxies.length > 0,
+  elapsedMs,
+  headers: safetyHeaders(publicUrl),
+});
 
 /** A name under which this machine reaches the bound address; "all addresses" is not one. */
 function reachableName(bind: string): string {

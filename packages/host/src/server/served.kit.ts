@@ -18,6 +18,7 @@ import { LiveFeed } from '../log/feed/feed.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import { startTelemetry } from '../telemetry/telemetry.ts';
+import { addressMatcher } from './access/addresses.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
 import { createGate } from './access/gate.ts';
 import type { AccessLimits } from './access/limits.ts';
@@ -30,7 +31,9 @@ import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
 import { noExtension } from './host-extension.ts';
+import type { ConnectionLimits } from './http/connection-limits.ts';
 import { createServer, type Server } from './http/http.ts';
+import { safetyHeaders } from './http/http-server.ts';
 import type { Route } from './http/routes.ts';
 import { ManualTimers } from './manual-timers.kit.ts';
 import { hostSecret } from './secrets/host-secret.ts';
@@ -89,6 +92,8 @@ export interface ServedOptions {
   readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  readonly connections?: Partial<Pick<ConnectionLimits, 'maxConnections' | 'maxConnectionsPerAddress'>>;
   readonly limits?: Partial<AccessLimits>;
   /** Replaces the manual timers. */
   readonly timers?: Timers;
@@ -209,7 +214,21 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       }),
       baseUrl: () => options.publicUrl ?? url,
     },
-    { maxRequestBodyBytes: limits.maxRequestBodyBytes, hostId: 'test', version: '1.2.3' },
+    {
+      maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      ...host,
+      httpServer: {
+        connections: {
+          maxConnections: 10_000,
+          maxConnectionsPerAddress: 10_000,
+          ...options.connections,
+          isTrustedProxy: addressMatcher(options.trustedProxies ?? []),
+        },
+        hasProxies: options.trustedProxies !== undefined,
+        elapsedMs,
+        headers: safetyHeaders(options.publicUrl),
+      },
+    },
   );
   const port = await server.listen(0, '127.0.0.1');
   const url = `http://127.0.0.1:${port}`;

@@ -1,6 +1,8 @@
 /** Callers and their permissions: scopes, and the access keys of the configuration, stored only as hashes. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
+import type { Report } from '../../engine/ports.ts';
+import { keyBits, MIN_KEY_BITS } from './key-strength.ts';
 
 /** The scopes a key can hold. */
 export const scopes = [
@@ -48,20 +50,53 @@ export interface AccessKey {
   readonly principal?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
   readonly toolScopes?: readonly string[] | undefined;
+  /** The configuration has only the hash, so the strength of the key is unknown until somebody sends it. */
+  readonly isOnlyHash?: boolean | undefined;
+}
+
+export interface KeyRingPorts {
+  /** Whether others can reach the host. It then accepts no weak key. */
+  readonly isReachable: boolean;
+  readonly report: Report;
 }
 
 export const keyHash = (key: string): string => hash('sha256', key, 'hex');
 
+interface RingEntry {
+  readonly digest: Buffer;
+  readonly caller: Caller;
+  readonly place: string;
+  /** Undefined until the key is known. */
+  isWeak: boolean | undefined;
+}
+
 /** Returns the caller that owns a key, or null. */
-export function createKeyRing(keys: readonly AccessKey[]): (key: string) => Caller | null {
-  const ring = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: keyCaller(key) }));
+export function createKeyRing(keys: readonly AccessKey[], ports: KeyRingPorts): (key: string) => Caller | null {
+  const ring = keys.map(
+    (key, i): RingEntry => ({
+      digest: Buffer.from(key.sha256, 'hex'),
+      caller: keyCaller(key),
+      place: `keys[${i}]`,
+      isWeak: key.isOnlyHash ? undefined : false,
+    }),
+  );
   return (key) => {
     const digest = hash('sha256', key, 'buffer');
-    let caller: Caller | null = null;
+    let found: RingEntry | null = null;
     // Compares every key, so that the timing does not reveal which key matched.
-    for (const entry of ring) if (timingSafeEqual(entry.digest, digest)) caller = entry.caller;
-    return caller;
+    for (const entry of ring) if (timingSafeEqual(entry.digest, digest)) found = entry;
+    if (found === null) return null;
+    found.isWeak ??= reportedWeak(key, found.place, ports);
+    return found.isWeak && ports.isReachable ? null : found.caller;
   };
+}
+
+/** Whether a key is weak. Reports it if so; called once for each key that is configured by its hash. */
+function reportedWeak(key: string, place: string, { report, isReachable }: KeyRingPorts): boolean {
+  const bits = keyBits(key);
+  if (bits >= MIN_KEY_BITS) return false;
+  report({ level: 'warn', event: 'config.weak_secret', facts: { place, bits, refused: isReachable } });
+  return true;
 }
 
 export function requireScope(caller: Caller, scope: Scope): void {

@@ -53,9 +53,15 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
     if (authorization !== undefined) return bearer(authorization);
     const sessionId = cookie === undefined ? null : sessions.idIn(cookie);
     if (sessionId !== null) return session(sessionId, presented);
-    throw unauthenticated('The request has no bearer key.', SEND_KEY);
+    throw noCredential();
   };
 }
+
+/** A request without a credential guesses nothing, so it does not count as a failed attempt. */
+export const isAnonymous = ({ headers }: Presented): boolean =>
+  headers.authorization === undefined && headers.cookie === undefined;
+
+export const noCredential = (): TerminalError => unauthenticated('The request has no bearer key.', SEND_KEY);
 
 /** An image or link on another site sends no Origin. If the browser sends Sec-Fetch-Site, that header decides. */
 function refuseOtherPages({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {

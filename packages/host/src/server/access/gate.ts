@@ -4,11 +4,12 @@
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Report } from '../../engine/ports.ts';
-import type { HostConfig } from '../config/config.ts';
+import { type HostConfig, isLoopback } from '../config/config.ts';
 import { createCheckHost } from '../http/host-header.ts';
 import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
+import { createAttempt } from './attempts.ts';
 import { type Caller, createKeyRing, requireScope } from './auth.ts';
-import { createAuthenticate } from './credentials.ts';
+import { createAuthenticate, isAnonymous, noCredential } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
@@ -52,18 +53,16 @@ export function createGate(config: GateConfig, { now, report }: GatePorts): Gate
   const { jwt } = config;
   const token =
     jwt === undefined ? null : createTokenCheck(jwt, { keys: new IssuerKeys({ url: jwt.jwksUrl, now, report }), now });
-  const authenticate = createAuthenticate({ key: createKeyRing(config.keys), token, sessions });
+  const key = createKeyRing(config.keys, { isReachable: !isLoopback(config.bind), report });
+  const authenticate = createAuthenticate({ key, token, sessions });
   const limits = new Limits(config.limits, now);
   let draining = false;
 
-  const failed = (error: unknown, request: FastifyRequest): unknown => {
-    if (!(error instanceof TerminalError)) return error;
-    try {
-      limits.failure(request.ip);
-      return error;
-    } catch (tooMany) {
-      return tooMany;
-    }
+  const attempt = createAttempt(limits);
+  const known = (request: FastifyRequest): Caller | Promise<Caller> => {
+    if (draining) throw stopping();
+    if (isAnonymous(request)) throw noCredential();
+    return attempt(request.ip, () => authenticate(request));
   };
 
   /**
@@ -83,37 +82,16 @@ export function createGate(config: GateConfig, { now, report }: GatePorts): Gate
       checkOrigin(request, reply);
     },
     enter(request, reply, route) {
-      if (draining) throw stopping();
-      let caller: Caller | Promise<Caller>;
-      try {
-        caller = authenticate(request);
-      } catch (error) {
-        throw failed(error, request);
-      }
-      if (!(caller instanceof Promise)) return admit(caller, reply, route);
-      return caller.then(
-        (known) => admit(known, reply, route),
-        (error: unknown) => {
-          throw failed(error, request);
-        },
-      );
+      const caller = known(request);
+      return caller instanceof Promise ? caller.then((late) => admit(late, reply, route)) : admit(caller, reply, route);
     },
     enterOpen(request, reply, { admit: isGood }) {
       if (isGood === undefined) return;
       if (draining) throw stopping();
-      try {
-        isGood({ request, reply });
-      } catch (error) {
-        throw failed(error, request);
-      }
+      attempt(request.ip, () => isGood({ request, reply }));
     },
     async know(request) {
-      if (draining) throw stopping();
-      try {
-        limits.request(await authenticate(request));
-      } catch (error) {
-        throw failed(error, request);
-      }
+      limits.request(await known(request));
     },
     routes: sessionRoutes(sessions),
     drain() {

@@ -48,17 +48,41 @@ test('without a configured rate nobody is counted', async () => {
   expect(new Set(await statuses(host, 50, keys.alice))).toEqual(new Set([200]));
 });
 
-test('an address with too many wrong keys gets 429 for wrong ones, and good keys still pass', async () => {
+test('an address with too many wrong keys gets 429 whatever key it sends, until the time is over', async () => {
   const clock = { at: 0 };
   const host = await served({ limits: { maxFailedAuthPerMinute: 3 }, now: () => clock.at });
   expect(await statuses(host, 5, 'some-other-key-here')).toEqual([401, 401, 401, 429, 429]);
-  const refused = await host.ask('GET', '/v1/runs', { key: 'some-other-key-here' });
-  expect(refused.body).toMatchObject({ error: 'rate_limited', details: { scope: 'global', retryAfterMs: 20_000 } });
-  expect(refused.headers.get('retry-after')).toBe('20');
-  expect(await statuses(host, 10, keys.alice)).toEqual(Array.from({ length: 10 }, () => 200));
+  const wrong = await host.ask('GET', '/v1/runs', { key: 'some-other-key-here' });
+  expect(wrong.body).toMatchObject({ error: 'rate_limited', details: { scope: 'global', retryAfterMs: 20_000 } });
+  expect(wrong.headers.get('retry-after')).toBe('20');
+  const right = await host.ask('GET', '/v1/runs', { key: keys.alice });
+  expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
+  expect((await host.ask('GET', '/v1/nothing-here', { key: keys.alice })).status).toBe(429);
+  expect((await host.ask('GET', '/v1/interrupts/a.b', { key: null })).status).toBe(429);
   expect((await host.ask('GET', '/.well-known/openwop', { key: null })).status).toBe(200);
   clock.at += 20_000;
+  expect(await statuses(host, 2, keys.alice)).toEqual([200, 200]);
   expect(await statuses(host, 2, 'some-other-key-here')).toEqual([401, 429]);
+});
+
+test('requests without a credential are no failed attempts', async () => {
+  const host = await served({ limits: { maxFailedAuthPerMinute: 1 }, now: () => 0 });
+  for (let i = 0; i < 5; i += 1) expect((await host.ask('GET', '/v1/runs', { key: null })).status).toBe(401);
+  expect(await statuses(host, 1, keys.alice)).toEqual([200]);
+});
+
+test('behind a trusted proxy each client has failed attempts of its own, and nobody else can name a client', async () => {
+  const from = (client: string, key: string) => ({ key, headers: { 'x-forwarded-for': client } });
+  const limits = { maxFailedAuthPerMinute: 1 };
+  const host = await served({ limits, now: () => 0, trustedProxies: ['127.0.0.1'] });
+  const ask = async (client: string, key: string) => (await host.ask('GET', '/v1/runs', from(client, key))).status;
+  expect(await ask('203.0.113.1', 'a-wrong-key-here')).toBe(401);
+  expect([await ask('203.0.113.1', keys.alice), await ask('203.0.113.2', keys.alice)]).toEqual([429, 200]);
+  // A client can only add to the header; the proxy appends the address that it sees.
+  expect(await ask('203.0.113.9, 203.0.113.1', keys.alice)).toBe(429);
+  const direct = await served({ limits, now: () => 0 });
+  const spoofed = async (client: string) => (await direct.ask('GET', '/v1/runs', from(client, 'a-wrong-key'))).status;
+  expect([await spoofed('203.0.113.1'), await spoofed('203.0.113.2')]).toEqual([401, 429]);
 });
 
 /** A host whose snapshots are given only once the test says so. */

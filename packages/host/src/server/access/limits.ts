@@ -2,8 +2,8 @@
  * Limits per caller: requests per second and in flight, open streams and polls, and failed authentications per minute.
  */
 import { RetryableError } from '@cairn/protocol';
-import ipaddr from 'ipaddr.js';
 import type { HostLimits } from '../config/access.ts';
+import { networkOf } from './addresses.ts';
 import type { Caller } from './auth.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
@@ -36,7 +36,8 @@ interface Room {
 export class Limits {
   readonly #keys: TokenBuckets | null;
   readonly #tenants: TokenBuckets | null;
-  readonly #strangers: TokenBuckets;
+  /** Failed attempts by name: an address, or the credential of a known caller. */
+  readonly #failures: TokenBuckets;
   readonly #taken = new Map<string, number>();
   readonly #limits: AccessLimits;
 
@@ -47,22 +48,42 @@ export class Limits {
     this.#limits = limits;
     this.#keys = buckets(limits.maxRequestsPerSecondPerKey);
     this.#tenants = buckets(limits.maxRequestsPerSecondPerTenant);
-    this.#strangers = new TokenBuckets({ perSecond: failures / 60, burst: failures, now });
+    this.#failures = new TokenBuckets({ perSecond: failures / 60, burst: failures, now });
   }
 
   /** Counts a request of a known caller. A request refused by its key's limit does not count against the tenant's. */
   request(caller: Caller): void {
     const { maxRequestsPerSecondPerKey, maxRequestsPerSecondPerTenant } = this.#limits;
+    this.#refuse('key', this.#failures.wait(keyName(caller)));
     const key = this.#keys?.take(caller.credential) ?? 0;
     if (key > 0) throw tooMany('key', `${maxRequestsPerSecondPerKey} requests a second`, key);
     const tenant = this.#tenants?.take(caller.tenant) ?? 0;
     if (tenant > 0) throw tooMany('tenant', `${maxRequestsPerSecondPerTenant} requests a second`, tenant);
   }
 
-  /** Counts a request with an invalid credential. Valid requests from the same address are never delayed by it. */
+  /**
+   * Refuses an address with too many failed attempts, whatever credential it sends. Call it before the credential is
+   * checked: an answer that depends on the credential would tell whether a guess is right.
+   */
+  checkAddress(address: string): void {
+    this.#refuse('global', this.#failures.wait(addressName(address)));
+  }
+
+  /** Counts a request with an invalid credential. Throws when the address has used up its attempts. */
   failure(address: string): void {
-    const wait = this.#strangers.take(network(address));
-    if (wait > 0) throw tooMany('global', `${this.#limits.maxFailedAuthPerMinute} wrong keys a minute`, wait);
+    this.#refuse('global', this.#failures.take(addressName(address)));
+  }
+
+  /**
+   * Counts a request that contained a secret of the host. Its sender may be guessing: redaction tells that a guess is
+   * right. A known caller pays with its credential, so that its neighbours do not.
+   */
+  secretSent(sender: Caller | string): void {
+    this.#failures.take(typeof sender === 'string' ? addressName(sender) : keyName(sender));
+  }
+
+  #refuse(scope: LimitScope, waitMs: number): void {
+    if (waitMs > 0) throw tooMany(scope, `${this.#limits.maxFailedAuthPerMinute} failed attempts a minute`, waitMs);
   }
 
   /** Takes a slot for a request until it is answered. Call the returned function once to release it. */
@@ -103,12 +124,8 @@ export class Limits {
   }
 }
 
-/** An IPv6 client usually controls a whole /64, so the network counts as one address. */
-function network(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
-}
+const addressName = (address: string): string => `a ${networkOf(address)}`;
+const keyName = ({ credential }: Caller): string => `c ${credential}`;
 
 function tooMany(scope: LimitScope, limit: string, retryAfterMs: number): RetryableError {
   const whose = { key: 'This key has', tenant: 'This tenant has', global: 'This address has' }[scope];

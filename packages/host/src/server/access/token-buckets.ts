@@ -39,6 +39,17 @@ export class TokenBuckets {
     return isEmpty ? Math.ceil(waitMs - 0.001) : 0;
   }
 
+  /** The milliseconds until a token is available; 0 if there is one. Takes none. */
+  wait(name: string): number {
+    const { perSecond, burst, now } = this.#rule;
+    const fullAt = this.#fullAt.get(name);
+    if (fullAt === undefined) return 0;
+    const spanMs = 1000 / perSecond;
+    // Capped as in `take`.
+    const waitMs = Math.min(fullAt - now(), burst * spanMs) - (burst - 1) * spanMs;
+    return waitMs > 0.001 ? Math.ceil(waitMs - 0.001) : 0;
+  }
+
   /** Drops full buckets, which equal absent ones. If none is full, drops the oldest tenth. */
   #forget(now: number): void {
     for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);

@@ -145,6 +145,10 @@ export const limitsSchema = z.strictObject({
     .optional()
     .describe('Open event streams and long polls of all keys of one tenant.'),
   maxFailedAuthPerMinute: atLeastOne.default(60).describe('Requests with a wrong key per minute from one address.'),
+  maxConnections: atLeastOne.default(10_000).describe('Open connections. The host closes further ones at once.'),
+  maxConnectionsPerAddress: atLeastOne
+    .default(2000)
+    .describe('Open connections of one address, or of one /64 network for IPv6. `trustedProxies` are exempt.'),
 });
 
 export type HostLimits = z.infer<typeof limitsSchema>;

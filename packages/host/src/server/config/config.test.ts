@@ -26,6 +26,8 @@ test('fills in everything that was left out', () => {
     workflows: [],
     secrets: new Map(),
     knownSecrets: [],
+    weakSecrets: [],
+    trustedProxies: [],
     credentials: {},
     packs: { folders: [], trust: [] },
     agents: { lowConfidence: 'ask', reasoning: { verbosity: 'summary', tokenLimit: 512 } },
@@ -45,6 +47,8 @@ test('fills in everything that was left out', () => {
       maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,
       maxFailedAuthPerMinute: 60,
+      maxConnections: 10_000,
+      maxConnectionsPerAddress: 2000,
     },
     conformance: false,
     unused: [],
@@ -164,9 +168,23 @@ test('keeps keys only as hashes, whichever way they are given', () => {
   expect(config.keys).toEqual([
     { sha256: keyHash(key), tenant: 'a' },
     { sha256: keyHash('another-key-of-some-length'), tenant: 'b', principal: 'p', scopes: ['runs:read'] },
-    { sha256: keyHash('x'), tenant: 'c' },
+    { sha256: keyHash('x'), tenant: 'c', isOnlyHash: true },
   ]);
   expect(JSON.stringify(config)).not.toContain(key);
+});
+
+test('refuses a key or secret that can be guessed if others can reach the host, and lists it otherwise', () => {
+  const strong = 'kX3vQ9mZ2pL7tR4wY8nB1s';
+  const weak = { keys: [{ key, tenant: 'a' }], secrets: { crm: { value: 'hunter-22' }, good: { value: strong } } };
+  const found = [
+    { place: 'keys[0]', bits: 115 },
+    { place: 'secrets.crm', bits: 47 },
+  ];
+  expect(parseConfig(weak, 'test').weakSecrets).toEqual(found);
+  expect(() => parseConfig({ ...weak, bind: '0.0.0.0' }, 'test')).toThrow('keys[0] can be guessed');
+  const keys = [{ key: strong, tenant: 'a' }];
+  expect(() => parseConfig({ ...weak, keys, bind: '::' }, 'test')).toThrow('secrets.crm can be guessed');
+  expect(parseConfig({ keys, bind: '0.0.0.0' }, 'test').weakSecrets).toEqual([]);
 });
 
 test('allows $schema, and has nothing of it', () => {

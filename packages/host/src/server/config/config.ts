@@ -21,6 +21,7 @@ import {
 } from './secrets.ts';
 import { configShape, type ParsedConfig } from './shape.ts';
 import { unusedKeys } from './unused.ts';
+import { refuseWeak, type WeakSecret, weakSecrets } from './weak-secrets.ts';
 
 /** The configuration as written in `cairn.json`. */
 export type ConfigInput = z.input<typeof configShape>;
@@ -39,6 +40,8 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
   readonly otel?: OtelConfig | undefined;
   /** Every secret whose value is known, with the name to show instead. */
   readonly knownSecrets: readonly KnownText[];
+  /** Keys and secrets that can be guessed. Only a loopback address in `bind` allows them. */
+  readonly weakSecrets: readonly WeakSecret[];
   /** Configured keys that this version does not use, and variables that look like a misspelt key. */
   readonly unused: readonly string[];
 }
@@ -59,8 +62,11 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   checkCredentialProviders(result.data, source);
   const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
+  const weak = weakSecrets(secrets, keyTexts);
+  if (!isLoopback(config.bind)) refuseWeak(weak, config.bind, source);
   return {
     ...config,
+    weakSecrets: weak,
     keys: accessKeys(keys, keyTexts, source),
     secrets,
     knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
@@ -85,7 +91,7 @@ function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], sour
   const again = keys.findLastIndex(({ sha256 }) => sha256 === keys[first]?.sha256);
   throw new TerminalError('config_invalid', {
     message: `${source}: keys[${again}]: this is the same key as keys[${first}].`,
-    hint: 'Make another one: "openssl rand -base64 32".',
+    hint: 'Make another one: "cairn key".',
   });
 }
 
@@ -95,6 +101,7 @@ const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyI
   principal,
   scopes: held,
   toolScopes,
+  ...(sha256 === undefined ? {} : { isOnlyHash: true }),
 });
 
 /** The plain key; undefined when only its hash is given. */

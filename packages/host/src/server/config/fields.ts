@@ -1,4 +1,5 @@
 /** Field types that several configuration keys share: names, addresses, origins, headers, paths. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /**
@@ -34,6 +35,17 @@ export const address = z
     message: 'must not hold a user name or password',
   })
   .meta({ format: 'uri' });
+
+/** An IP address, or a network in CIDR notation. */
+export const network = z
+  .string()
+  .refine((text) => isNetwork(text), { message: 'must be an IP address, or a network such as 10.0.0.0/8' });
+
+function isNetwork(text: string): boolean {
+  const match = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text);
+  const version = isIP(match?.[1] ?? '');
+  return version !== 0 && Number(match?.[2] ?? 0) <= (version === 6 ? 128 : 32);
+}
 
 /** Scheme, host and port, exactly as a browser sends it in `Origin`. */
 export const origin = z.string().refine((text) => text !== 'null' && parsed(text)?.origin === text, {

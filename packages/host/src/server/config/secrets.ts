@@ -102,7 +102,7 @@ function readKey({ env: variable, file }: KeySource, where: string, env: Environ
   if (bytes !== null) return new SecretText(bytes.toString('base64url'));
   throw new TerminalError('config_invalid', {
     message: `${where}: ${file ?? 'its environment variable'} does not hold 32 bytes as base64 or hex.`,
-    hint: 'Make a key with "openssl rand -base64 32".',
+    hint: 'Make a key with "cairn key".',
   });
 }
 

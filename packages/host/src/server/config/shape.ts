@@ -10,7 +10,7 @@ import {
   masterKeySchema,
   secretsSchema,
 } from './access.ts';
-import { address, name, path } from './fields.ts';
+import { address, name, network, path } from './fields.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
 import { toolsSchema } from './tools.ts';
@@ -46,6 +46,14 @@ export const configShape = z.strictObject({
     description: 'The public address of the host, if it differs from the bound address.',
     examples: ['https://cairn.example.org'],
   }),
+  trustedProxies: z
+    .array(network)
+    .default([])
+    .meta({
+      description:
+        'IP addresses, or networks in CIDR notation, of the reverse proxies in front of the host. Their `X-Forwarded-For` header names the client whose failed authentications count.',
+      examples: [['127.0.0.1', '10.0.0.0/8']],
+    }),
   keys: z
     .array(keySchema)
     .default([])
@@ -71,7 +79,7 @@ export const configShape = z.strictObject({
   }),
   masterKey: masterKeySchema.optional().meta({
     description:
-      'The key that encrypts the secrets that the host stores: 32 bytes as base64 or hex (`openssl rand -base64 32`). It cannot be in this file.',
+      'The key that encrypts the secrets that the host stores: 32 bytes as base64 or hex (`cairn key`). It cannot be in this file.',
     examples: [{ file: './master.key', previous: { file: './master-2025.key' } }],
   }),
   workflows: z

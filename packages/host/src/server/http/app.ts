@@ -6,6 +6,13 @@ import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
 import type { Gate } from '../access/gate.ts';
 import { type ErrorPorts, rawErrorResponse, sendError } from './errors.ts';
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  MAX_HEADER_BYTES,
+  REQUEST_WITHIN_MS,
+  type SafetyHeaders,
+} from './http-server.ts';
 import { parseJsonBody } from './json-body.ts';
 import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
 
@@ -19,41 +26,30 @@ declare module 'fastify' {
 export interface AppPorts extends ErrorPorts {
   readonly gate: Gate;
   readonly watch: HttpWatch;
+  readonly httpServer: HttpServerOptions;
 }
 
-/** Limit for all headers of a request together. */
-const MAX_HEADER_BYTES = 16_384;
-
-/** Time to receive a whole request; a slower client only occupies a connection. */
-const REQUEST_WITHIN_MS = 30_000;
-
-/**
- * A connection without traffic for this long is closed, including responses that nobody reads. Polls wait half of it.
- */
-const STILL_MS = 120_000;
-
 export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyInstance {
-  const { gate } = ports;
+  const { gate, httpServer } = ports;
   const app = fastify({
     logger: false,
     bodyLimit: ports.maxRequestBodyBytes,
-    requestTimeout: REQUEST_WITHIN_MS,
-    connectionTimeout: STILL_MS,
-    // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
-    http: { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
+    serverFactory: (handle) => createHttpServer(handle, httpServer),
+    // The address of a request is that of the client, not of a trusted proxy. A false skips the search for one.
+    trustProxy: httpServer.hasProxies && httpServer.connections.isTrustedProxy,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // An id may have 128 characters of up to nine bytes each, percent-encoded. An interrupt token contains several ids.
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.write(rawErrorResponse(unreadable(error)));
+      if (socket.writable) socket.write(rawErrorResponse(unreadable(error), httpServer.headers));
       socket.destroy();
     },
     frameworkErrors: (error, _request, reply) => sendError(reply, error, ports),
   });
   readJsonOnly(app);
-  answerOddRequests(app);
+  answerOddRequests(app, httpServer.headers);
   app.decorateRequest('caller', null);
   ports.watch.attach(app, routes);
   // Callback hooks, because an async hook costs a promise per request.
@@ -90,17 +86,17 @@ function readJsonOnly(app: FastifyInstance): void {
 }
 
 /** Handles requests that Node would answer without an error envelope, or not at all. */
-function answerOddRequests(app: FastifyInstance): void {
+function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(rawErrorResponse(notServed('CONNECT', '/', [])));
+    socket.end(rawErrorResponse(notServed('CONNECT', '/', []), headers));
   });
   app.server.on('checkExpectation', (_request, response) => {
     const error = new TerminalError('validation_error', {
       message: 'This host does not know what the Expect header asks for.',
       hint: 'Leave Expect out, or send "Expect: 100-continue".',
     });
-    response.socket?.end(rawErrorResponse(error));
+    response.socket?.end(rawErrorResponse(error, headers));
   });
 }
 

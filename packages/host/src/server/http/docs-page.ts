@@ -30,7 +30,6 @@ export function docsPage(): FixedDocument {
     contentType: 'text/html; charset=utf-8',
     headers: {
       'content-security-policy': policy.join('; '),
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
   };

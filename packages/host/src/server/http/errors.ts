@@ -15,6 +15,7 @@ import type { Report, UniqueId } from '../../engine/ports.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import { thrownCode } from '../../thrown-code.ts';
 import { utf8Size } from '../../utf8.ts';
+import type { SafetyHeaders } from './http-server.ts';
 
 export interface ErrorPorts {
   readonly report: Report;
@@ -45,7 +46,7 @@ function retryAfterSeconds({ code, details }: CairnError): number | null {
 }
 
 /** An error response as raw text, for a connection without a valid request (malformed HTTP). */
-export function rawErrorResponse(error: CairnError): string {
+export function rawErrorResponse(error: CairnError, headers: SafetyHeaders): string {
   const body = JSON.stringify(toEnvelope(error));
   const status = errorKinds[error.code].status;
   return [
@@ -53,6 +54,7 @@ export function rawErrorResponse(error: CairnError): string {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${utf8Size(body)}`,
     'Connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     '',
     body,
   ].join('\r\n');

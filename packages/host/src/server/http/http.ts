@@ -31,6 +31,7 @@ import { webhookRoutes } from '../webhooks/routes.ts';
 import { Webhooks } from '../webhooks/webhooks.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
+import type { HttpServerOptions } from './http-server.ts';
 import { createPageCursors } from './page-cursors.ts';
 import { runNamed } from './params.ts';
 import type { Route } from './routes.ts';
@@ -53,6 +54,7 @@ export interface ServerOptions {
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
+  readonly httpServer: HttpServerOptions;
 }
 
 export interface Server {

@@ -196,7 +196,9 @@ test('a stranger with made-up tokens has nothing written down, and is held up af
     return store.idempotency.claim(asked);
   };
   const counted = { ...store, idempotency: { ...store.idempotency, claim } };
-  const { host, mint, answer } = await waiting(approval, { store: counted, limits: { maxFailedAuthPerMinute: 3 } });
+  const clock = { at: Date.now() };
+  const options = { store: counted, limits: { maxFailedAuthPerMinute: 3 }, now: () => clock.at };
+  const { host, mint, answer } = await waiting(approval, options);
   const { token } = await mint();
   const guess = (i: number) =>
     host.ask('POST', `/v1/interrupts/made.up${i}`, { key: null, body: accept, headers: { 'idempotency-key': `${i}` } });
@@ -204,5 +206,7 @@ test('a stranger with made-up tokens has nothing written down, and is held up af
   for (let i = 0; i < 4; i += 1) statuses.push((await guess(i)).status);
   expect(statuses).toEqual([401, 401, 401, 429]);
   expect(claims).toEqual([]);
+  expect((await answer(token)).status).toBe(429);
+  clock.at += 20_000;
   expect((await answer(token)).status).toBe(200);
 });
