@@ -120,7 +120,7 @@ export const rooms: readonly Room[] = [
     name: 'engine',
     path: 'packages/host/src/engine',
     imports: ['protocol', 'log/ports', 'lru-map', 'utf8'],
-    packages: ['@marcbachmann/cel-js', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
+    packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
   },

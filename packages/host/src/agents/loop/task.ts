@@ -1,7 +1,7 @@
 /** The task of an agent: its text, and validation of tasks and results against their schemas. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import { passedOn } from '../../engine/nodes/values.ts';
-import { compileSchema } from '../../engine/values/schemas.ts';
+import { schemaProblems } from '../../engine/values/schemas.ts';
 import { taskText } from '../models/task-text.ts';
 import { hostileArguments } from '../tools/hostile-arguments.ts';
 import type { Agent } from './agent.ts';
@@ -20,7 +20,7 @@ export const inWords = (value: Json): string => (typeof value === 'string' ? val
 
 /** The ways in which a task violates the agent's task schema. */
 export const taskProblems = ({ taskSchema }: Pick<Agent, 'taskSchema'>, task: JsonObject): readonly string[] =>
-  taskSchema === undefined ? [] : compileSchema(taskSchema)(task);
+  taskSchema === undefined ? [] : schemaProblems(taskSchema, task);
 
 export type Parsed = { readonly value: Json } | { readonly problems: readonly string[] };
 
@@ -34,7 +34,7 @@ export function parsedResult(text: string, schema: JsonObject): Parsed {
   }
   const hostile = hostileArguments(value);
   if (hostile !== null) return { problems: [hostile] };
-  const problems = compileSchema(schema)(value);
+  const problems = schemaProblems(schema, value);
   return problems.length === 0 ? { value } : { problems };
 }
 

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { StepSafety } from '../../engine/ports.ts';
-import { compileSchema } from '../../engine/values/schemas.ts';
+import { compileSchema, schemaProblems } from '../../engine/values/schemas.ts';
 import { hostileArguments } from './hostile-arguments.ts';
 import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
 import { MAX_TOOL_ID, toolIdPattern } from './tool-registry.ts';
@@ -175,7 +175,7 @@ function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Outpu
     const reason = error instanceof Error ? error.message : String(error);
     throw unfit(id, `its output is no JSON Schema: ${reason}`, 'Correct the schema.');
   }
-  return { schema: output, problems: (result) => compileSchema(output)(result) };
+  return { schema: output, problems: (result) => schemaProblems(output, result) };
 }
 
 const unfit = (id: string, why: string, hint: string): TerminalError =>

@@ -17,7 +17,7 @@ import {
   row,
   TerminalError,
 } from '@cairn/protocol';
-import { compileSchema } from '../values/schemas.ts';
+import { schemaProblems } from '../values/schemas.ts';
 import type { SentAnswer } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenAnswer } from './driven.ts';
@@ -159,7 +159,7 @@ function closedError(state: RunState, end: string | undefined, name: string): Te
 }
 
 function checkBySchema({ resumeSchema, interruptId }: InterruptView, value: Json): void {
-  if (resumeSchema !== null) refuseProblems(interruptId, compileSchema(resumeSchema)(value));
+  if (resumeSchema !== null) refuseProblems(interruptId, schemaProblems(resumeSchema, value));
 }
 
 /** The event must match the correlation of the interrupt, not only its kind. */
@@ -188,7 +188,7 @@ function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject)
     const answer = own(answers, id);
     if (answer === undefined) problems.push(`question ${id} has no answer`);
     else if (schema !== undefined) {
-      for (const problem of compileSchema(schema)(answer)) problems.push(`question ${id}: ${problem}`);
+      for (const problem of schemaProblems(schema, answer)) problems.push(`question ${id}: ${problem}`);
     }
   }
   refuseProblems(interruptId, problems);

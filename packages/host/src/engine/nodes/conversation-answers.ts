@@ -16,7 +16,7 @@ import {
 import { resolvedDraft } from '../core/interrupts.ts';
 import { answerRefused, refuseProblems } from '../core/refuse-answer.ts';
 import type { Draft } from '../core/state.ts';
-import { compileSchema } from '../values/schemas.ts';
+import { schemaProblems } from '../values/schemas.ts';
 import type { DrivenContext, SentAnswer } from '../workflow/node-type.ts';
 import { exchangeDrafts, fullTurn } from './conversation-drafts.ts';
 import type { Conversation, Conversing } from './conversation-state.ts';
@@ -117,7 +117,7 @@ function turnProblems(conversation: Conversation, sent: SentTurn, turn: Conversa
   }
   if (schema === null) return problems;
   const { principal: _, ...shown } = turn;
-  return [...problems, ...compileSchema(schema)(shown).map((problem) => `turn: ${problem}`)];
+  return [...problems, ...schemaProblems(schema, shown).map((problem) => `turn: ${problem}`)];
 }
 
 /** The closing turn gets its index when the node closes, because another turn may arrive before that. */
@@ -139,8 +139,8 @@ function closed(
     value.turn = { ...said, ...(principal === undefined ? {} : { principal }) } as JsonObject;
   }
   if (data.outcomeSchema !== undefined) {
-    const check = compileSchema(data.outcomeSchema as JsonObject);
-    problems.push(...check(outcome ?? null).map((problem) => `outcome: ${problem}`));
+    const found = schemaProblems(data.outcomeSchema as JsonObject, outcome ?? null);
+    problems.push(...found.map((problem) => `outcome: ${problem}`));
   }
   refuseProblems(interruptId, problems);
   if (outcome !== undefined) value.outcome = outcome;

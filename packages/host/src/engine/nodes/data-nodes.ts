@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
 import type { RunError } from '../core/state.ts';
-import { compileSchema } from '../values/schemas.ts';
+import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
 import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
@@ -126,7 +126,7 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
     }
   }
   if (declared.reducer !== 'replace' || declared.schema === undefined) return null;
-  const problems = compileSchema(declared.schema)(value);
+  const problems = schemaProblems(declared.schema, value);
   if (problems.length === 0) return null;
   const message = `Node ${node.id} may not write this value to the channel ${channel}: ${problems.join('; ')}.`;
   return { code: 'config_validation_failed', message };

@@ -19,7 +19,7 @@ import type { Draft } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
-import { compileSchema } from '../values/schemas.ts';
+import { schemaProblems } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 
@@ -143,7 +143,7 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
   }
   const { configurableSchema } = definition;
   if (configurableSchema !== undefined) {
-    for (const problem of compileSchema(configurableSchema)(configurable)) {
+    for (const problem of schemaProblems(configurableSchema, configurable)) {
       problems.push(`configurable: ${problem}`);
     }
   }

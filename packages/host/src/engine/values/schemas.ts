@@ -1,64 +1,64 @@
-/** User-defined JSON Schemas: compiled once, with patterns matched by RE2. */
+/** User-defined JSON Schemas: interpreted, with patterns matched by RE2, and with a limit on the cost of each check. */
 import type { Json, JsonObject } from '@cairn/protocol';
-import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
-import { LruMap } from '../../lru-map.ts';
-import { canonicalText } from './canonical.ts';
-import { compilePattern } from './patterns.ts';
-import { isTooMuch, partsOf } from './schema-cost.ts';
+import { CostExceeded } from './cost-budget.ts';
+import { firstLineOf } from './error-text.ts';
+import { errorTexts, startChecking } from './json-schema/checking.ts';
+import { type Compiled, compileRoot } from './json-schema/compile.ts';
+import { unknownFormat } from './json-schema/formats.ts';
+import { partsOf } from './schema-cost.ts';
 
 /** Returns the schema violations of a value; empty when the value is valid. */
 export type SchemaCheck = (value: Json) => readonly string[];
 
 const MAX_SCHEMA_LENGTH = 65_536;
-const KEPT = 200;
+
+/** The maximum cost of one check: about 6 ms. A value of 1 MB costs an ordinary schema a little less. */
+const MAX_CHECK_COST = 300_000;
 
 /**
- * Compiled schemas by their text. A compiled schema depends only on its text, and compiling costs a thousand times more
- * than a check. All runs therefore share this cache.
+ * Compiled schemas. A schema is part of a definition, an agent or a run in memory, so what is kept here is bounded with
+ * these.
  */
-const compiled = new LruMap<string, SchemaCheck>(KEPT);
+const compiled = new WeakMap<JsonObject, Compiled>();
 
 /** Throws an Error whose message explains the problem. External references are not followed. */
 export function compileSchema(schema: JsonObject): SchemaCheck {
-  const text = JSON.stringify(schema);
-  return compiled.get(text) ?? compiled.set(text, compile(schema, text.length));
+  const { check, unknownFormats } = compile(schema);
+  for (const name of unknownFormats) throw unknownFormat(name);
+  return (value) => problemsOf(check, value);
 }
 
-function compile(schema: JsonObject, length: number): SchemaCheck {
+/**
+ * The violations of a value by a schema that was accepted before, perhaps by an older host: this one may refuse the
+ * schema or not know a format. Never throws.
+ */
+export function schemaProblems(schema: JsonObject, value: Json): readonly string[] {
+  try {
+    return problemsOf(compile(schema).check, value);
+  } catch (error) {
+    return [`the value cannot be checked, because its schema is refused: ${firstLineOf(error)}`];
+  }
+}
+
+function compile(schema: JsonObject): Compiled {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const { length } = JSON.stringify(schema);
   if (length > MAX_SCHEMA_LENGTH) {
     throw new RangeError(`the schema has ${length} characters; at most ${MAX_SCHEMA_LENGTH} are allowed`);
   }
-  const parts = partsOf(schema);
-  // One compiler per schema: a compiler keeps every schema it compiled, and different users may use the same $id.
-  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true, code: { regExp: re2 } });
-  formats.default(ajv);
-  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems);
-  const validate = ajv.compile(schema);
-  return (value) => {
-    if (isTooMuch(value, parts)) return ['the value is too large to be checked by this schema'];
-    return validate(value) ? [] : (validate.errors ?? []).map(problem);
-  };
+  partsOf(schema);
+  const made = compileRoot(schema);
+  compiled.set(schema, made);
+  return made;
 }
 
-/** Replaces Ajv's `uniqueItems`, which compares every pair of items. */
-const uniqueItems: FuncKeywordDefinition = {
-  keyword: 'uniqueItems',
-  type: 'array',
-  schemaType: 'boolean',
-  validate: (isAsked: boolean, items: readonly Json[]) =>
-    !isAsked || new Set(items.map(canonicalText)).size === items.length,
-  error: { message: 'must NOT have duplicate items' },
-};
-
-const problem = (error: ErrorObject): string =>
-  `${error.instancePath === '' ? 'the value' : error.instancePath} ${error.message ?? 'does not fit'}`;
-
-/** Ajv identifies compiled patterns by their string form, and accepts invalid input when two patterns share it. */
-const re2 = Object.assign(
-  (source: string, flags: string) => {
-    const pattern = compilePattern(source, flags);
-    return { test: pattern.test, toString: () => `re2:${flags}:${source}` };
-  },
-  { code: 're2' },
-);
+function problemsOf(check: Compiled['check'], value: Json): readonly string[] {
+  const at = startChecking(MAX_CHECK_COST);
+  try {
+    return check(value, at) ? [] : errorTexts(at);
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error;
+    return ['the value is too large to be checked by this schema'];
+  }
+}
