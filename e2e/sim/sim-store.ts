@@ -168,6 +168,7 @@ export class StoreLine implements Store {
       shown: (runIds) => this.#read(() => runIndex.shown(runIds)),
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
+      tenantLogBytes: (tenant) => this.#read(() => runIndex.tenantLogBytes(tenant)),
       rebuild: () => this.#read(() => runIndex.rebuild()),
     };
   }

@@ -38,6 +38,7 @@ export const errorKinds = {
   rate_limited: kind(429, 4),
   internal_error: kind(500, 1),
   service_unavailable: kind(503, 1),
+  quota_exceeded: kind(507, 4),
   // runs and nodes
   capability_not_provided: kind(501, 1),
   recursion_limit_exceeded: kind(422, 1),

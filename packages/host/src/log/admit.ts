@@ -3,13 +3,14 @@ import type { RunId } from '@cairn/protocol';
 import { invariant, isTerminalType, RetryableError, TerminalError } from '@cairn/protocol';
 import { utf8Size } from '../utf8.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
-import { runAlreadyActive, runExists, runImported } from './errors.ts';
+import { quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
+import { ROW_OVERHEAD_BYTES } from './row-bytes.ts';
 
 /** The head of a run with all state that the next append depends on. Immutable: each append replaces it. */
 export interface FullHead extends IndexedRun {
@@ -32,6 +33,8 @@ export interface GuardQueries {
   isAlive(owner: string, now: number): boolean;
   /** A run of this tenant and scope that has not ended. */
   activeRun(tenant: string, scopeId: string): RunId | null;
+  /** The bytes of the tenant's events in the log. */
+  tenantBytes(tenant: string): number;
   /** Whether this run ever requested this interrupt, given that it is not open now. */
   wasRequested(runId: RunId, interruptId: string): boolean;
 }
@@ -54,6 +57,8 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   const head = before === null ? created(append) : guarded(append, before, guards);
   const leased = takeLease(append, head, guards);
   if (append.at !== undefined && append.at !== head.seq + 1) throw wrongPosition(append, head);
+  const { tenant } = head.record;
+  if (append.maxTenantBytes !== undefined) checkQuota({ tenant, ...append }, charsOf(append.rows), guards);
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
@@ -145,6 +150,24 @@ function guarded(append: Append, head: FullHead, guards: GuardQueries): FullHead
     });
   }
   return head;
+}
+
+/** Refuses what would take a tenant past its quota. Checked before anything is stamped or written. */
+export function checkQuota(
+  { tenant, maxTenantBytes }: { readonly tenant: string; readonly maxTenantBytes?: number | undefined },
+  bytes: number,
+  guards: Pick<GuardQueries, 'tenantBytes'>,
+): void {
+  if (maxTenantBytes === undefined) return;
+  const used = guards.tenantBytes(tenant);
+  if (used + bytes > maxTenantBytes) throw quotaExceeded(tenant, used, maxTenantBytes);
+}
+
+/** At most the bytes of the rows: characters are cheaper to count, and the quota is exact about what is stored. */
+function charsOf(rows: readonly NewRow[]): number {
+  let chars = rows.length * ROW_OVERHEAD_BYTES;
+  for (const { payload, task } of rows) chars += payload.length + (task === null ? 0 : task.length);
+  return chars;
 }
 
 function checkAlone({ record }: FullHead, guards: GuardQueries): void {

@@ -76,6 +76,13 @@ export const packVersionExists = (record: PackRecord, hash: string): TerminalErr
     details: { installed: hash, offered: record.hash },
   });
 
+export const quotaExceeded = (tenant: string, used: number, limit: number): TerminalError =>
+  new TerminalError('quota_exceeded', {
+    message: `The events of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
+    hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
+    details: { used, limit },
+  });
+
 /** Parses the run list position from a page cursor; null when there is no cursor. */
 export function parseListCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;

@@ -1,5 +1,5 @@
 /** The in-memory event log: the simplest implementation of `append`. */
-import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
+import { admit, admitImported, checkQuota, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
 import {
@@ -34,7 +34,10 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       if (next !== undefined) followers.tell(next);
       return appended;
     },
-    importRun: async (run, rows) => importRun(tables, run, [...rows]),
+    importRun: async (run, rows) => {
+      checkQuota(run, 0, guards);
+      importRun(tables, run, [...rows]);
+    },
     read: async (range) => read(tables, range),
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
@@ -57,6 +60,7 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
 }
 
 const guardQueries = (tables: Tables): GuardQueries => ({
+  tenantBytes: (tenant) => tables.logBytes.get(tenant) ?? 0,
   isAlive: (owner, now) => tables.isAlive(owner, now),
   activeRun: (tenant, scopeId) => {
     for (const { head } of tables.runs().values()) {
@@ -88,6 +92,7 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
     stored.interrupts.set(record.interruptId, record);
   }
   const { contextId, tenant } = head.record;
+  tables.addLogBytes(tenant, rows);
   for (const change of memories) tables.memories.apply(tenant, change);
   const context = tables.contexts.get(contextId) ?? [];
   tables.contexts.set(contextId, context);
@@ -118,6 +123,7 @@ function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): vo
   tables.cursor += rows.length;
   const inbox = new Map(interrupts.map((record) => [record.interruptId, record]));
   runs.set(runId, { place: runs.size + 1, head, rows: [...rows], interrupts: inbox });
+  tables.addLogBytes(tenant, rows);
   tables.contexts.set(contextId, [...(tables.contexts.get(contextId) ?? []), ...rows]);
 }
 

@@ -29,6 +29,10 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   },
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
+  tenantLogBytes: async (tenant) => {
+    tables.assertOpen();
+    return tables.logBytes.get(tenant) ?? 0;
+  },
   rebuild: async () => rebuild(tables),
 });
 

@@ -5,6 +5,7 @@ import { storeClosed } from '../errors.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
+import { rowBytes } from '../row-bytes.ts';
 import { MemoryTable } from './memory-table.ts';
 
 /** One run with all its data. */
@@ -25,6 +26,8 @@ export class Tables {
   /** Every interrupt of local runs, in request order. */
   readonly interrupts: Pick<InterruptRecord, 'runId' | 'interruptId'>[] = [];
   readonly idempotency = new Map<string, IdempotencyRecord>();
+  /** Bytes of the events of each tenant. */
+  readonly logBytes = new Map<string, number>();
   readonly memories: MemoryTable;
   /** The last assigned cursor. */
   cursor = 0;
@@ -57,6 +60,12 @@ export class Tables {
 
   isAlive(owner: string, now: number): boolean {
     return (this.sessions.get(owner) ?? 0) > now;
+  }
+
+  addLogBytes(tenant: string, rows: readonly Row[]): void {
+    let bytes = this.logBytes.get(tenant) ?? 0;
+    for (const row of rows) bytes += rowBytes(row);
+    this.logBytes.set(tenant, bytes);
   }
 
   /** Never shortens a session. */

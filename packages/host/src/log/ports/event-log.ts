@@ -60,6 +60,11 @@ export interface Append {
    * record exists, and with `idempotency_in_flight` when the owner lost its claim.
    */
   readonly idempotency?: readonly IdempotencyWrite[] | undefined;
+  /**
+   * Refuses the append with `quota_exceeded` if the tenant's events would take more bytes than this. Omitted for rows
+   * that end a run, so that a run can end when its tenant has used its quota.
+   */
+  readonly maxTenantBytes?: number | undefined;
   /** With `create` and a scope: fails with `run_already_active` while another run of the tenant and scope is active. */
   readonly isAloneInScope?: boolean | undefined;
 }
@@ -89,6 +94,8 @@ export interface ImportRun extends NewRun {
   /** The seq and the hash of its last row, which the rows must lead to. */
   readonly seq: number;
   readonly hash: string;
+  /** Refuses the import with `quota_exceeded` once the tenant's events take this many bytes. */
+  readonly maxTenantBytes?: number | undefined;
 }
 
 /** A committed append as followers see it. Sent in commit order, once the rows are durable. */

@@ -3,6 +3,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { rowBytes } from '../row-bytes.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { RunQuery } from './run-index.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
@@ -16,6 +17,7 @@ export function runIndexContract(open: Open<'log' | 'runIndex'>): void {
   describe('a parent in the run list', () => parents(store));
   describe('the inbox of a run', () => inbox(store));
   describe('pending interrupts', () => pending(store));
+  describe('the bytes of a tenant', () => tenantBytes(store));
 }
 
 function record(store: Indexed): void {
@@ -312,5 +314,42 @@ function pending(store: Indexed): void {
     await store().log.append(creation(runA));
     await store().log.append({ runId: runA, rows: [asked('i1')] });
     expect(await waiting()).toEqual(['run_a i1 wf']);
+  });
+}
+
+function tenantBytes(store: Indexed): void {
+  const rows = [started(), row('a', { payload: '{"text":"é"}', task: '{"kind":"x"}' })];
+  const bytes = rows.reduce((sum, one) => sum + rowBytes(one), 0);
+
+  it('count the events of its own runs, in UTF-8', async () => {
+    await store().log.append(creation(runA, { rows }));
+    const other = { tenant: 'u', contextId: 'ctx_two' as ContextId, originRunId: runB };
+    await store().log.append(creation(runB, { create: other }));
+    expect(await store().runIndex.tenantLogBytes('t')).toBe(bytes);
+    expect(await store().runIndex.tenantLogBytes('u')).toBe(rowBytes(started()));
+    expect(await store().runIndex.tenantLogBytes('nobody')).toBe(0);
+  });
+
+  it('refuse an append that would pass the quota, and change nothing', async () => {
+    await store().log.append(creation(runA, { rows, maxTenantBytes: bytes }));
+    const more = { runId: runA, rows: [row('b')] };
+    const refused = store().log.append({ ...more, maxTenantBytes: bytes + rowBytes(row('b')) - 1 });
+    await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded', retryable: false });
+    await expect(store().log.append(creation(runB, { maxTenantBytes: bytes }))).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      details: { used: bytes, limit: bytes },
+    });
+    expect(await store().log.head(runB)).toBeNull();
+    expect(await store().runIndex.tenantLogBytes('t')).toBe(bytes);
+    await store().log.append({ ...more, maxTenantBytes: bytes + rowBytes(row('b')) });
+    expect((await store().log.head(runA))?.seq).toBe(2);
+  });
+
+  it('do not stop another tenant, nor an append without a quota', async () => {
+    await store().log.append(creation(runA, { rows }));
+    const other = { tenant: 'u', contextId: 'ctx_two' as ContextId, originRunId: runB };
+    await store().log.append(creation(runB, { create: other, maxTenantBytes: bytes }));
+    await store().log.append({ runId: runA, rows: [row('run.failed')] });
+    expect((await store().log.head(runA))?.record.status).toBe('failed');
   });
 }

@@ -1,5 +1,5 @@
 /** Executes appends in a transaction: checks guards on cached heads, then writes rows, index, wakes and results. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { type CairnError, invariant, isCairnError, type RunId } from '@cairn/protocol';
 import {
   type AdmittedAppend,
@@ -16,41 +16,58 @@ import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts'
 import { maySave } from '../ports/idempotency.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
+import { rowBytes } from '../row-bytes.ts';
+import { type AppendStatements, appendStatements } from './append-statements.ts';
 import type { Work } from './commit/group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
-import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { MemoryTables } from './memory-tables.ts';
-import { type Query, query } from './query.ts';
 import type { Sessions } from './sessions.ts';
+import type { TenantUsage } from './tenant-usage.ts';
+import { LARGE_VALUE_CHARS } from './values/cut-values.ts';
+import { ValueWriter } from './values/large-values.ts';
 
 /** Rows of an import held in memory at once. */
 const IMPORT_CHUNK = 200;
+
+export interface AppenderPorts {
+  readonly heads: HeadCache;
+  readonly listed: ListedRuns;
+  readonly sessions: Sessions;
+  readonly followers: Followers;
+  readonly usage: TenantUsage;
+}
 
 export class Appender implements GuardQueries {
   readonly #heads: HeadCache;
   readonly #listed: ListedRuns;
   readonly #sessions: Sessions;
   readonly #followers: Followers;
-  readonly #statements: Statements;
+  readonly #statements: AppendStatements;
   readonly #memories: MemoryTables;
+  readonly #values: ValueWriter;
+  readonly #usage: TenantUsage;
   readonly #db: DatabaseSync;
   /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
   #cursor: number;
   #written = 0;
 
-  constructor(
-    db: DatabaseSync,
-    ports: { heads: HeadCache; listed: ListedRuns; sessions: Sessions; followers: Followers },
-  ) {
+  constructor(db: DatabaseSync, ports: AppenderPorts) {
     this.#heads = ports.heads;
     this.#listed = ports.listed;
     this.#sessions = ports.sessions;
     this.#followers = ports.followers;
     this.#db = db;
-    this.#statements = prepare(db);
+    this.#statements = appendStatements(db);
     this.#memories = new MemoryTables(db);
+    this.#values = new ValueWriter(db);
+    this.#usage = ports.usage;
     this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
+  }
+
+  /** The last assigned cursor. */
+  get cursor(): number {
+    return this.#cursor;
   }
 
   /** Rows committed since the store was opened. */
@@ -67,6 +84,10 @@ export class Appender implements GuardQueries {
     return entry !== null && this.#statements.interrupt.get(entry.key, interruptId) !== undefined;
   }
 
+  tenantBytes(tenant: string): number {
+    return this.#usage.of(tenant);
+  }
+
   /** A run that looks active in the table may have ended earlier in this transaction, so the cached head decides. */
   activeRun(tenant: string, scopeId: string): RunId | null {
     for (const [runId] of this.#statements.inScope.iterate(tenant, scopeId)) {
@@ -81,6 +102,7 @@ export class Appender implements GuardQueries {
 
   /** Checks every guard. Throws on failure, changing nothing. */
   admit(append: Append): { readonly entry: CachedHead | null; readonly admitted: AdmittedAppend } {
+    this.#usage.load();
     const entry = this.#heads.get(append.runId);
     const admitted = admit(append, entry?.head ?? null, this.#cursor, this);
     for (const one of append.idempotency ?? [])
@@ -97,7 +119,9 @@ export class Appender implements GuardQueries {
     const { runId, claim } = append;
     const key = entry === null ? this.#create(runId, head) : entry.key;
     if (entry !== null) this.#heads.set(entry, head);
-    for (const row of rows) this.#insert(key, row);
+    let bytes = 0;
+    for (const row of rows) bytes += this.#insert(key, row);
+    this.#usage.add(head.record.tenant, bytes, rows.length);
     for (const interrupt of interrupts) this.#interrupt(key, interrupt, head.record.tenant);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
@@ -113,6 +137,7 @@ export class Appender implements GuardQueries {
       rows: IMPORT_CHUNK,
       bytes: 0,
       prepare: () => {
+        this.#usage.load();
         if (this.#heads.get(run.runId) !== null) throw runExists(run.runId);
         if (this.#statements.foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
       },
@@ -125,6 +150,7 @@ export class Appender implements GuardQueries {
           if (!isCairnError(error)) throw error;
           this.#db.exec('ROLLBACK TO import');
           this.#heads.forget(run.runId);
+          this.#usage.clear();
           return error;
         } finally {
           if (this.#db.isTransaction) this.#db.exec('RELEASE import');
@@ -142,7 +168,9 @@ export class Appender implements GuardQueries {
       const admitted = admitImported(head, chunk, this.#cursor);
       head = admitted.head;
       key ??= this.#create(run.runId, head);
-      for (const row of admitted.rows) this.#insert(key, row);
+      let bytes = 0;
+      for (const row of admitted.rows) bytes += this.#insert(key, row);
+      this.#usage.add(run.tenant, bytes, chunk.length);
       for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt, null);
       this.#cursor += chunk.length;
     }
@@ -172,10 +200,20 @@ export class Appender implements GuardQueries {
     return key;
   }
 
-  #insert(run: number, row: Row): void {
+  /** Returns the bytes that the row counts in quotas. */
+  #insert(run: number, row: Row): number {
     const audience = row.audience === 'client' ? 0 : 1;
-    const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash } = row;
-    this.#statements.insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
+    const { cursor, seq, at, type, nodeId, cause, rowHash, hash } = row;
+    let { payload, task } = row;
+    let cuts: string | null = null;
+    if (payload.length >= LARGE_VALUE_CHARS || (task !== null && task.length >= LARGE_VALUE_CHARS)) {
+      ({ payload, task, cuts } = this.#values.keep(run, payload, task));
+    }
+    const bytes = rowBytes(row);
+    const { insert } = this.#statements;
+    // Listed one by one: spreading them would allocate a list for every row.
+    insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash, cuts, bytes);
+    return bytes;
   }
 
   /** Interrupts without a tenant belong to imported runs and are never pending. */
@@ -239,38 +277,3 @@ function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<readonl
   }
   if (chunk.length > 0) yield chunk;
 }
-
-interface Statements {
-  readonly insert: StatementSync;
-  readonly createRun: StatementSync;
-  readonly keepInterrupt: StatementSync;
-  readonly interrupt: StatementSync;
-  readonly record: ReturnType<typeof idempotencyReader>;
-  readonly saveRecord: ReturnType<typeof idempotencyWriter>;
-  readonly inScope: Query<[runId: RunId]>;
-  readonly foreignRun: StatementSync;
-}
-
-const prepare = (db: DatabaseSync): Statements => ({
-  insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-  createRun: db.prepare(
-    `INSERT INTO runs (id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
-       error_code, error_message, created_at, ended_at, fence, owner, wake_at, imported_at, scope)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ),
-  keepInterrupt: db.prepare(
-    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
-       seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant`,
-  ),
-  interrupt: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ?'),
-  record: idempotencyReader(db),
-  saveRecord: idempotencyWriter(db),
-  inScope: query(
-    db,
-    `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
-       AND imported_at IS NULL`,
-  ),
-  foreignRun: db.prepare('SELECT 1 FROM runs WHERE context = ? AND tenant <> ? LIMIT 1'),
-});

@@ -3,13 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { type Changes, type ChangesRange, pageBytes, type RowFilter } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
 import { type Query, query } from './query.ts';
+import { rowReader, type ToRow } from './values/large-values.ts';
 
 export class ChangesReader {
   readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
   readonly #filtered: Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
   readonly #end: Query<[cursor: number]>;
+  readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync) {
     this.#all = query(
@@ -26,6 +28,7 @@ export class ChangesReader {
        WHERE cursor > ? AND cursor <= ? AND type IN (SELECT value FROM json_each(?)) AND audience = 0
          AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
     );
+    this.#rowOf = rowReader(db);
     this.#end = query(db, 'SELECT coalesce(max(cursor), 0) FROM events');
   }
 
@@ -41,7 +44,7 @@ export class ChangesReader {
     let position = Number(range.after);
     let bytes = 0;
     for (const [runId, contextId, importedAt, ...columns] of this.#all.iterate(position, range.limit)) {
-      const row = rowOf(runId, contextId, columns);
+      const row = this.#rowOf(runId, contextId, columns);
       position = row.cursor;
       bytes += bodySize(row);
       if (importedAt === null) rows.push(row);
@@ -65,7 +68,7 @@ export class ChangesReader {
       JSON.stringify(types),
       tenant,
     )) {
-      const row = rowOf(runId, contextId, columns);
+      const row = this.#rowOf(runId, contextId, columns);
       rows.push(row);
       bytes += bodySize(row);
       if (bytes >= maxBytes) return { rows, position: String(row.cursor) };

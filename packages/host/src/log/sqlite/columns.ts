@@ -71,10 +71,10 @@ export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptR
   return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes };
 }
 
-export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash';
+export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash, cuts';
 
 /** Columns for frames, which show neither task face nor hashes: half the bytes of a row. */
-export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', ''";
+export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', '', cuts";
 
 export type EventColumns = [
   seq: number,
@@ -88,8 +88,10 @@ export type EventColumns = [
   task: string | null,
   rowHash: string,
   hash: string,
+  cuts: string | null,
 ];
 
+/** The row as the table keeps it. Its texts lack the values in `cuts`; `rowReader` returns whole rows. */
 export function rowOf(runId: RunId, contextId: ContextId, event: EventColumns): Row {
   return {
     runId,

@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { type ContextRows, pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
 import { type Query, query, required } from './query.ts';
+import { rowReader, type ToRow } from './values/large-values.ts';
 
 /** Values of the column `audience`: rows for clients have 0, operator rows 1. */
 const CLIENT = 0;
@@ -31,6 +32,7 @@ export class ContextMerge {
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #cursors: Query<[cursor: number]>;
   readonly #row: Query<EventColumns>;
+  readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync) {
     this.#runs = query(db, 'SELECT key, id FROM runs WHERE context = ? ORDER BY key');
@@ -38,6 +40,7 @@ export class ContextMerge {
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
     this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ? AND audience <= ?`);
+    this.#rowOf = rowReader(db);
   }
 
   read({ contextId, afterCursor, limit, audience, maxBytes: asked }: ContextRows): readonly Row[] {
@@ -53,7 +56,7 @@ export class ContextMerge {
       const columns = this.#row.get(source.cursor, shown);
       this.#advance(source);
       if (columns === undefined) continue;
-      const row = rowOf(source.runId, contextId, columns);
+      const row = this.#rowOf(source.runId, contextId, columns);
       rows.push(row);
       bytes += bodySize(row);
     }

@@ -6,11 +6,12 @@ import { type ContextRows, type EventLog, pageBytes, type RunRows } from '../por
 import { bodySize, type Row } from '../ports/rows.ts';
 import type { Appender } from './append.ts';
 import { ChangesReader } from './changes.ts';
-import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS, rowOf } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
 import type { HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
+import { rowReader, type ToRow } from './values/large-values.ts';
 
 interface EventLogPorts extends Connection {
   readonly heads: HeadCache;
@@ -107,6 +108,7 @@ class RowReader {
   readonly #framesOfRun: Query<EventColumns>;
   readonly #framesOfClientRun: Query<EventColumns>;
   readonly #merge: ContextMerge;
+  readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync, heads: HeadCache) {
     this.#heads = heads;
@@ -117,6 +119,7 @@ class RowReader {
     this.#framesOfRun = query(db, `${frames} ORDER BY seq LIMIT ?`);
     this.#framesOfClientRun = query(db, `${frames} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#merge = new ContextMerge(db);
+    this.#rowOf = rowReader(db);
   }
 
   /** Steps the statement only as far as the page goes, so that no row beyond it is loaded. */
@@ -129,7 +132,7 @@ class RowReader {
     const rows: Row[] = [];
     let bytes = 0;
     for (const columns of this.#statement(range).iterate(entry.key, range.after, range.limit)) {
-      const row = rowOf(range.runId, contextId, columns);
+      const row = this.#rowOf(range.runId, contextId, columns);
       rows.push(row);
       bytes += bodySize(row);
       if (bytes >= maxBytes) break;

@@ -14,13 +14,13 @@ import {
   RUN_COLUMNS,
   type RunColumns,
   recordOf,
-  rowOf,
 } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import type { HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { memoryRepair } from './memory-tables.ts';
 import { query, required } from './query.ts';
+import { rowReader } from './values/large-values.ts';
 
 interface RebuildPorts {
   readonly writer: GroupCommit;
@@ -70,6 +70,7 @@ function indexTables(db: DatabaseSync) {
   const run = query<RunColumns>(db, `SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`);
   const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`);
   const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
+  const rowOf = rowReader(db);
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
        error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,

@@ -9,13 +9,15 @@ import { pendingInterrupts } from './pending-interrupts.ts';
 import { query } from './query.ts';
 import { rebuild } from './rebuild.ts';
 import { RunList } from './run-list.ts';
+import type { TenantUsage } from './tenant-usage.ts';
 
 interface RunIndexPorts extends Connection {
   readonly heads: HeadCache;
   readonly listed: ListedRuns;
+  readonly usage: TenantUsage;
 }
 
-export function sqliteRunIndex({ db, writer, read, heads, listed }: RunIndexPorts): RunIndex {
+export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIndexPorts): RunIndex {
   const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`);
   const shown = query<[shown: RunStatus]>(db, 'SELECT shown FROM runs WHERE id = ?');
   const shownOf = (runIds: readonly RunId[]): ReadonlyMap<RunId, RunStatus> =>
@@ -31,6 +33,7 @@ export function sqliteRunIndex({ db, writer, read, heads, listed }: RunIndexPort
     shown: async (runIds) => read(() => shownOf(runIds)),
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
+    tenantLogBytes: async (tenant) => read(() => usage.of(tenant)),
     rebuild: async () => rebuild(db, { writer, heads, listed }),
   };
 }

@@ -22,6 +22,7 @@ import { sqliteQueue } from './queue.ts';
 import { sqliteRunIndex } from './run-index.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
+import { TenantUsage } from './tenant-usage.ts';
 
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since the store was opened; for measurements. */
@@ -48,10 +49,17 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
   const heads = new HeadCache(db, listed);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
-  const appender = new Appender(db, { heads, listed, sessions, followers });
+  const usage = new TenantUsage(db);
+  const appender = new Appender(db, { heads, listed, sessions, followers, usage });
   const hooks = {
-    beforeCommit: () => heads.save(),
-    rolledBack: () => heads.clear(),
+    beforeCommit: () => {
+      heads.save();
+      usage.save(appender.cursor);
+    },
+    rolledBack: () => {
+      heads.clear();
+      usage.clear();
+    },
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,
   };
@@ -83,7 +91,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
   const connection: Connection = { db, writer, read };
   return {
     log: sqliteEventLog({ ...connection, heads, appender, followers }),
-    runIndex: sqliteRunIndex({ ...connection, heads, listed }),
+    runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),
     queue: sqliteQueue({ ...connection, heads, sessions }),
     definitions: sqliteDefinitions(connection),
     checkpoints: sqliteCheckpoints(connection),

@@ -3,6 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
+import { rowBytes } from '../../row-bytes.ts';
 import { folders, open, undo } from './folders.kit.ts';
 import { openSqliteStore } from './open.ts';
 
@@ -47,6 +48,20 @@ it('finds what the runs below a run wait for, the tags of every run, and the que
   const reopened = await open(folder);
   expect(await picture(reopened)).toEqual(before);
   expect(await reopened.runIndex.rebuild()).toEqual({ runs: 9, repaired: 0 });
+  await reopened.close();
+});
+
+it('counts the bytes of a tenant from the migration on', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  await store.log.append(creation(runA));
+  await store.close();
+  undo(folder, 'each large value of a run once, and the bytes of a tenant');
+  const reopened = await open(folder);
+  expect(await reopened.runIndex.tenantLogBytes('t')).toBe(0);
+  await reopened.log.append({ runId: runA, rows: [row('a')] });
+  expect(await reopened.runIndex.tenantLogBytes('t')).toBe(rowBytes(row('a')));
+  expect(await reopened.log.read({ runId: runA, after: -1, limit: 9 })).toMatchObject([started(), row('a')]);
   await reopened.close();
 });
 

@@ -1,4 +1,5 @@
 /** The database schema as numbered, forward-only migrations. */
+import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
 import type { Migration } from './migration.ts';
 
@@ -230,4 +231,5 @@ export const migrations: readonly Migration[] = [
     `,
   },
   listIndexes,
+  largeValues,
 ];

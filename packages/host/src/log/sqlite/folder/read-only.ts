@@ -8,6 +8,7 @@ import type { Row } from '../../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { query } from '../query.ts';
+import { rowReader } from '../values/large-values.ts';
 import { checkVersion } from './migrate.ts';
 
 /** A stored run, without its rows. */
@@ -72,7 +73,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     db,
     'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
   );
-  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
+  const rowsOf = eventRows(db);
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
     run: (id) =>
@@ -83,9 +84,9 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         const [seq, hash] = last.get(key) ?? [-1, ''];
         return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
       }),
-    *rows({ key, runId, contextId }) {
+    *rows(run) {
       try {
-        for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns);
+        yield* rowsOf(run);
       } catch (error) {
         throw storeError(error, file);
       }
@@ -109,6 +110,17 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         return { runs: count('runs'), events: count('events') };
       }),
     close: () => db.close(),
+  };
+}
+
+/** The rows of a run. A folder that no host has opened since large values are kept apart has them all in the rows. */
+function eventRows(db: DatabaseSync): (run: KeptRun) => Iterable<Row> {
+  const hasValues = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'large_values'").get() !== undefined;
+  const columns = hasValues ? EVENT_COLUMNS : EVENT_COLUMNS.replace('cuts', 'NULL');
+  const events = query<EventColumns>(db, `SELECT ${columns} FROM events WHERE run = ? ORDER BY seq`);
+  const toRow = hasValues ? rowReader(db) : rowOf;
+  return function* ({ key, runId, contextId }) {
+    for (const event of events.iterate(key)) yield toRow(runId, contextId, event);
   };
 }
 

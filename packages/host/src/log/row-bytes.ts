@@ -1,0 +1,10 @@
+/** What a row counts in quotas. */
+import { utf8Size } from '../utf8.ts';
+import type { NewRow } from './ports/rows.ts';
+
+/** What a row costs beyond its texts: columns, hashes and its place in the indexes. */
+export const ROW_OVERHEAD_BYTES = 256;
+
+/** A value counts in each event that holds it, however the store keeps it. */
+export const rowBytes = ({ payload, task }: Pick<NewRow, 'payload' | 'task'>): number =>
+  ROW_OVERHEAD_BYTES + utf8Size(payload) + (task === null ? 0 : utf8Size(task));

@@ -1,0 +1,37 @@
+/** The size of a JSON value, without serialising it. */
+import { isJsonObject, type Json } from './json.ts';
+
+/** A longer text is measured faster by an encoder than by a loop. */
+const LONG_TEXT = 200;
+
+/** What a number counts, whatever its digits. */
+const NUMBER_BYTES = 8;
+
+/** About the bytes of the value as JSON in UTF-8: texts without their escapes, numbers at a fixed price. */
+export function jsonSize(value: Json | undefined): number {
+  switch (typeof value) {
+    case 'string':
+      return 2 + textSize(value);
+    case 'number':
+      return NUMBER_BYTES;
+    case 'object':
+      break;
+    default:
+      return 4;
+  }
+  let bytes = 2;
+  if (Array.isArray(value)) for (const item of value) bytes += 1 + jsonSize(item);
+  else if (isJsonObject(value)) for (const key in value) bytes += 4 + textSize(key) + jsonSize(value[key]);
+  return bytes;
+}
+
+function textSize(text: string): number {
+  if (text.length > LONG_TEXT) return new TextEncoder().encode(text).length;
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    // Each half of a surrogate pair takes two of the pair's four bytes.
+    if (code >= 0x80) bytes += code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+}
