@@ -43,6 +43,11 @@ export interface Moment {
    * lease.
    */
   readonly hasCheckedRelatives: boolean;
+  /**
+   * Returns true if the run keeps its lease after these rows and waits in memory until this time. Called only if it could
+   * rest.
+   */
+  readonly waitsHere: (until: number, rows: readonly NewRow[]) => boolean;
   /** Returns true if the call's current attempt is in progress in this process. */
   readonly underWay: (callId: string) => boolean;
   /** Reports a decision that could not be made or written. The run fails with the error; the host continues. */
@@ -96,8 +101,13 @@ export function compose(moment: Moment): Batch {
     effects,
     takeOverLater: takeOver,
     isWhole,
-    rest: quiet ? { wakeAt: nextTimer(state) } : undefined,
+    rest: quiet ? restOf(moment, rows) : undefined,
   };
+}
+
+function restOf({ state, waitsHere }: Moment, rows: readonly NewRow[]): Batch['rest'] {
+  const wakeAt = nextTimer(state);
+  return wakeAt !== null && waitsHere(wakeAt, rows) ? undefined : { wakeAt };
 }
 
 function recordsOf(facts: readonly Fact[], state: RunState): Append['idempotency'] {

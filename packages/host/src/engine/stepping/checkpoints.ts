@@ -1,36 +1,74 @@
 /** Saves a run's state periodically, so that loading a long run reads only a short tail of its log. */
+import type { NewRow } from '../../log/ports/rows.ts';
 import type { RunState } from '../core/state.ts';
 import type { RunLoader } from './run-loader.ts';
 
-/** Maximum rows after the checkpoint: while the run is stepped, and once it rests or has ended. */
-const MAX_TAIL = 1_000;
-const MAX_TAIL_AT_REST = 125;
+/** Minimum rows after the checkpoint before the next one: while the run is stepped, and once it rests or has ended. */
+const MIN_TAIL = 1_000;
+const MIN_TAIL_AT_REST = 125;
 
 /** Minimum rows for a checkpoint of a resting run: folding a shorter run is faster than reading a checkpoint. */
 const WORTH_A_CHECKPOINT = 250;
+
+/**
+ * Reading and folding a row takes about as long as writing this many bytes of state. A checkpoint is due only when its
+ * tail costs as much as the state, so that the cost per row does not grow with the state.
+ */
+const BYTES_PER_ROW = 500;
 
 export class Checkpoints {
   readonly #save: RunLoader['saveCheckpoint'];
   readonly #failed: (error: unknown) => void;
   /** seq of the newest checkpoint; -1 if there is none. */
   #seq = -1;
+  /** Size of the newest checkpoint. */
+  #bytes = 0;
+  #tailBytes = 0;
 
   constructor(save: RunLoader['saveCheckpoint'], failed: (error: unknown) => void) {
     this.#save = save;
     this.#failed = failed;
   }
 
-  loadedAt(seq: number): void {
+  /** Upper bound of the state's size as JSON: its last checkpoint and everything recorded since. */
+  get stateBytes(): number {
+    return this.#bytes + this.#tailBytes;
+  }
+
+  loadedAt({
+    seq,
+    bytes,
+    tailBytes,
+  }: {
+    readonly seq: number;
+    readonly bytes: number;
+    readonly tailBytes: number;
+  }): void {
     this.#seq = seq;
+    this.#bytes = bytes;
+    this.#tailBytes = tailBytes;
+  }
+
+  appended(rows: readonly NewRow[]): void {
+    this.#tailBytes += payloadBytes(rows);
   }
 
   /** Serialises the state synchronously; the run does not wait for the write. */
   saveWhenDue(state: RunState, isAtRest: boolean): void {
     const seq = state.nextSeq - 1;
     const tail = seq - this.#seq;
-    const isDue = tail >= MAX_TAIL || (isAtRest && tail >= MAX_TAIL_AT_REST && state.nextSeq >= WORTH_A_CHECKPOINT);
-    if (!isDue) return;
+    const isLong = tail >= MIN_TAIL || (isAtRest && tail >= MIN_TAIL_AT_REST && state.nextSeq >= WORTH_A_CHECKPOINT);
+    if (!isLong || tail * BYTES_PER_ROW < this.#bytes) return;
+    const { bytes, saved } = this.#save(state);
+    saved.catch(this.#failed);
     this.#seq = seq;
-    this.#save(state).catch(this.#failed);
+    this.#bytes = bytes;
+    this.#tailBytes = 0;
   }
+}
+
+export function payloadBytes(rows: readonly NewRow[]): number {
+  let bytes = 0;
+  for (const row of rows) bytes += row.payload.length;
+  return bytes;
 }

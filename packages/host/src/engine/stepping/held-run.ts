@@ -1,6 +1,7 @@
 /** A run held by this process: its state in memory, its lease, and the attempts of its calls. */
 import type { RunId } from '@cairn/protocol';
 import type { NewRun, RunHead } from '../../log/ports/event-log.ts';
+import type { NewRow } from '../../log/ports/rows.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
@@ -12,7 +13,7 @@ import type { Workflow } from '../workflow/workflow.ts';
 import { Alarm } from './alarm.ts';
 import { appendOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { Checkpoints, payloadBytes } from './checkpoints.ts';
 import { findAppend } from './find-append.ts';
 import {
   adoptClaim,
@@ -29,6 +30,7 @@ import {
 } from './lease-state.ts';
 import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
 import { releaseLease } from './release-lease.ts';
+import { SHORT_WAIT_MS } from './short-waits.ts';
 
 /** The run in memory, folded as far as this process has read or written its log. */
 export interface LoadedRun {
@@ -61,6 +63,8 @@ export class HeldRun {
   /** The log may hold rows that the state does not include. */
   #isStale = false;
   #committedAt = 0;
+  /** What the run occupies of `shortWaits` while it waits for a near timer; null while it does not. */
+  #wait: { readonly tenant: string; readonly bytes: number } | null = null;
   readonly #relatives = new Relatives();
   readonly #checkpoints: Checkpoints;
   readonly #alarm: Alarm;
@@ -135,10 +139,10 @@ export class HeldRun {
     adoptClaim(this.#lease);
     let run = this.#loaded;
     if (run === null) {
-      const { state, workflow, record, checkpointSeq } = await this.#ports.loader.load(this.#runId);
+      const { state, workflow, record, checkpoint } = await this.#ports.loader.load(this.#runId);
       run = { state, workflow, attempts: this.#attempts ?? this.#attemptsOf(record, workflow) };
       this.#loaded = run;
-      this.#checkpoints.loadedAt(checkpointSeq);
+      this.#checkpoints.loadedAt(checkpoint);
     } else if (isStale && this.#creating === null) {
       await this.#ports.loader.catchUp(run.state, run.workflow);
     }
@@ -160,6 +164,7 @@ export class HeldRun {
     const lease = this.#lease;
     attempts.keepOnly(state.calls);
     composing(lease, awaitsEffects(state));
+    this.#endWait();
     const batch = compose({
       state,
       workflow,
@@ -168,6 +173,7 @@ export class HeldRun {
       maxRows: this.#ports.turns.maxRows,
       takenOver: lease.takenOver,
       hasCheckedRelatives: lease.hasCheckedRelatives && lease.fence !== null,
+      waitsHere: (until, rows) => this.#startWait(state, until, rows),
       underWay: (callId) => attempts.isUnderWay(callId),
       broken: (error) => this.#holder.report('error', 'run.stopped', error),
     });
@@ -207,6 +213,7 @@ export class HeldRun {
   /** Applies a durable batch to the lease. */
   appended(batch: Batch, fence: number): void {
     this.#creating = null;
+    this.#checkpoints.appended(batch.rows);
     const releases = batch.rest !== undefined || endsRun(batch);
     appended(this.#lease, { fence, releases, leavesTakeOver: batch.takeOverLater, isStale: this.#isStale });
     if (typeof batch.rest?.wakeAt === 'number') this.#ports.wakeBy(batch.rest.wakeAt);
@@ -237,8 +244,29 @@ export class HeldRun {
     return true;
   }
 
-  /** Keeps the lease briefly while children are running, because they may end soon. */
+  /** Waits for a near timer under the lease, if there is room. The alarm is set once the batch is durable. */
+  #startWait(state: RunState, until: number, rows: readonly NewRow[]): boolean {
+    const { clock, shortWaits } = this.#ports;
+    if (until - clock.now() >= SHORT_WAIT_MS) return false;
+    const tenant = state.view.owner?.tenant ?? '';
+    const bytes = this.#checkpoints.stateBytes + payloadBytes(rows);
+    if (!shortWaits.enter(tenant, bytes)) return false;
+    this.#wait = { tenant, bytes };
+    return true;
+  }
+
+  #endWait(): void {
+    if (this.#wait === null) return;
+    this.#ports.shortWaits.leave(this.#wait.tenant, this.#wait.bytes);
+    this.#wait = null;
+  }
+
+  /** Keeps the lease during a short wait, and briefly while children are running, because they may end soon. */
   #lingers(state: RunState): boolean {
+    if (this.#wait !== null) {
+      this.#alarm.set(nextTimer(state));
+      return true;
+    }
     const until = this.#committedAt + LINGER_MS;
     if (state.ended || awaitsEffects(state) || !hasChildren(state) || this.#ports.clock.now() >= until) return false;
     this.#alarm.set(Math.min(until, nextTimer(state) ?? until));
@@ -275,6 +303,7 @@ export class HeldRun {
   }
 
   silence(): void {
+    this.#endWait();
     this.#alarm.set(null);
   }
 }

@@ -7,6 +7,7 @@ import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';
+import type { ShortWaits } from './short-waits.ts';
 import type { Turns } from './turns.ts';
 
 export interface MailboxPorts {
@@ -20,6 +21,7 @@ export interface MailboxPorts {
   readonly report: Report;
   readonly turns: Turns;
   readonly redactor: Redactor | null;
+  readonly shortWaits: ShortWaits;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
   readonly tellRelatives: (tenant: string, state: RunState, relatives: readonly RunId[]) => void;
   readonly isUnwanted: IsUnwanted;

@@ -22,16 +22,25 @@ export interface LoadedRun {
   readonly record: RunRecord;
   readonly workflow: Workflow;
   readonly state: RunState;
-  /** seq of the checkpoint it was loaded from; -1 if there was none. */
-  readonly checkpointSeq: number;
+  readonly checkpoint: LoadedCheckpoint;
+}
+
+/** The checkpoint that a state was loaded from. */
+export interface LoadedCheckpoint {
+  /** -1 if there was none. */
+  readonly seq: number;
+  readonly bytes: number;
+  /** Payload bytes of the rows folded after it. */
+  readonly tailBytes: number;
 }
 
 export interface RunLoader {
   /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
   load(runId: RunId, tenant?: string): Promise<LoadedRun>;
-  /** Folds the rows that the log holds beyond the state. */
-  catchUp(state: RunState, workflow: Workflow): Promise<void>;
-  saveCheckpoint(state: RunState): Promise<void>;
+  /** Folds the rows that the log holds beyond the state. Returns the bytes of their payloads. */
+  catchUp(state: RunState, workflow: Workflow): Promise<number>;
+  /** Serialises the state at once and returns its size. */
+  saveCheckpoint(state: RunState): { readonly bytes: number; readonly saved: Promise<void> };
 }
 
 /** Also thrown for a run of another tenant, so that it looks like an unknown run. A malformed run id is quoted. */
@@ -58,10 +67,14 @@ export function createRunLoader(
   pins: AgentPins,
 ): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
+    let bytes = 0;
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, ...PAGE });
-      for (const row of rows) evolve(state, workflow, foldEventOf(row));
-      if (!isFull(rows, PAGE)) return;
+      for (const row of rows) {
+        evolve(state, workflow, foldEventOf(row));
+        bytes += row.payload.length;
+      }
+      if (!isFull(rows, PAGE)) return bytes;
     }
   };
   return {
@@ -73,16 +86,16 @@ export function createRunLoader(
       const checkpoint = await store.checkpoints.get(runId);
       const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
       const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
-      await catchUp(state, shared);
+      const tailBytes = await catchUp(state, shared);
       const workflow = await pins.give(shared, state.agents);
-      return { record: head.record, workflow, state, checkpointSeq: usable ? checkpoint.seq : -1 };
+      const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };
+      return { record: head.record, workflow, state, checkpoint: { ...from, tailBytes } };
     },
-    saveCheckpoint: (state) =>
-      store.checkpoints.put({
-        runId: state.runId,
-        seq: state.nextSeq - 1,
-        format: STATE_FORMAT,
-        body: JSON.stringify(state),
-      }),
+    saveCheckpoint: (state) => {
+      const body = JSON.stringify(state);
+      const { runId, nextSeq } = state;
+      const saved = store.checkpoints.put({ runId, seq: nextSeq - 1, format: STATE_FORMAT, body });
+      return { bytes: body.length, saved };
+    },
   };
 }

@@ -36,6 +36,7 @@ import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-re
 import { releaseLease } from './release-lease.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
+import { ShortWaits } from './short-waits.ts';
 import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
 import { Turns, type Urgency } from './turns.ts';
 
@@ -117,6 +118,7 @@ class Runtime implements Engine {
       turns: new Turns(eventLoop),
       redactor: this.#redactor,
       loader: this.#loader,
+      shortWaits: new ShortWaits(),
       performers: new Map(
         [...steps, ...performers, this.#childPerformer()].map((performer) => [performer.typeId, performer]),
       ),

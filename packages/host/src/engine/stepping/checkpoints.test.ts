@@ -1,0 +1,61 @@
+import { RetryableError, type RunId } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { newRunState } from '../core/new-run-state.ts';
+import { Checkpoints } from './checkpoints.ts';
+
+/** Rests after every five rows, with a state of this size. Returns the seq and size of each checkpoint. */
+function rests(rows: number, bytesAt: (seq: number) => number) {
+  const saved: { seq: number; bytes: number }[] = [];
+  const state = newRunState('run_1' as RunId);
+  const checkpoints = new Checkpoints(
+    ({ nextSeq }) => {
+      const bytes = bytesAt(nextSeq - 1);
+      saved.push({ seq: nextSeq - 1, bytes });
+      return { bytes, saved: Promise.resolve() };
+    },
+    () => undefined,
+  );
+  for (let seq = 4; seq < rows; seq += 5) {
+    state.nextSeq = seq + 1;
+    checkpoints.saveWhenDue(state, true);
+  }
+  return saved;
+}
+
+test('the bytes written per row do not grow with the state', () => {
+  const perRow = (stateBytes: number) =>
+    rests(20_000, () => stateBytes).reduce((sum, { bytes }) => sum + bytes, 0) / 20_000;
+  expect(perRow(1_000_000)).toBeLessThan(600);
+  expect(perRow(2_000_000)).toBeLessThan(600);
+});
+
+test('a state that grows with its rows is written at ever longer intervals', () => {
+  const saved = rests(20_000, (seq) => seq * 200);
+  const tails = saved.slice(1).map(({ seq }, i) => seq - (saved[i]?.seq ?? 0));
+  expect(tails.length).toBeGreaterThan(5);
+  for (const [i, tail] of tails.entries()) expect(tail * 500).toBeGreaterThanOrEqual(saved[i]?.bytes ?? 0);
+});
+
+test('a small state that rests is saved often enough that its tail stays short', () => {
+  const saved = rests(2_000, () => 5_000);
+  expect(saved.map(({ seq }) => seq).slice(0, 3)).toEqual([249, 374, 499]);
+});
+
+test('the size of the state is the last checkpoint and everything recorded since', async () => {
+  const failures: unknown[] = [];
+  const lost = new RetryableError('store_failed', { message: 'full' });
+  const checkpoints = new Checkpoints(
+    () => ({ bytes: 700, saved: Promise.reject(lost) }),
+    (error) => failures.push(error),
+  );
+  const row = { at: 0, type: 'node.started', audience: 'client' as const, payload: 'x'.repeat(50), task: null };
+  checkpoints.loadedAt({ seq: 10, bytes: 400, tailBytes: 30 });
+  checkpoints.appended([row, row]);
+  expect(checkpoints.stateBytes).toBe(530);
+  const state = newRunState('run_1' as RunId);
+  state.nextSeq = 1_500;
+  checkpoints.saveWhenDue(state, false);
+  expect(checkpoints.stateBytes).toBe(700);
+  await Promise.resolve();
+  expect(failures).toEqual([lost]);
+});
