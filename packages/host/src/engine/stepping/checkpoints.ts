@@ -1,7 +1,7 @@
 /** Saves a run's state periodically, so that loading a long run reads only a short tail of its log. */
 import type { NewRow } from '../../log/ports/rows.ts';
 import type { RunState } from '../core/state.ts';
-import type { RunLoader } from './run-loader.ts';
+import type { LoadedCheckpoint, RunLoader } from './run-loader.ts';
 
 /** Minimum rows after the checkpoint before the next one: while the run is stepped, and once it rests or has ended. */
 const MIN_TAIL = 1_000;
@@ -35,15 +35,11 @@ export class Checkpoints {
     return this.#bytes + this.#tailBytes;
   }
 
-  loadedAt({
-    seq,
-    bytes,
-    tailBytes,
-  }: {
-    readonly seq: number;
-    readonly bytes: number;
-    readonly tailBytes: number;
-  }): void {
+  get newest(): LoadedCheckpoint {
+    return { seq: this.#seq, bytes: this.#bytes, tailBytes: this.#tailBytes };
+  }
+
+  loadedAt({ seq, bytes, tailBytes }: LoadedCheckpoint): void {
     this.#seq = seq;
     this.#bytes = bytes;
     this.#tailBytes = tailBytes;

@@ -1,16 +1,14 @@
 /** A run held by this process: its state in memory, its lease, and the attempts of its calls. */
 import type { RunId } from '@cairn/protocol';
 import type { NewRun, RunHead } from '../../log/ports/event-log.ts';
-import type { NewRow } from '../../log/ports/rows.ts';
 import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
-import { hasChildren, hasKeptRelatives, Relatives } from '../family/relatives.ts';
+import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { Alarm } from './alarm.ts';
 import { appendOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
 import { Checkpoints, payloadBytes } from './checkpoints.ts';
@@ -29,13 +27,15 @@ import {
   nothingToWrite,
 } from './lease-state.ts';
 import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
+import { RECENT_MS } from './recent-states.ts';
 import { releaseLease } from './release-lease.ts';
-import { SHORT_WAIT_MS } from './short-waits.ts';
+import { Waiting } from './waiting.ts';
 
 /** The run in memory, folded as far as this process has read or written its log. */
 export interface LoadedRun {
   readonly state: RunState;
   readonly workflow: Workflow;
+  readonly record: Pick<NewRun, 'tenant' | 'contextId'>;
   readonly attempts: Attempts;
 }
 
@@ -45,8 +45,6 @@ export interface Holder {
   readonly nudge: () => void;
   readonly report: (level: 'warn' | 'error', event: OperatorEvent, error: unknown) => void;
 }
-
-const LINGER_MS = 1_000;
 
 export class HeldRun {
   readonly tenant: string;
@@ -62,26 +60,25 @@ export class HeldRun {
   #attempts: Attempts | null = null;
   /** The log may hold rows that the state does not include. */
   #isStale = false;
-  #committedAt = 0;
-  /** What the run occupies of `shortWaits` while it waits for a near timer; null while it does not. */
-  #wait: { readonly tenant: string; readonly bytes: number } | null = null;
+  /** The state includes rows that are not durable. */
+  #isAhead = false;
   readonly #relatives = new Relatives();
   readonly #checkpoints: Checkpoints;
-  readonly #alarm: Alarm;
+  readonly #waiting: Waiting;
 
   constructor(runId: RunId, opening: Opening, ports: MailboxPorts, holder: Holder) {
     this.tenant = tenantOf(opening);
     this.#runId = runId;
     this.#ports = ports;
     this.#holder = holder;
-    this.#alarm = new Alarm(ports.clock, holder.nudge);
+    this.#waiting = new Waiting(ports, holder.nudge);
     this.#checkpoints = new Checkpoints(ports.loader.saveCheckpoint, (error) =>
       holder.report('warn', 'checkpoint.save_failed', error),
     );
     if (opening.kind !== 'create') return;
     const { state, workflow, run } = opening;
     this.#creating = opening;
-    this.#loaded = { state, workflow, attempts: this.#attemptsOf(run, workflow) };
+    this.#loaded = { state, workflow, record: run, attempts: this.#attemptsOf(run, workflow) };
   }
 
   get loaded(): LoadedRun | null {
@@ -139,8 +136,8 @@ export class HeldRun {
     adoptClaim(this.#lease);
     let run = this.#loaded;
     if (run === null) {
-      const { state, workflow, record, checkpoint } = await this.#ports.loader.load(this.#runId);
-      run = { state, workflow, attempts: this.#attempts ?? this.#attemptsOf(record, workflow) };
+      const { state, workflow, record, checkpoint } = await this.#ports.loader.resume(this.#runId);
+      run = { state, workflow, record, attempts: this.#attempts ?? this.#attemptsOf(record, workflow) };
       this.#loaded = run;
       this.#checkpoints.loadedAt(checkpoint);
     } else if (isStale && this.#creating === null) {
@@ -164,7 +161,8 @@ export class HeldRun {
     const lease = this.#lease;
     attempts.keepOnly(state.calls);
     composing(lease, awaitsEffects(state));
-    this.#endWait();
+    this.#waiting.endShort();
+    this.#isAhead = true;
     const batch = compose({
       state,
       workflow,
@@ -173,11 +171,15 @@ export class HeldRun {
       maxRows: this.#ports.turns.maxRows,
       takenOver: lease.takenOver,
       hasCheckedRelatives: lease.hasCheckedRelatives && lease.fence !== null,
-      waitsHere: (until, rows) => this.#startWait(state, until, rows),
+      waitsHere: (until, rows) =>
+        this.#waiting.startShort(until, this.tenant, this.#checkpoints.stateBytes + payloadBytes(rows)),
       underWay: (callId) => attempts.isUnderWay(callId),
       broken: (error) => this.#holder.report('error', 'run.stopped', error),
     });
-    if (batch.rows.length === 0) nothingToWrite(lease);
+    if (batch.rows.length === 0) {
+      this.#isAhead = false;
+      nothingToWrite(lease);
+    }
     return batch;
   }
 
@@ -213,6 +215,7 @@ export class HeldRun {
   /** Applies a durable batch to the lease. */
   appended(batch: Batch, fence: number): void {
     this.#creating = null;
+    this.#isAhead = false;
     this.#checkpoints.appended(batch.rows);
     const releases = batch.rest !== undefined || endsRun(batch);
     appended(this.#lease, { fence, releases, leavesTakeOver: batch.takeOverLater, isStale: this.#isStale });
@@ -224,7 +227,7 @@ export class HeldRun {
    */
   committed({ state, attempts }: LoadedRun, batch: Batch, isClosing: boolean): void {
     attempts.keepOnly(state.calls);
-    this.#committedAt = this.#ports.clock.now();
+    this.#waiting.committed();
     this.#relatives.tell(state, this.#tellRelatives);
     // If a lease was claimed meanwhile, `recover` handles the calls requested under the old one.
     if (!isClosing && this.#lease.claimed === null) attempts.startOf(batch, state);
@@ -240,42 +243,13 @@ export class HeldRun {
   /** Returns true if every open call has an attempt in progress here. The run then waits for a fact or a timer. */
   isSeenTo({ state, attempts }: LoadedRun): boolean {
     if (attempts.unstarted(state).length !== 0) return false;
-    if (this.#lease.fence !== null && !this.#lingers(state)) this.#alarm.set(nextTimer(state));
-    return true;
-  }
-
-  /** Waits for a near timer under the lease, if there is room. The alarm is set once the batch is durable. */
-  #startWait(state: RunState, until: number, rows: readonly NewRow[]): boolean {
-    const { clock, shortWaits } = this.#ports;
-    if (until - clock.now() >= SHORT_WAIT_MS) return false;
-    const tenant = state.view.owner?.tenant ?? '';
-    const bytes = this.#checkpoints.stateBytes + payloadBytes(rows);
-    if (!shortWaits.enter(tenant, bytes)) return false;
-    this.#wait = { tenant, bytes };
-    return true;
-  }
-
-  #endWait(): void {
-    if (this.#wait === null) return;
-    this.#ports.shortWaits.leave(this.#wait.tenant, this.#wait.bytes);
-    this.#wait = null;
-  }
-
-  /** Keeps the lease during a short wait, and briefly while children are running, because they may end soon. */
-  #lingers(state: RunState): boolean {
-    if (this.#wait !== null) {
-      this.#alarm.set(nextTimer(state));
-      return true;
-    }
-    const until = this.#committedAt + LINGER_MS;
-    if (state.ended || awaitsEffects(state) || !hasChildren(state) || this.#ports.clock.now() >= until) return false;
-    this.#alarm.set(Math.min(until, nextTimer(state) ?? until));
+    if (this.#lease.fence !== null && !this.#waiting.lingers(state)) this.#waiting.setAlarm(state);
     return true;
   }
 
   /** Sets the alarm to the run's next timer, because only the holder watches it. */
   setAlarm({ state }: LoadedRun): void {
-    this.#alarm.set(nextTimer(state));
+    this.#waiting.setAlarm(state);
   }
 
   /** Returns true if, according to the store, this process holds the run. */
@@ -285,7 +259,7 @@ export class HeldRun {
 
   /** Releases the lease. Returns null if there is nothing to release or the lease stays because the run lingers. */
   giveBack({ state }: LoadedRun): Promise<void> | null {
-    if (this.#lingers(state)) return null;
+    if (this.#waiting.lingers(state)) return null;
     const fence = givenBack(this.#lease);
     return fence === null ? null : this.release(fence, state.ended ? null : nextTimer(state));
   }
@@ -302,9 +276,14 @@ export class HeldRun {
     this.#attempts?.keepOnly({});
   }
 
-  silence(): void {
-    this.#endWait();
-    this.#alarm.set(null);
+  /** The run leaves memory. A state that is needed again soon stays with the loader. */
+  leave(): void {
+    this.#waiting.stop();
+    if (this.#loaded === null || this.#isAhead || this.#loaded.state.ended) return;
+    const { state, workflow, record } = this.#loaded;
+    const wakeAt = nextTimer(state);
+    if (wakeAt === null || wakeAt - this.#ports.clock.now() > RECENT_MS) return;
+    this.#ports.loader.keep({ state, workflow, record, checkpoint: this.#checkpoints.newest });
   }
 }
 

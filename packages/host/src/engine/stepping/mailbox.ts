@@ -259,7 +259,7 @@ export class Mailbox {
 
   #forget(): void {
     this.#isClosed = true;
-    this.#held.silence();
+    this.#held.leave();
     this.#ports.emptied(this.runId, this);
   }
 

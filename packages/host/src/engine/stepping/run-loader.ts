@@ -9,6 +9,7 @@ import type { RunState } from '../core/state.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import { RecentStates, type RestingRun } from './recent-states.ts';
 
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
@@ -18,11 +19,8 @@ export const STATE_FORMAT = 'run-state/8';
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
-export interface LoadedRun {
+export interface LoadedRun extends RestingRun {
   readonly record: RunRecord;
-  readonly workflow: Workflow;
-  readonly state: RunState;
-  readonly checkpoint: LoadedCheckpoint;
 }
 
 /** The checkpoint that a state was loaded from. */
@@ -37,6 +35,10 @@ export interface LoadedCheckpoint {
 export interface RunLoader {
   /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
   load(runId: RunId, tenant?: string): Promise<LoadedRun>;
+  /** Like `load`, but goes on from the kept state if there is one. The caller may change the state. */
+  resume(runId: RunId): Promise<RestingRun>;
+  /** Keeps the state of a resting run that wakes soon. */
+  keep(run: RestingRun): void;
   /** Folds the rows that the log holds beyond the state. Returns the bytes of their payloads. */
   catchUp(state: RunState, workflow: Workflow): Promise<number>;
   /** Serialises the state at once and returns its size. */
@@ -61,6 +63,14 @@ export const contextNotFound = (contextId: string) =>
     details: { contextId },
   });
 
+const kept = async (recent: RecentStates, runId: RunId, catchUp: RunLoader['catchUp']): Promise<RestingRun | null> => {
+  const run = recent.take(runId);
+  if (run === null) return null;
+  const { state, workflow, record, checkpoint } = run;
+  const bytes = await catchUp(state, workflow);
+  return { state, workflow, record, checkpoint: { ...checkpoint, tailBytes: checkpoint.tailBytes + bytes } };
+};
+
 export function createRunLoader(
   store: Pick<Store, 'log' | 'checkpoints'>,
   workflows: WorkflowRegistry,
@@ -77,20 +87,24 @@ export function createRunLoader(
       if (!isFull(rows, PAGE)) return bytes;
     }
   };
+  const recent = new RecentStates();
+  const load: RunLoader['load'] = async (runId, tenant) => {
+    const head = await store.log.head(runId);
+    if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
+    const shared = await workflows.byHash(head.record.definitionHash);
+    const checkpoint = await store.checkpoints.get(runId);
+    const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
+    const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
+    const tailBytes = await catchUp(state, shared);
+    const workflow = await pins.give(shared, state.agents);
+    const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };
+    return { record: head.record, workflow, state, checkpoint: { ...from, tailBytes } };
+  };
   return {
     catchUp,
-    async load(runId, tenant) {
-      const head = await store.log.head(runId);
-      if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
-      const shared = await workflows.byHash(head.record.definitionHash);
-      const checkpoint = await store.checkpoints.get(runId);
-      const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
-      const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
-      const tailBytes = await catchUp(state, shared);
-      const workflow = await pins.give(shared, state.agents);
-      const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };
-      return { record: head.record, workflow, state, checkpoint: { ...from, tailBytes } };
-    },
+    load,
+    resume: async (runId) => (await kept(recent, runId, catchUp)) ?? load(runId),
+    keep: (run) => recent.put(run),
     saveCheckpoint: (state) => {
       const body = JSON.stringify(state);
       const { runId, nextSeq } = state;
