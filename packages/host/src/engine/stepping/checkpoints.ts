@@ -1,7 +1,8 @@
 /** Saves a run's state periodically, so that loading a long run reads only a short tail of its log. */
 import type { NewRow } from '../../log/ports/rows.ts';
 import type { RunState } from '../core/state.ts';
-import type { LoadedCheckpoint, RunLoader } from './run-loader.ts';
+import type { LoadedCheckpoint } from './recent-states.ts';
+import type { RunLoader } from './run-loader.ts';
 
 /** Minimum rows after the checkpoint before the next one: while the run is stepped, and once it rests or has ended. */
 const MIN_TAIL = 1_000;

@@ -6,10 +6,18 @@ import type { RunId } from '@cairn/protocol';
 import type { NewRun } from '../../log/ports/event-log.ts';
 import type { RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import type { LoadedCheckpoint } from './run-loader.ts';
 
 /** A state that rests longer is read from its checkpoint: it would only occupy memory. */
 export const RECENT_MS = 60_000;
+
+/** The newest checkpoint of a state, and what came after it. */
+export interface LoadedCheckpoint {
+  /** -1 if there was none. */
+  readonly seq: number;
+  readonly bytes: number;
+  /** Payload bytes of the rows folded after it. */
+  readonly tailBytes: number;
+}
 
 export interface RestingRun {
   /** Includes only rows that are durable. */

@@ -23,15 +23,6 @@ export interface LoadedRun extends RestingRun {
   readonly record: RunRecord;
 }
 
-/** The checkpoint that a state was loaded from. */
-export interface LoadedCheckpoint {
-  /** -1 if there was none. */
-  readonly seq: number;
-  readonly bytes: number;
-  /** Payload bytes of the rows folded after it. */
-  readonly tailBytes: number;
-}
-
 export interface RunLoader {
   /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
   load(runId: RunId, tenant?: string): Promise<LoadedRun>;
