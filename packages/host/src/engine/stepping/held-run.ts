@@ -192,15 +192,15 @@ export class HeldRun {
     const relatives = this.#relatives.toTell(state);
     const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
     const size = sizeOf(batch);
-    turns.composed(this.tenant, size);
+    turns.composed(size);
     return store.log.append(appendOf(this.#ports, request)).then(
       ({ fence }) => {
-        turns.committed(this.tenant, size);
+        turns.committed(size);
         this.appended(batch, fence);
         return 'acknowledged';
       },
       (error: unknown) => {
-        turns.committed(this.tenant, size);
+        turns.committed(size);
         return refused(error);
       },
     );

@@ -18,8 +18,12 @@ const COMMAND_MS = 2;
 /** The host counts as shared for this long after two tenants took turns. */
 const SHARED_FOR_MS = 1_000;
 
-/** Characters of a tenant's rows that wait for their commit. Above it, its other runs wait before they compose. */
+/**
+ * Characters of all rows that wait for their commit. Above it, runs wait before they compose more. Less on a shared
+ * host, because the rows of a command wait behind them.
+ */
 const MAX_UNCOMMITTED = 524_288;
+const MAX_SHARED_UNCOMMITTED = 65_536;
 
 /** Most rows of one append. Fewer on a shared host, because nobody else steps while they are composed. */
 const MAX_ROWS = 256;
@@ -31,7 +35,7 @@ export type Urgency = 'command' | 'start' | 'step';
 export class Turns {
   readonly #loop: EventLoop | null;
   readonly #rings = { command: new TurnRing(), start: new TurnRing(), step: new TurnRing() };
-  readonly #uncommitted = new Map<string, number>();
+  #uncommitted = 0;
   #waiting = 0;
   #waitingCallers = 0;
   #sliceEnd = Number.NEGATIVE_INFINITY;
@@ -59,7 +63,7 @@ export class Turns {
     if (loop === null) return null;
     const now = loop.elapsedMs();
     if (!this.#isArmed) this.#beginSlice(loop, now);
-    if (this.#isNow(tenant, urgency, now)) {
+    if (this.#isNow(urgency, now)) {
       this.#took(tenant, now);
       return null;
     }
@@ -75,24 +79,21 @@ export class Turns {
   }
 
   /** Counts rows that wait for their commit. */
-  composed(tenant: string, size: number): void {
-    if (this.#loop !== null) this.#uncommitted.set(tenant, this.#uncommittedOf(tenant) + size);
+  composed(size: number): void {
+    this.#uncommitted += size;
   }
 
   /** The commit of these rows succeeded or failed. */
-  committed(tenant: string, size: number): void {
-    if (this.#loop === null) return;
-    const left = this.#uncommittedOf(tenant) - size;
-    if (left > 0) this.#uncommitted.set(tenant, left);
-    else this.#uncommitted.delete(tenant);
-    if (this.#waiting === 0 || this.#isGiving) return;
+  committed(size: number): void {
+    this.#uncommitted -= size;
+    if (this.#loop === null || this.#waiting === 0 || this.#isGiving) return;
     if (!this.#isArmed) this.#beginSlice(this.#loop, this.#loop.elapsedMs());
     this.#giveNext();
   }
 
-  #isNow(tenant: string, urgency: Urgency, now: number): boolean {
+  #isNow(urgency: Urgency, now: number): boolean {
     if (urgency !== 'step') return this.#waitingCallers === 0 && now < this.#sliceEnd + COMMAND_MS;
-    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayGoOn(tenant);
+    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayCompose;
   }
 
   #add(waiter: Waiter, urgency: Urgency): void {
@@ -113,7 +114,7 @@ export class Turns {
     this.#isArmed = false;
     const loop = this.#loop;
     const waiter = this.#waiting === 0 ? null : this.#pick();
-    // If every waiter's tenant waits for a commit, the commit begins the next slice.
+    // If the waiters wait for a commit, that commit begins the next slice.
     if (loop === null || waiter === null) return;
     this.#beginSlice(loop, loop.elapsedMs());
     this.#give(waiter);
@@ -140,16 +141,13 @@ export class Turns {
 
   #pick(): Waiter | null {
     const { command, start, step } = this.#rings;
-    const always = () => true;
-    const stepping = () => step.next(this.#mayGoOn);
-    if (this.#wasCaller) return stepping() ?? command.next(always) ?? start.next(always);
-    return command.next(always) ?? start.next(always) ?? stepping();
+    const mayCompose = this.#mayCompose;
+    const first = this.#wasCaller && mayCompose ? step.next() : null;
+    return first ?? command.next() ?? start.next() ?? (mayCompose ? step.next() : null);
   }
 
-  readonly #mayGoOn = (tenant: string): boolean => this.#uncommittedOf(tenant) < MAX_UNCOMMITTED;
-
-  #uncommittedOf(tenant: string): number {
-    return this.#uncommitted.get(tenant) ?? 0;
+  get #mayCompose(): boolean {
+    return this.#uncommitted < (this.#isShared ? MAX_SHARED_UNCOMMITTED : MAX_UNCOMMITTED);
   }
 
   #took(tenant: string, now: number): void {
