@@ -47,6 +47,10 @@ export class Mailbox {
     if (opening.kind === 'claimed') this.adopt(opening.fence);
   }
 
+  get tenant(): string {
+    return this.#held.tenant;
+  }
+
   post(fact: Fact, urgency: Urgency = 'step'): void {
     if (this.#isClosed) {
       fact.refused(stopped(this.runId));

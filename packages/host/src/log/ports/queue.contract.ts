@@ -89,6 +89,22 @@ function claiming(store: Queued): void {
     expect((await claimAt(store(), 'n1', 50, 2)).map((c) => c.runId)).toEqual(['run_1', 'run_2']);
   });
 
+  it('gives every tenant its turn when more runs are due than asked for', async () => {
+    const ofTenant = (tenant: string, runId: RunId, wakeAt: number) => {
+      const create = { tenant, contextId: `ctx_${tenant}` as ContextId, originRunId: runId };
+      return store().log.append(creation(runId, { create, claim: lease('first'), rest: { wakeAt } }));
+    };
+    for (let n = 0; n < 30; n += 1) await ofTenant('greedy', `run_g${n}` as RunId, 10 + n);
+    await ofTenant('late', 'run_l0' as RunId, 80);
+    await ofTenant('late', 'run_l1' as RunId, 90);
+    await ofTenant('later', 'run_x0' as RunId, 95);
+    const claims = await claimAt(store(), 'n1', 100, 6);
+    const ids = ['run_g0', 'run_l0', 'run_x0', 'run_g1', 'run_l1', 'run_g2'];
+    expect(claims.map((c) => c.runId)).toEqual(ids);
+    expect(claims.map((c) => c.tenant)).toEqual(['greedy', 'late', 'later', 'greedy', 'late', 'greedy']);
+    expect((await claimAt(store(), 'n1', 100, 99)).length).toBe(27);
+  });
+
   it('takes runs from an owner whose session ended, and from nobody else', async () => {
     const { fence } = await store().log.append(creation(runA, { claim: lease('n1', 0, 1_000) }));
     await store().log.append(creation(runB, { claim: lease('n2', 0, 5_000) }));

@@ -2,7 +2,10 @@
 import type { RunId } from '@cairn/protocol';
 
 export interface Queue {
-  /** Leases runs that are due or whose owner's session ended. Never leases one run to two owners. */
+  /**
+   * Leases runs that are due or whose owner's session ended. Never leases one run to two owners. If more runs are due
+   * than the limit, each tenant with a due run gets its turn.
+   */
   claim(request: {
     readonly owner: string;
     readonly now: number;

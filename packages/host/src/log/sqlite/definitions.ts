@@ -30,10 +30,9 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
   );
   /** The newest version of each name, which every run start reads. Safe to cache: only this process writes them. */
   const cache = new Map<string, WorkflowRecord | null>();
+  const nameOf = (tenant: string, id: string): string => JSON.stringify([tenant, id]);
   const newestOf = (tenant: string, id: string): WorkflowRecord | null => {
-    const name = JSON.stringify([tenant, id]);
-    const known = cache.get(name);
-    if (known !== undefined) return known;
+    const name = nameOf(tenant, id);
     if (cache.size === CACHED_NAMES) cache.clear();
     const found = recordOf(newest.get(tenant, id));
     cache.set(name, found);
@@ -55,8 +54,12 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
           putWorkflow.run(workflow.tenant, workflow.workflowId, workflow.version, workflow.hash, workflow.registeredAt);
         },
       }),
-    workflow: async (tenant, id, named) =>
-      read(() => (named === undefined ? newestOf(tenant, id) : recordOf(version.get(tenant, id, named)))),
+    workflow: async (tenant, id, named) => {
+      // A cached version was durable when it was read, and the next one clears the cache. So a start waits for no flush.
+      const known = named === undefined ? cache.get(nameOf(tenant, id)) : undefined;
+      if (known !== undefined) return known;
+      return read(() => (named === undefined ? newestOf(tenant, id) : recordOf(version.get(tenant, id, named))));
+    },
     workflows: async (tenant) => read(() => all.all(tenant).map(workflowOf)),
   };
 }

@@ -3,6 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import { claimed, released } from '../admit.ts';
 import type { Claim, Queue } from '../ports/queue.ts';
 import type { Connection } from './connection.ts';
+import { dueRuns } from './due-runs.ts';
 import type { HeadCache } from './head-cache.ts';
 import { query, required } from './query.ts';
 import { queueDepth } from './queue-depth.ts';
@@ -14,10 +15,7 @@ interface QueuePorts extends Connection {
 }
 
 export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): Queue {
-  const due = query<[id: RunId]>(
-    db,
-    'SELECT id FROM runs WHERE owner IS NULL AND wake_at <= ? ORDER BY wake_at, key LIMIT ?',
-  );
+  const due = dueRuns(db);
   const heldBy = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE owner = ? ORDER BY key LIMIT ?');
   const nextOwner = query<[owner: string | null]>(db, 'SELECT min(owner) FROM runs WHERE owner > ?');
   const earliest = query<[at: number | null]>(
@@ -41,8 +39,7 @@ export function sqliteQueue({ db, writer, read, heads, sessions }: QueuePorts): 
       if (sessions.isAlive(owner, now)) continue;
       for (const [id] of heldBy.all(owner, limit - found.length)) found.push(id);
     }
-    for (const [id] of due.all(now, limit - found.length)) found.push(id);
-    return found;
+    return [...found, ...due(now, limit - found.length)];
   }
 
   function lease(runId: RunId, owner: string): Claim {

@@ -232,4 +232,8 @@ export const migrations: readonly Migration[] = [
   },
   listIndexes,
   largeValues,
+  {
+    name: 'due runs by tenant',
+    sql: 'CREATE INDEX runs_due_of_tenant ON runs (tenant, wake_at) WHERE owner IS NULL AND wake_at IS NOT NULL;',
+  },
 ];
