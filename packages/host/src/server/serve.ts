@@ -35,6 +35,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
     },
     {
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+      unread: config.limits,
       hostId: config.hostId,
       version: hostVersion(),
       httpServer: httpServerOptions(config),

@@ -35,6 +35,7 @@ import type { ConnectionLimits } from './http/connection-limits.ts';
 import { createServer, type Server } from './http/http.ts';
 import { safetyHeaders } from './http/http-server.ts';
 import type { Route } from './http/routes.ts';
+import type { UnreadLimits } from './http/unread-bytes.ts';
 import { ManualTimers } from './manual-timers.kit.ts';
 import { hostSecret } from './secrets/host-secret.ts';
 
@@ -94,7 +95,7 @@ export interface ServedOptions {
   readonly corsOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly connections?: Partial<Pick<ConnectionLimits, 'maxConnections' | 'maxConnectionsPerAddress'>>;
-  readonly limits?: Partial<AccessLimits>;
+  readonly limits?: Partial<AccessLimits & UnreadLimits>;
   /** Replaces the manual timers. */
   readonly timers?: Timers;
   /** The clock of the gate. */
@@ -138,6 +139,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     maxRequestsInFlightPerKey: 1000,
     maxOpenStreamsPerKey: 1000,
     maxFailedAuthPerMinute: 1000,
+    maxUnreadBytesPerTenant: 33_554_432,
+    maxUnreadBytes: 268_435_456,
     ...options.limits,
   };
   const discovery = discoveryDocument({
@@ -216,6 +219,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     },
     {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      unread: limits,
       ...host,
       httpServer: {
         connections: {

@@ -10,7 +10,7 @@ import type { Route } from '../http/routes.ts';
 const PAGE = 2_000;
 const PAGE_BYTES = 524_288;
 /** Pages per request: about a second of work on a long log. */
-const MAX_PAGES = 250;
+const MAX_PAGES = 100;
 /** Tenants whose figures are cached; for others the count restarts from the beginning. */
 const MAX_TENANTS = 256;
 

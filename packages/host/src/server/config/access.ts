@@ -144,6 +144,16 @@ export const limitsSchema = z.strictObject({
   maxOpenStreamsPerTenant: atLeastOne
     .optional()
     .describe('Open event streams and long polls of all keys of one tenant.'),
+  maxUnreadBytesPerTenant: atLeastOne
+    .default(33_554_432)
+    .describe(
+      'Bytes of responses that wait because the clients of one tenant do not read them. Beyond it, streams that wait longest are closed, and large responses return [rate_limited](../errors/rate_limited.md).',
+    ),
+  maxUnreadBytes: atLeastOne
+    .default(268_435_456)
+    .describe(
+      'The same for all tenants together. Beyond it, the tenant with the most is affected; a large response may return [service_unavailable](../errors/service_unavailable.md).',
+    ),
   maxFailedAuthPerMinute: atLeastOne.default(60).describe('Requests with a wrong key per minute from one address.'),
   maxConnections: atLeastOne.default(10_000).describe('Open connections. The host closes further ones at once.'),
   maxConnectionsPerAddress: atLeastOne

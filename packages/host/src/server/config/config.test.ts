@@ -46,6 +46,8 @@ test('fills in everything that was left out', () => {
       maxRequestBodyBytes: 1_048_576,
       maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,
+      maxUnreadBytesPerTenant: 33_554_432,
+      maxUnreadBytes: 268_435_456,
       maxFailedAuthPerMinute: 60,
       maxConnections: 10_000,
       maxConnectionsPerAddress: 2000,

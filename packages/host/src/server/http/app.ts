@@ -15,6 +15,7 @@ import {
 } from './http-server.ts';
 import { parseJsonBody } from './json-body.ts';
 import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
+import { LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,7 +28,11 @@ export interface AppPorts extends ErrorPorts {
   readonly gate: Gate;
   readonly watch: HttpWatch;
   readonly httpServer: HttpServerOptions;
+  readonly unread: UnreadBytes;
 }
+
+/** The owner of responses to callers without a tenant, whose names are not empty. */
+const STRANGERS = '';
 
 export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyInstance {
   const { gate, httpServer } = ports;
@@ -67,7 +72,7 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
     }
     return reply;
   });
-  for (const route of routes) register(app, route, gate);
+  for (const route of routes) register(app, route, ports);
   return app;
 }
 
@@ -104,7 +109,7 @@ function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
  * The key and its scope are checked first. A caller without them learns nothing, not even whether the body is
  * well-formed.
  */
-function register(app: FastifyInstance, route: Route, gate: Gate): void {
+function register(app: FastifyInstance, route: Route, { gate, unread }: AppPorts): void {
   app.route({
     method: [...methodsOf(route)],
     url: routerPath(route.path),
@@ -131,6 +136,10 @@ function register(app: FastifyInstance, route: Route, gate: Gate): void {
       checkBody(route, request);
       const body = await handled(route, request, reply);
       if (body === undefined) return reply;
+      // Others answer a change that has taken place, and are small.
+      if (body.length >= LARGE_BYTES && route.method === 'GET') {
+        unread.admit(request.caller?.tenant ?? STRANGERS, reply.raw, body.length);
+      }
       return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   });

@@ -1,6 +1,7 @@
 /** The HTTP surface: all routes of the host in one table, served until it closes. */
 import type { Timers, UniqueId } from '../../engine/ports.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
@@ -36,6 +37,7 @@ import { createPageCursors } from './page-cursors.ts';
 import { runNamed } from './params.ts';
 import type { Route } from './routes.ts';
 import { watchSilent } from './silent-connections.ts';
+import { UnreadBytes, type UnreadLimits } from './unread-bytes.ts';
 
 /** The services of the host, and the ports of the HTTP surface. */
 export interface ServerPorts extends HostServices {
@@ -49,8 +51,12 @@ export interface ServerPorts extends HostServices {
   readonly baseUrl: () => string;
 }
 
+/** Characters of run states rendered in one turn of the event loop: about 3 ms. */
+const TURN_BYTES = 1_048_576;
+
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
+  readonly unread: UnreadLimits;
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
@@ -72,11 +78,12 @@ export interface Server {
 
 export function createServer(ports: ServerPorts, options: ServerOptions): Server {
   const { store, gate, telemetry, timers } = ports;
-  const { routes, webhooks, streams, polls, inbox } = surfaceOf(ports, options);
+  const unread = new UnreadBytes(options.unread, timers);
+  const { routes, webhooks, streams, polls, inbox } = surfaceOf({ ...ports, unread }, options);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
   const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
   const served = routes.map((route) => idempotent(route, requests, sealer));
-  const app = createApp({ ...ports, ...options, watch: telemetry.watch }, served);
+  const app = createApp({ ...ports, ...options, unread, watch: telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {
     routes,
@@ -111,10 +118,11 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 }
 
 /** Builds all routes and the services that hold connections open. */
-function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
+function surfaceOf(ports: ServerPorts & { readonly unread: UnreadBytes }, { hostId, version }: ServerOptions) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
   const loadView = createLoadView(store);
+  const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
   const snapshots = new SnapshotFeed(log, loadView);
   const streams = new EventStreams({ ...ports, snapshots });
   const polls = new PollFeed(log);
@@ -127,9 +135,9 @@ function surfaceOf(ports: ServerPorts, { hostId, version }: ServerOptions) {
   const runsAgents = discovery.agents?.liveRuntime?.supported === true;
   const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models }),
+    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, turns }),
     ...runControlRoutes(engine),
-    ...eventRoutes({ log, streams, report: ports.report }),
+    ...eventRoutes({ log, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),
     ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),

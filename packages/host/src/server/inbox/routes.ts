@@ -68,6 +68,8 @@ async function stream(call: Call, { streams, feed }: InboxSurface): Promise<unde
   const { tenant, expiresAt } = call.caller;
   const header = call.request.headers['last-event-id'];
   const lastId = typeof header === 'string' && header !== '' ? header : null;
-  streams.serveFrom(takenOver(call), { expiresAt, what: 'the inbox' }, (sink) => feed.subscribe(tenant, lastId, sink));
+  streams.serveFrom(takenOver(call), { tenant, expiresAt, what: 'the inbox' }, (sink) =>
+    feed.subscribe(tenant, lastId, sink),
+  );
   return undefined;
 }

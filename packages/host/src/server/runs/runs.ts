@@ -3,6 +3,7 @@ import {
   createRun,
   type JsonObject,
   quoted,
+  type RunSnapshot,
   type RunStatus,
   runCreated,
   runList,
@@ -11,6 +12,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import type { FairTurns } from '../../fair-turns.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
@@ -24,6 +26,8 @@ export interface RunPorts extends CreateRunPorts {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
+  /** Large snapshots are rendered one after the other, tenant by tenant. */
+  readonly turns: FairTurns;
 }
 
 export function runRoutes(ports: RunPorts): readonly Route[] {
@@ -99,7 +103,7 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, { engine, log, runIndex }: RunPorts): Promise<string | undefined> {
+async function get(call: Call, { engine, log, runIndex, turns }: RunPorts): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
@@ -114,10 +118,17 @@ async function get(call: Call, { engine, log, runIndex }: RunPorts): Promise<str
   if (hasOpenChildren(snapshot)) {
     // The children's status changes without an event of this run, so an ETag by its events would be wrong.
     call.reply.header('cache-control', 'private, no-store');
-    return JSON.stringify(await withFamily(snapshot, runIndex));
+    const whole = await withFamily(snapshot, runIndex);
+    return turns.take(tenant, () => rendered(whole, turns));
   }
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-  return JSON.stringify(snapshot);
+  return turns.take(tenant, () => rendered(snapshot, turns));
+}
+
+function rendered(snapshot: RunSnapshot, turns: FairTurns): string {
+  const text = JSON.stringify(snapshot);
+  turns.charge(text.length);
+  return text;
 }
 
 /** Only this client may cache it, and it must revalidate before use. */

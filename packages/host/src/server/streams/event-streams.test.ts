@@ -6,6 +6,7 @@ import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
+import { UnreadBytes, type UnreadLimits } from '../http/unread-bytes.ts';
 import { ManualTimers } from '../manual-timers.kit.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
@@ -18,10 +19,11 @@ interface Asked {
   readonly lastSeq?: number | null;
   /** What the feed's pace says. */
   readonly holdMs?: number;
+  readonly limits?: Partial<UnreadLimits>;
 }
 
 /** A client that asked for a run's stream, and the response that is written to it. */
-async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
+async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked = {}) {
   const { log, checkpoints } = inMemoryStore();
   const timers = new ManualTimers();
   const snapshots = new SnapshotFeed(log, createLoadView({ log, checkpoints }));
@@ -29,11 +31,12 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
   const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
   const feed = new LiveFeed(log, { pace });
   await log.append(creation(runA));
-  const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined });
+  const unread = new UnreadBytes({ maxUnreadBytesPerTenant: 1e9, maxUnreadBytes: 1e9, ...limits }, timers);
+  const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined, unread });
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     const modes = new Set(['debug'] as const);
-    streams.serve(response, { runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
+    streams.serve(response, { tenant: 't', runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,12 +48,12 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null }: Asked = {}) {
     server.close();
   });
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  return { log, timers, clock, streams, socket, response: await asked.promise };
+  return { log, timers, clock, streams, unread, socket, response: await asked.promise };
 }
 
 /** One that reads nothing of what comes. */
-async function stalledClient(expiresAt?: number) {
-  const opened = await client({ expiresAt });
+async function stalledClient(asked: Asked = {}) {
+  const opened = await client(asked);
   await once(opened.socket, 'readable');
   return opened;
 }
@@ -97,7 +100,7 @@ test('no keepalive is written, and no timer runs, once nobody listens', async ()
 });
 
 test('a stream ends with the credential that opened it, and no earlier', async () => {
-  const { timers, clock, streams, socket, response } = await stalledClient(1_060_000);
+  const { timers, clock, streams, socket, response } = await stalledClient({ expiresAt: 1_060_000 });
   socket.resume();
   clock.at = 1_059_999;
   timers.pass(KEEPALIVE_MS);
@@ -144,4 +147,18 @@ test('a client of a busy host in which nothing happens learns that it is connect
   timers.pass(40);
   const [text] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
   expect(text).toMatch(/^HTTP.1.1 200 OK/);
+});
+
+test('what a stalled client leaves unread is counted until it reads, and a tenant over its limit loses the stream', async () => {
+  const large = row('node.completed', { payload: JSON.stringify('x'.repeat(1_000_000)) });
+  const held = await stalledClient();
+  for (let i = 0; i < 10; i += 1) await held.log.append({ runId: runA, rows: [large] });
+  expect(held.unread.total).toBeGreaterThan(500_000);
+  expect(held.unread.total).toBeLessThan(3_000_000);
+  held.socket.resume();
+  await vi.waitFor(() => expect(held.unread.total).toBe(0));
+  const cut = await stalledClient({ limits: { maxUnreadBytesPerTenant: 500_000 } });
+  for (let i = 0; i < 10; i += 1) await cut.log.append({ runId: runA, rows: [large] });
+  expect(cut.response.destroyed).toBe(true);
+  await vi.waitFor(() => expect([cut.streams.size, cut.unread.total]).toEqual([0, 0]));
 });

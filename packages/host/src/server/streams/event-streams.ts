@@ -5,6 +5,7 @@ import type { Report, Timers } from '../../engine/ports.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import { everything, type Form, type Lens, payloads } from '../../log/feed/lens.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
+import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
@@ -21,10 +22,12 @@ export interface StreamPorts {
   readonly timers: Timers;
   readonly now: () => number;
   readonly report: Report;
+  readonly unread: UnreadBytes;
 }
 
 /** What a client asks for. */
 export interface StreamRequest {
+  readonly tenant: string;
   readonly runId: RunId;
   /** seq of the last event it has; null when it begins. */
   readonly lastSeq: number | null;
@@ -38,6 +41,7 @@ export interface StreamRequest {
 
 /** What is known of any stream. */
 interface Served {
+  readonly tenant: string;
   readonly bufferMs?: number;
   readonly expiresAt: number | undefined;
   /** Names the stream in the report when it fails. */
@@ -45,6 +49,7 @@ interface Served {
 }
 
 interface Stream {
+  readonly tenant: string;
   readonly response: ServerResponse;
   readonly batches: Batches | null;
   readonly expiresAt: number | undefined;
@@ -77,8 +82,8 @@ export class EventStreams {
 
   /** Writes the events of a run to the response until the terminal one. */
   serve(response: ServerResponse, request: StreamRequest): void {
-    const { runId, bufferMs, expiresAt } = request;
-    this.serveFrom(response, { bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(request, sink));
+    const { tenant, runId, bufferMs, expiresAt } = request;
+    this.serveFrom(response, { tenant, bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(request, sink));
   }
 
   /** Writes what a feed gives until it ends. Keepalives, stalls and the stop of the host work as for runs. */
@@ -90,6 +95,7 @@ export class EventStreams {
     response.on('drain', () => {
       stream.stalled = false;
       stream.stalledTicks = 0;
+      this.#ports.unread.read(stream.tenant, response);
       stream.subscription?.resume();
     });
     this.#chunks.begin(response, HEADERS);
@@ -112,10 +118,11 @@ export class EventStreams {
     else timers.after(ms, tell);
   }
 
-  #opened(response: ServerResponse, { bufferMs = 0, expiresAt }: Served): Stream {
+  #opened(response: ServerResponse, { tenant, bufferMs = 0, expiresAt }: Served): Stream {
     const send = (frame: string) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
+      tenant,
       response,
       batches,
       expiresAt,
@@ -160,8 +167,14 @@ export class EventStreams {
     const { response, written } = stream;
     const more = written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
     stream.written = true;
-    if (!more) stream.stalled = true;
+    if (!more) this.#stall(stream);
     return more;
+  }
+
+  /** Only now are its bytes counted: a stream whose client reads costs nothing more. */
+  #stall(stream: Stream): void {
+    stream.stalled = true;
+    this.#ports.unread.wait(stream.tenant, stream.response, stream.response.writableLength);
   }
 
   /** The end of the response goes out with the last frames. */
@@ -187,11 +200,14 @@ export class EventStreams {
     // Nothing was written: the head has to go out first.
     if (!stream.written) stream.response.flushHeaders();
     this.#chunks.end(stream.response, text);
+    // A client that does not read the end is cut like any other.
+    if (stream.response.writableLength > 0) this.#stall(stream);
   }
 
   #drop(stream: Stream): void {
     stream.subscription?.close();
     stream.batches?.take();
+    this.#ports.unread.read(stream.tenant, stream.response);
     this.#open.delete(stream);
     if (this.#open.size > 0) return;
     this.#cancelTick?.();
@@ -205,7 +221,7 @@ export class EventStreams {
       // The client has to come back with a valid credential.
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
-      } else if (!stream.stalled) {
+      } else if (!stream.stalled && !stream.response.writableEnded) {
         this.#send(stream, ':keepalive\n\n');
       } else {
         stream.stalledTicks += 1;

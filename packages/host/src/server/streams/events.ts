@@ -5,16 +5,18 @@ import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
-import type { EventLog, RunRows } from '../../log/ports/event-log.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
+import type { UnreadBytes } from '../http/unread-bytes.ts';
 import type { EventStreams } from './event-streams.ts';
 
 export interface EventSurface {
   readonly log: EventLog;
   readonly report: Report;
   readonly streams: EventStreams;
+  readonly unread: UnreadBytes;
 }
 
 /** What the JSON form reads at a time; it bounds the memory of a long run. */
@@ -63,16 +65,16 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
 }
 
 /** Parameters are checked before the form is negotiated, and both before the run is looked up. */
-async function events(call: Call, { log, streams, report }: EventSurface): Promise<string | undefined> {
+async function events(call: Call, { log, streams, unread, report }: EventSurface): Promise<string | undefined> {
   const modes = parseStreamModes(queryParam(call, 'streamMode'));
   const bufferMs = integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: MAX_BUFFER_MS }) ?? 0;
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
   const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
   const { record, seq } = await visibleRun(call, log);
   const { runId } = record;
-  const { audience, expiresAt } = call.caller;
+  const { tenant, audience, expiresAt } = call.caller;
   if (wantsStream) {
-    streams.serve(takenOver(call), { runId, lastSeq, audience, modes, bufferMs, expiresAt });
+    streams.serve(takenOver(call), { tenant, runId, lastSeq, audience, modes, bufferMs, expiresAt });
     return undefined;
   }
   const range = { runId, after: -1, audience };
@@ -81,7 +83,7 @@ async function events(call: Call, { log, streams, report }: EventSurface): Promi
   const response = takenOver(call);
   response.setTimeout(STALLED_MS, () => response.destroy());
   try {
-    await writePages(response, log, range, first);
+    await writePages({ response, unread, tenant }, (after) => log.read({ ...range, ...PAGE, after }), first);
   } catch (error) {
     report({ level: 'error', event: 'stream.read_failed', facts: { stream: runId }, error });
     // The status is out: only a broken connection still says that this is not the whole log.
@@ -99,19 +101,29 @@ export function takenOver({ reply }: Call): ServerResponse {
   return reply.raw;
 }
 
+/** The client of a log in JSON. */
+interface Receiver {
+  readonly response: ServerResponse;
+  readonly unread: UnreadBytes;
+  readonly tenant: string;
+}
+
 /** Writes page by page at the pace of the client; stops reading when the client is gone. */
 async function writePages(
-  response: ServerResponse,
-  log: EventLog,
-  range: Omit<RunRows, 'limit'>,
+  { response, unread, tenant }: Receiver,
+  read: (after: number) => Promise<readonly Row[]>,
   first: readonly Row[],
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
   response.write('{"events":[');
   for (let page = first, lead = ''; page.length > 0; lead = ',') {
-    if (!response.write(lead + page.map(docText).join())) await drained(response);
+    if (!response.write(lead + page.map(docText).join())) {
+      unread.wait(tenant, response, response.writableLength);
+      await drained(response);
+      unread.read(tenant, response);
+    }
     if (response.destroyed) return;
-    page = await log.read({ ...range, ...PAGE, after: page.at(-1)?.seq ?? 0 });
+    page = await read(page.at(-1)?.seq ?? 0);
   }
   response.end(']}');
 }
