@@ -88,7 +88,7 @@ class Stage implements AsyncDisposable {
 }
 
 async function play(attack: Attack, { host, victim }: Stage, bounds: Bounds | null): Promise<CaseReport> {
-  await victim?.gaps();
+  await settled(victim);
   const begin = performance.now();
   const memory = new PeakMemory(host);
   const attacker = new Attacker(host);
@@ -107,6 +107,21 @@ async function play(attack: Attack, { host, victim }: Stage, bounds: Bounds | nu
   ];
   return { name: attack.name, ms: Math.round(performance.now() - begin), ...seen, breaches };
 }
+
+const SETTLE_MS = 60_000;
+
+/** Waits until the victim feels nothing of the attack before. */
+async function settled(victim: Victim | null): Promise<void> {
+  if (victim === null) return;
+  const until = Date.now() + SETTLE_MS;
+  for (await victim.gaps(); Date.now() < until; ) {
+    await pause(300);
+    const { healthMs, startMs, delayMs } = await victim.gaps();
+    if (Math.max(healthMs, startMs, delayMs) < CALM_MS) return;
+  }
+}
+
+const CALM_MS = 50;
 
 const missingCode = ({ endsWith }: Attack, codes: Readonly<Record<string, number>>): string[] =>
   endsWith === undefined || endsWith.some((code) => code in codes)

@@ -2,12 +2,12 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Attack, Graph } from '../attack.ts';
 
-const asks = (schema: JsonObject): Graph => ({
+const asks = (...schemas: readonly JsonObject[]): Graph => ({
   nodes: [
     {
       id: 'ask',
       typeId: 'core.clarificationGate',
-      config: { questions: [{ id: 'q', question: 'Well?', schema }] },
+      config: { questions: schemas.map((schema, index) => ({ id: `q${index}`, question: 'Well?', schema })) },
     },
   ],
 });
@@ -18,8 +18,14 @@ export const schemaAttack = (name: string, schema: JsonObject, answer: Json): At
   async run(attacker) {
     if (!(await attacker.register(name, asks(schema)))) return;
     const runId = await attacker.start(name);
-    await attacker.answer(runId, 'ask', { answers: { q: answer } });
+    await attacker.answer(runId, 'ask', { answers: { q0: answer } });
   },
+});
+
+const manyPatterns = (_: unknown, schema: number): JsonObject => ({
+  patternProperties: Object.fromEntries(
+    Array.from({ length: 48 }, (_, index) => [`^${schema}.${index}${'[a-z]{0,999}'.repeat(75)}$`, { type: 'string' }]),
+  ),
 });
 
 const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) });
@@ -27,15 +33,15 @@ const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth -
 export const schemaAttacks: readonly Attack[] = [
   schemaAttack('schema-format-url', { type: 'string', format: 'url' }, `http://${':'.repeat(200_000)}`),
   { ...schemaAttack('schema-format-unknown', { format: 'a\nforged line' }, 'x'), endsWith: ['validation_error'] },
-  schemaAttack(
-    'schema-pattern-properties',
-    {
-      patternProperties: Object.fromEntries(
-        Array.from({ length: 240 }, (_, index) => [`^${index}${'[a-z]{0,999}'.repeat(75)}$`, { type: 'string' }]),
-      ),
+  {
+    name: 'schema-pattern-properties',
+    // 240 patterns in five schemas: 229 kB, none of them large on its own.
+    async run(attacker) {
+      const graph = asks(...Array.from({ length: 5 }, manyPatterns));
+      if (await attacker.register('schema-pattern-properties', graph))
+        await attacker.start('schema-pattern-properties');
     },
-    {},
-  ),
+  },
   schemaAttack(
     'schema-refs-that-double',
     {
