@@ -149,5 +149,6 @@ const engineOptions = ({
     maxRunDurationMs: limits.maxRunDurationMs ?? null,
     maxRunDepth: limits.maxRunDepth,
     maxRunsPerTree: limits.maxRunsPerTree,
+    expressionCost: limits.expressionCost,
   },
 });

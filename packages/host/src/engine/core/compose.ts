@@ -54,6 +54,9 @@ export interface Moment {
   readonly broken: (error: unknown) => void;
 }
 
+/** Maximum cost of the expressions in one append, in their units: about 5 ms. The last decision may exceed it. */
+const MAX_COST = 250_000;
+
 /** Folds each row into the state, so the state is ahead of the log until the batch is durable. */
 export function compose(moment: Moment): Batch {
   const { state, workflow, maxRows } = moment;
@@ -76,7 +79,8 @@ export function compose(moment: Moment): Batch {
   let takeOver = moment.takenOver;
   // A call requested by this batch needs no second request.
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
-  while (rows.length < maxRows) {
+  let cost = 0;
+  while (rows.length < maxRows && cost < MAX_COST) {
     try {
       // Pending facts come before open calls: a node that has timed out gets no new attempt.
       const recovers = takeOver && nextFact(state) === undefined;
@@ -85,12 +89,13 @@ export function compose(moment: Moment): Batch {
       else if (decision.drafts.length === 0) break;
       write(decision.drafts);
       effects.push(...decision.effects);
+      cost += decision.cost ?? 0;
     } catch (error) {
       if (state.failure !== null) throw error;
       broken(error);
     }
   }
-  const isWhole = rows.length < maxRows;
+  const isWhole = rows.length < maxRows && cost < MAX_COST;
   const mayRest = moment.hasCheckedRelatives || state.attachedTo === null;
   const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {

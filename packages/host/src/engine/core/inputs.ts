@@ -1,5 +1,6 @@
 /** Resolves a node's inputs when it starts: from its definition and its incoming edges. */
 import { type Json, type JsonObject, type PortValue, TerminalError } from '@cairn/protocol';
+import type { NodeContext } from '../workflow/node-type.ts';
 import type { CompiledEdge, CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { scopeOf } from './scope.ts';
 import type { Queued, RunState } from './state.ts';
@@ -11,12 +12,13 @@ export function arrivedEdges(state: RunState, workflow: Workflow, node: Compiled
 }
 
 /** Throws `config_validation_failed` if a required value is missing, `expression_failed` if an expression fails. */
-export function resolveInputs(state: RunState, node: CompiledNode, arrived: readonly CompiledEdge[]): JsonObject {
+export function resolveInputs(context: Omit<NodeContext, 'inputs'>, arrived: readonly CompiledEdge[]): JsonObject {
+  const { state, compiled: node } = context;
   const inputs: Record<string, Json> = {};
   const declared = node.node.inputs;
   for (const name of Object.keys(declared)) {
     const port = declared[name];
-    const value = port === undefined ? undefined : resolve(state, node, name, port);
+    const value = port === undefined ? undefined : resolve(context, name, port);
     if (value !== undefined) inputs[name] = value;
   }
   const [edge] = arrived;
@@ -34,12 +36,16 @@ export function resolveInputs(state: RunState, node: CompiledNode, arrived: read
   return inputs;
 }
 
-function resolve(state: RunState, node: CompiledNode, name: string, value: PortValue): Json | undefined {
+function resolve(
+  { state, compiled: node, expressionBudget }: Omit<NodeContext, 'inputs'>,
+  name: string,
+  value: PortValue,
+): Json | undefined {
   switch (value.type) {
     case 'static':
       return value.value;
     case 'expression':
-      return node.expressions.get(name)?.evaluate(scopeOf(state));
+      return node.expressions.get(name)?.evaluate(scopeOf(state), expressionBudget);
     case 'connection': {
       const found = outputOf(state.outputs[value.nodeId], value.outputKey);
       if (found === undefined && value.optional !== true) {

@@ -12,6 +12,8 @@ export interface HostLimits {
   readonly maxRunDepth?: number | undefined;
   /** Maximum number of runs below one root run. Default 1000. */
   readonly maxRunsPerTree?: number | undefined;
+  /** Cost of the expressions in one decision. Default 500,000. */
+  readonly expressionCost?: number | undefined;
 }
 
 export const DEFAULT_RUN_DEPTH = 8;

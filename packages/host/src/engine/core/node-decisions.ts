@@ -1,6 +1,8 @@
 /** Builds the rows that start, complete, fail and retry nodes. */
 import { type AgentRef, isCairnError, type Json, type JsonObject, row } from '@cairn/protocol';
 import { asOutputs } from '../nodes/values.ts';
+import { type CostBudget, costBudget } from '../values/cost-budget.ts';
+import type { Scope } from '../values/expressions.ts';
 import { retryDelay } from '../workflow/node-settings.ts';
 import type { Agents, NodeAction, NodeContext } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
@@ -30,10 +32,10 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   };
   let inputs: JsonObject;
   try {
-    inputs = resolveInputs(state, node, arrived);
+    inputs = resolveInputs(context, arrived);
   } catch (error) {
     const failed = failNode({ ...context, inputs: {} }, errorOf(error), state.nextSeq);
-    return rows(started({ ...context, inputs: {} }, entry.cause), ...failed);
+    return charged(context.expressionBudget, rows(started({ ...context, inputs: {} }, entry.cause), ...failed));
   }
   return begin({ ...context, inputs }, entry.cause);
 }
@@ -47,8 +49,8 @@ export function startAgain(state: RunState, context: NodeContext, cause: number)
 
 function begin(context: NodeContext, cause: number): Decision {
   const first = started(context, cause);
-  const { drafts, effects } = perform(context, () => context.compiled.type.begin(context), context.state.nextSeq);
-  return { drafts: [first, ...drafts], effects };
+  const performed = perform(context, () => context.compiled.type.begin(context), context.state.nextSeq);
+  return { ...performed, drafts: [first, ...performed.drafts] };
 }
 
 function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<NodeContext, 'inputs'> {
@@ -65,6 +67,7 @@ function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<No
     callAttempts: 0,
     abandoned: 0,
     agents,
+    expressionBudget: costBudget(node.expressionCost),
     state,
   };
 }
@@ -87,7 +90,14 @@ function started(context: NodeContext, cause: number): Draft {
 }
 
 /** Turns a node's action into rows. An error it throws fails the node. */
-export function perform(context: NodeContext, act: () => NodeAction, cause: number): Decision {
+export const perform = (context: NodeContext, act: () => NodeAction, cause: number): Decision =>
+  charged(context.expressionBudget, performed(context, act, cause));
+
+/** Adds what the expressions have cost. Most decisions evaluate none. */
+const charged = ({ limit, left }: CostBudget, decision: Decision): Decision =>
+  left === limit ? decision : { ...decision, cost: limit - left };
+
+function performed(context: NodeContext, act: () => NodeAction, cause: number): Decision {
   let action: NodeAction;
   try {
     action = act();
@@ -136,16 +146,21 @@ function actingAs({ node, state }: NodeContext, agentId: string | undefined): Ag
  * `expression_failed`.
  */
 function edgeOutcomes(
-  { compiled, state }: NodeContext,
+  { compiled, state, expressionBudget }: NodeContext,
   outputs: JsonObject,
   ports: readonly string[] | undefined,
   drafts: readonly Draft[],
 ): Record<string, EdgeOutcome> {
   const edges: Record<string, EdgeOutcome> = {};
+  let scope: Scope | undefined;
   for (const edge of compiled.out) {
     const port = edge.port ?? 'output';
     const open = ports === undefined ? port === 'output' || Object.hasOwn(outputs, port) : ports.includes(port);
-    const taken = open && (edge.condition === null || edge.condition(scopeOf(state, outputs, drafts)));
+    let taken = open;
+    if (open && edge.condition !== null) {
+      scope ??= scopeOf(state, outputs, drafts);
+      taken = edge.condition(scope, expressionBudget);
+    }
     edges[edge.id] = taken ? 'taken' : 'not-taken';
   }
   return edges;
@@ -175,9 +190,9 @@ function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
     const ports = node.out.map((edge) => edge.port ?? 'output');
     const edges = edgeOutcomes(context, {}, ports, []);
     const payload = { nodeId: node.id, reason: 'disabled', edges };
-    return rows(row('node.skipped', payload, { nodeId: node.id, cause }));
+    return charged(context.expressionBudget, rows(row('node.skipped', payload, { nodeId: node.id, cause })));
   } catch (error) {
-    return rows(...failNode(context, errorOf(error), cause));
+    return charged(context.expressionBudget, rows(...failNode(context, errorOf(error), cause)));
   }
 }
 

@@ -8,14 +8,16 @@ const nothing: JsonObject = {};
 /** `output` holds the outputs of the current node. Variable changes in `drafts` already apply. */
 export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing, drafts: readonly Draft[] = []): Scope {
   const { view } = state;
+  let channels: Record<string, Json> | undefined;
   return {
     inputs: view.inputs ?? nothing,
     variables: withChanges(view.variables, drafts),
     outputs: state.outputs,
     output,
-    // Computed lazily: few expressions read channels.
+    // Computed at the first access: few expressions read channels, and a macro may read them in each turn.
     get channels() {
-      const channels: Record<string, Json> = {};
+      if (channels !== undefined) return channels;
+      channels = {};
       for (const name of Object.keys(view.channels)) channels[name] = view.channels[name]?.value ?? null;
       return channels;
     },

@@ -231,4 +231,6 @@ export interface Effect {
 export interface Decision {
   readonly drafts: readonly Draft[];
   readonly effects: readonly Effect[];
+  /** What its expressions cost, if it evaluated any. */
+  readonly cost?: number;
 }

@@ -46,7 +46,7 @@ export const conditional = defineNodeType({
   config: conditionalConfig,
   check: (node) => portProblems(node, ['true', 'false']),
   begin(context) {
-    const result = context.config.holds(scopeIn(context));
+    const result = context.config.holds(scopeIn(context), context.expressionBudget);
     return { kind: 'complete', outputs: { result }, ports: [String(result)] };
   },
 });
@@ -84,7 +84,9 @@ export const loop = defineNodeType({
 function nextTurn(context: NodeContext<z.infer<typeof loopConfig>>, index: number): JsonObject | null {
   const { times, whileExpression, items } = context.config;
   if (times !== undefined) return index < times ? {} : null;
-  if (whileExpression !== undefined) return whileExpression.evaluate(scopeIn(context)) === true ? {} : null;
+  if (whileExpression !== undefined) {
+    return whileExpression.evaluate(scopeIn(context), context.expressionBudget) === true ? {} : null;
+  }
   const list = listOf(context, items);
   const item = list[index];
   return item === undefined ? null : { item };
@@ -92,7 +94,7 @@ function nextTurn(context: NodeContext<z.infer<typeof loopConfig>>, index: numbe
 
 function listOf(context: NodeContext, items: Expression | readonly Json[] | undefined): readonly Json[] {
   if (items === undefined || !('evaluate' in items)) return items ?? [];
-  const value = items.evaluate(scopeIn(context));
+  const value = items.evaluate(scopeIn(context), context.expressionBudget);
   if (Array.isArray(value)) return value;
   throw new TerminalError('expression_failed', {
     message: `The items of loop ${context.node.id} are not a list but ${JSON.stringify(value)?.slice(0, 200)}.`,

@@ -52,10 +52,10 @@ export const setVariable = defineNodeType({
     const message = 'it, config.expression or the input value must say what to set';
     return [...nameProblems(checked), ...(isSaid ? [] : [{ path: ['config', 'value'], message }])];
   },
-  begin({ node, config, inputs, state }) {
+  begin({ node, config, inputs, state, expressionBudget }) {
     const { name } = config;
     const previous = state.view.variables[name];
-    const computed = config.expression?.evaluate(scopeOf(state, inputs));
+    const computed = config.expression?.evaluate(scopeOf(state, inputs), expressionBudget);
     const next = computed ?? inputs.value ?? config.value ?? null;
     const payload = { name, ...(previous === undefined ? {} : { previous }), next, nodeId: node.id };
     const changed = row('variable.changed', payload, { nodeId: node.id });

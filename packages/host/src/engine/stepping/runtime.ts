@@ -60,12 +60,12 @@ class Runtime implements Engine {
   #closed = false;
 
   constructor(options: EngineOptions) {
-    const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000 } = options;
+    const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000, limits } = options;
     this.#options = options;
     this.#redactor = redactor;
     const { steps, nodeTypes: others = [], agents = null } = options;
     this.#nodeTypes = createNodeTypeRegistry(steps, others);
-    this.#workflows = createWorkflowRegistry({ store, nodeTypes: this.#nodeTypes, clock, sha256 });
+    this.#workflows = createWorkflowRegistry({ store, nodeTypes: this.#nodeTypes, clock, sha256, limits });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, pins);
     this.#creation = this.#creationPorts(pins);

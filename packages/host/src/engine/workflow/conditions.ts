@@ -1,11 +1,20 @@
 /** Edge conditions: compiled once, tested against the outputs of the edge's source. */
-import { type edgeCondition, type Json, type JsonObject, jsonEquals } from '@cairn/protocol';
+import type { edgeCondition, Json, JsonObject } from '@cairn/protocol';
 import type { z } from 'zod';
-import { compileExpression, type Scope } from '../values/expressions.ts';
+import { equal } from '../values/cel/equality.ts';
+import { prices } from '../values/cel/prices.ts';
+import { searchCost } from '../values/cel/text-functions.ts';
+import { type CostBudget, costBudget, spend } from '../values/cost-budget.ts';
+import { compileExpression, DEFAULT_EXPRESSION_COST, evaluationError, type Scope } from '../values/expressions.ts';
 import { compilePattern } from '../values/patterns.ts';
 
-/** Throws `expression_failed` only for an expression. A missing operand is not equal, not contained and not matched. */
-export type Condition = (scope: Scope) => boolean;
+/**
+ * Charges the budget, and throws `expression_failed` once that is spent. Otherwise only an expression can fail: a missing
+ * operand is not equal, not contained and not matched.
+ */
+export type Condition = (scope: Scope, budget?: CostBudget) => boolean;
+
+type Test = (value: Json | undefined, budget: CostBudget) => boolean;
 
 /** Throws an Error whose message explains the problem. */
 export function compileCondition(condition: z.infer<typeof edgeCondition>): Condition {
@@ -13,33 +22,52 @@ export function compileCondition(condition: z.infer<typeof edgeCondition>): Cond
   if (type === 'expression') {
     if (condition.expression === undefined) throw new Error('a condition of type expression needs an expression');
     const expression = compileExpression(condition.expression);
-    return (scope) => expression.evaluate(scope) === true;
+    return (scope, budget) => expression.evaluate(scope, budget) === true;
   }
   if (condition.left === undefined) throw new Error(`a condition of type ${type} needs left`);
   if (condition.right === undefined) throw new Error(`a condition of type ${type} needs right`);
-  const left = compilePath(condition.left);
-  const right = condition.right;
+  const { left: path } = condition;
+  const left = compilePath(path);
+  const test = testOf(type, condition.right);
+  return (scope, budget = costBudget(DEFAULT_EXPRESSION_COST)) => {
+    try {
+      spend(budget, prices.object + path.length * prices.character);
+      return test(left(scope), budget);
+    } catch (error) {
+      throw evaluationError(`${type} ${path}`, error, budget);
+    }
+  };
+}
+
+function testOf(type: 'equals' | 'notEquals' | 'contains' | 'regex', right: Json): Test {
   switch (type) {
     case 'equals':
-      return (scope) => jsonEquals(left(scope), right);
+      return (value, budget) => equal(value, right, budget);
     case 'notEquals':
-      return (scope) => !jsonEquals(left(scope), right);
+      return (value, budget) => !equal(value, right, budget);
     case 'contains':
-      return (scope) => contains(left(scope), right);
+      return (value, budget) => contains(value, right, budget);
     case 'regex': {
       if (typeof right !== 'string') throw new Error('a condition of type regex needs a pattern as right');
       const pattern = compilePattern(right);
-      return (scope) => {
-        const value = left(scope);
-        return (typeof value === 'string' || typeof value === 'number') && pattern.test(String(value));
-      };
+      return (value, budget) =>
+        (typeof value === 'string' || typeof value === 'number') && pattern.test(String(value), budget);
     }
   }
 }
 
-function contains(value: Json | undefined, part: Json): boolean {
-  if (typeof value === 'string') return typeof part === 'string' && value.includes(part);
-  if (Array.isArray(value)) return value.some((item) => jsonEquals(item, part));
+function contains(value: Json | undefined, part: Json, budget: CostBudget): boolean {
+  if (typeof value === 'string') {
+    if (typeof part !== 'string') return false;
+    spend(budget, searchCost(value, part));
+    return value.includes(part);
+  }
+  if (Array.isArray(value)) {
+    return value.some((item) => {
+      spend(budget, prices.element);
+      return equal(item, part, budget);
+    });
+  }
   return isObject(value) && typeof part === 'string' && Object.hasOwn(value, part);
 }
 

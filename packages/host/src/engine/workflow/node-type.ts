@@ -32,6 +32,7 @@ import type { z } from 'zod';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { AgentDefinition, StepSafety } from '../ports.ts';
+import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
 import type { RetryPolicy } from './node-settings.ts';
@@ -125,6 +126,8 @@ export interface NodeContext<Config = unknown> {
   /** Number of attempts of this visit's call. */
   readonly callAttempts: number;
   readonly agents: Agents;
+  /** What the expressions of this decision may still cost, all together. */
+  readonly expressionBudget: CostBudget;
   /** Read-only. */
   readonly state: Readonly<RunState>;
 }
@@ -252,6 +255,8 @@ export interface CompiledNode {
   readonly timeoutMs: number | null;
   /** Compiled input expressions, by input name. */
   readonly expressions: ReadonlyMap<string, Expression>;
+  /** The maximum cost of the expressions in one decision about the node. */
+  readonly expressionCost: number;
   /** Driven nodes that may be active at the same time. */
   readonly concurrentNodes: () => readonly CompiledNode[];
 }

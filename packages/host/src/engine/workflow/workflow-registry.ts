@@ -3,6 +3,7 @@ import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from 
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { LruMap } from '../../lru-map.ts';
+import type { HostLimits } from '../core/limits.ts';
 import type { Clock, Sha256 } from '../ports.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
 import { checkDefinition, definitionText } from './registration.ts';
@@ -25,9 +26,16 @@ export interface WorkflowRegistryPorts {
   readonly nodeTypes: NodeTypeRegistry;
   readonly clock: Clock;
   readonly sha256: Sha256;
+  readonly limits: Pick<HostLimits, 'expressionCost'>;
 }
 
-export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: WorkflowRegistryPorts): WorkflowRegistry {
+export function createWorkflowRegistry({
+  store,
+  nodeTypes,
+  clock,
+  sha256,
+  limits: { expressionCost },
+}: WorkflowRegistryPorts): WorkflowRegistry {
   const compiled = new LruMap<string, Workflow>(KEPT);
 
   const byHash = async (hash: string): Promise<Workflow> => {
@@ -41,7 +49,10 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
         details: { definitionHash: hash },
       });
     }
-    return compiled.set(hash, compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes));
+    return compiled.set(
+      hash,
+      compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes, expressionCost),
+    );
   };
 
   const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
@@ -50,7 +61,7 @@ export function createWorkflowRegistry({ store, nodeTypes, clock, sha256 }: Work
     const known = compiled.get(hash);
     if (known !== undefined) return known;
     checkDefinition(definition, nodeTypes);
-    const workflow = compileWorkflow(definition, hash, nodeTypes);
+    const workflow = compileWorkflow(definition, hash, nodeTypes, expressionCost);
     // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
     return compiled.set(hash, workflow);

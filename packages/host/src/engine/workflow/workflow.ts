@@ -2,7 +2,7 @@
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
-import { compileExpression, type Expression } from '../values/expressions.ts';
+import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
@@ -13,7 +13,12 @@ import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } 
 export type { CompiledEdge, CompiledNode, Workflow };
 
 /** Compiles a definition that passed `checkDefinition`; throws on others. */
-export function compileWorkflow(definition: WorkflowDefinition, hash: string, nodeTypes: NodeTypeRegistry): Workflow {
+export function compileWorkflow(
+  definition: WorkflowDefinition,
+  hash: string,
+  nodeTypes: NodeTypeRegistry,
+  expressionCost = DEFAULT_EXPRESSION_COST,
+): Workflow {
   const graph = analyseGraph(definition);
   const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
   const edges = definition.edges.map((edge) => compileEdge(edge, graph, groups));
@@ -45,6 +50,7 @@ export function compileWorkflow(definition: WorkflowDefinition, hash: string, no
       handlesFailure: leaving.some((edge) => handlesFailure(edge.rule)),
       ...compileSettings(node, definition),
       expressions: inputExpressions(node),
+      expressionCost,
       concurrentNodes: () => {
         concurrentNodes ??= concurrentNodesOf(node.id, nodes);
         return concurrentNodes;

@@ -1,5 +1,6 @@
 /** The configuration keys for access: who may call, how often, and which origins and addresses are allowed. */
 import { z } from 'zod';
+import { DEFAULT_EXPRESSION_COST } from '../../engine/values/expressions.ts';
 import { scopes, toolScope } from '../access/auth.ts';
 import { address, label, name, origin, path, variable } from './fields.ts';
 
@@ -129,6 +130,14 @@ export const limitsSchema = z.strictObject({
     .default(1000)
     .describe(
       'The maximum number of runs below one run, at all levels. Beyond it the node fails with [budget_exhausted](../errors/budget_exhausted.md). A run can set a lower limit (`configurable.budget.maxRuns`).',
+    ),
+  expressionCost: z
+    .int()
+    .min(1000)
+    .max(100_000_000)
+    .default(DEFAULT_EXPRESSION_COST)
+    .describe(
+      'The maximum cost of all expressions that one step of a node evaluates, in units of about 20 ns. Beyond it the node fails with [expression_failed](../errors/expression_failed.md). See [expressions](expressions.md#cost).',
     ),
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)

@@ -43,6 +43,7 @@ test('fills in everything that was left out', () => {
       maxNodeExecutions: 1000,
       maxRunDepth: 8,
       maxRunsPerTree: 1000,
+      expressionCost: 500_000,
       maxRequestBodyBytes: 1_048_576,
       maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,
