@@ -285,7 +285,7 @@ test('what holds a secret of the host is not stored', async () => {
     discovery,
     redactor,
   });
-  const refusal = { code: 'validation_error', details: { secret: 'spare' } };
+  const refusal = { code: 'validation_error', details: { path: expect.any(Array) } };
   const inPrompt = samplePack({}, { 'prompts/triage.md': `Say ${secret}.` });
   await expect(catalogue.install('t', inPrompt)).rejects.toMatchObject(refusal);
   await expect(catalogue.install('t', samplePack({ description: secret }))).rejects.toMatchObject(refusal);

@@ -95,14 +95,23 @@ export const createProbePerformer = (ports: PerformerPorts): Performer => ({
       const entries = await memory.list(asCall, call.memoryRef, { tag: call.tag });
       return entries.map((entry) => ({ ...entry }));
     }
-    const content = `${call.content} ${secretOf(ports, context.tenant, call.secretId)}`.trim();
+    const content = withSecret(call.content, call.secretId, (secretId) => secretOf(ports, context.tenant, secretId));
     const expiresAt = call.expiresAt === undefined ? undefined : Date.parse(call.expiresAt);
     return { ...(await memory.put(asCall, call.memoryRef, { content, tags: call.tags, expiresAt })) };
   },
 });
 
-function secretOf({ secret }: PerformerPorts, tenant: string, secretId: string | undefined): string {
-  if (secretId === undefined) return '';
+/**
+ * Adds a secret to the content, and masks it as the protocol asks for a secret that a run resolved itself: with the id
+ * that the run gave. The redaction of the host comes later and names nothing.
+ */
+function withSecret(content: string, secretId: string | undefined, secretOf: (secretId: string) => string): string {
+  if (secretId === undefined) return content.trim();
+  const value = secretOf(secretId);
+  return `${content} ${value}`.trim().replaceAll(value, `[REDACTED:${secretId}]`);
+}
+
+function secretOf({ secret }: PerformerPorts, tenant: string, secretId: string): string {
   const value = secret(tenant, secretId);
   if (value !== undefined) return value;
   throw new TerminalError('credential_forbidden', {

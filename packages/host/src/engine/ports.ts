@@ -140,8 +140,8 @@ export interface Redactor {
   value<Value>(value: Value): Value;
   /** Redacts a text in chunks. It passes each chunk on at once, except a suffix that may be the start of a secret. */
   stream(): { push(piece: string): string; end(): string };
-  /** Finds the first secret in a value: its name and the path of keys to it. */
-  secretIn(value: unknown): { readonly name: string; readonly path: readonly string[] } | null;
+  /** The path of keys to the first secret in a value, or null. */
+  secretIn(value: unknown): readonly string[] | null;
 }
 
 /** sha256 of a text's UTF-8 bytes. */

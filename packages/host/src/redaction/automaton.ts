@@ -3,12 +3,6 @@
  */
 import { SkipTable } from './skip-table.ts';
 
-/** A text to find, and the index of the secret it stands for. */
-export interface Pattern {
-  readonly text: string;
-  readonly of: number;
-}
-
 const NONE = -1;
 
 /**
@@ -26,13 +20,12 @@ export class Automaton {
   readonly #fallback: Int32Array;
   /** Length of the pattern prefix that each state stands for. */
   readonly #depth: Int32Array;
-  /** Length of the longest pattern that ends in each state, or 0, and the index of its secret. */
+  /** Length of the longest pattern that ends in each state, or 0. */
   readonly #found: Int32Array;
-  readonly #of: Int32Array;
   readonly #skips: SkipTable;
 
-  constructor(patterns: readonly Pattern[]) {
-    this.#skips = new SkipTable(patterns.map(({ text }) => text));
+  constructor(patterns: readonly string[]) {
+    this.#skips = new SkipTable(patterns);
     const width = this.#classify(patterns);
     const trie = new Trie(patterns, this.#classes);
     const { size } = trie;
@@ -43,7 +36,6 @@ export class Automaton {
     this.#fallback = new Int32Array(size);
     this.#depth = Int32Array.from(trie.depth);
     this.#found = new Int32Array(size);
-    this.#of = Int32Array.from(trie.of);
     const branching = trie.children.filter((ways, state) => state === 0 || ways.size > 1).length;
     this.#rows = new Int32Array(branching * width);
     this.#link(trie, width);
@@ -62,10 +54,6 @@ export class Automaton {
 
   found(state: number): number {
     return this.#found[state] as number;
-  }
-
-  of(state: number): number {
-    return this.#of[state] as number;
   }
 
   /** Returns whether the text contains a pattern. All input passes through here, and hardly any contains one. */
@@ -89,9 +77,9 @@ export class Automaton {
   }
 
   /** Assigns character classes and returns their number. */
-  #classify(patterns: readonly Pattern[]): number {
+  #classify(patterns: readonly string[]): number {
     let count = 1;
-    for (const { text } of patterns) {
+    for (const text of patterns) {
       for (let i = 0; i < text.length; i++) {
         const unit = text.charCodeAt(i);
         if (this.#classes[unit] === 0) this.#classes[unit] = count++;
@@ -101,17 +89,14 @@ export class Automaton {
   }
 
   /** Breadth-first: a fallback state is shorter, so it is linked before the states that use it. */
-  #link({ children, of }: Trie, width: number): void {
+  #link({ children, ends }: Trie, width: number): void {
     let rows = 0;
     const queue = [0];
     for (const state of queue) {
       const ways = children[state] ?? new Map<number, number>();
       const fallback = this.#fallback[state] as number;
-      if (of[state] !== NONE) this.#found[state] = this.#depth[state] as number;
-      else if (state !== 0) {
-        this.#found[state] = this.#found[fallback] as number;
-        this.#of[state] = this.#of[fallback] as number;
-      }
+      if (ends.has(state)) this.#found[state] = this.#depth[state] as number;
+      else if (state !== 0) this.#found[state] = this.#found[fallback] as number;
       for (const [unit, child] of ways) {
         if (state !== 0) this.#fallback[child] = this.#step(fallback, unit);
         queue.push(child);
@@ -135,14 +120,14 @@ export class Automaton {
 class Trie {
   readonly children: Map<number, number>[] = [new Map()];
   readonly depth: number[] = [0];
-  readonly of: number[] = [NONE];
+  /** The states at which a pattern ends. */
+  readonly ends = new Set<number>();
 
-  constructor(patterns: readonly Pattern[], classes: Uint16Array) {
-    for (const { text, of } of patterns) {
+  constructor(patterns: readonly string[], classes: Uint16Array) {
+    for (const text of patterns) {
       let state = 0;
       for (let i = 0; i < text.length; i++) state = this.#child(state, classes[text.charCodeAt(i)] as number);
-      // The first secret with this text keeps it.
-      if (this.of[state] === NONE) this.of[state] = of;
+      this.ends.add(state);
     }
   }
 
@@ -158,7 +143,6 @@ class Trie {
     ways?.set(unit, fresh);
     this.children.push(new Map());
     this.depth.push((this.depth[state] as number) + 1);
-    this.of.push(NONE);
     return fresh;
   }
 }

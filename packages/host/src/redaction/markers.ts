@@ -1,8 +1,8 @@
-/** Markers that replace secrets, and the core of a secret to search for, so that no marker can complete it again. */
+/** The marker that replaces secrets, and the core of a secret to search for, so that no marker can complete it again. */
 
 import { spellings } from './encodings.ts';
 
-/** A secret value, and the public name that replaces it. */
+/** A secret value, and its name for the operator. */
 export interface KnownSecret {
   readonly name: string;
   readonly value: string;
@@ -11,23 +11,20 @@ export interface KnownSecret {
 /** Shorter values would match unrelated text. */
 const MIN_SECRET_LENGTH = 8;
 
-const BEGINNING = '[REDACTED:';
-
-export const markerOf = (name: string): string => `${BEGINNING}${name}]`;
+/** The same for every secret: a name or a length would tell a guesser which secret it found. */
+export const MARKER = '[REDACTED]';
 
 /**
  * The text without a suffix that a marker begins with and without a prefix that a marker ends with. A search for this
  * core finds the whole secret. It also finds a secret that an adjacent marker would complete again.
  */
-export function coreOf(text: string, markers: readonly string[]): string {
+export function coreOf(text: string): string {
   if (!/[[\]]/.test(text)) return text;
   let core = text;
   for (let before = ''; before !== core; ) {
     before = core;
-    for (const marker of markers) {
-      core = core.slice(overlap(marker, core));
-      core = core.slice(0, core.length - overlap(core, marker));
-    }
+    core = core.slice(overlap(MARKER, core));
+    core = core.slice(0, core.length - overlap(core, MARKER));
   }
   return core;
 }
@@ -42,23 +39,21 @@ function overlap(left: string, right: string): number {
 
 /** Returns the first secret that cannot be redacted, with the reason, or null. Never repeats the value. */
 export function unredactable(secrets: readonly KnownSecret[]): { readonly name: string; readonly why: string } | null {
-  const markers = secrets.map(({ name }) => markerOf(name));
   for (const { name, value } of secrets) {
-    const why = reason(value.trim(), markers);
+    const why = reason(value.trim());
     if (why !== null) return { name, why };
   }
   return null;
 }
 
-function reason(value: string, markers: readonly string[]): string | null {
+function reason(value: string): string | null {
   const { length } = value;
   if (length < MIN_SECRET_LENGTH) return `has ${length} characters; it needs at least ${MIN_SECRET_LENGTH}`;
   if (!value.isWellFormed()) return 'holds half of a surrogate pair';
-  if (value.includes(BEGINNING)) return `holds ${BEGINNING}, which marks a secret that was taken out`;
-  if (coreOf(value, markers).length < MIN_SECRET_LENGTH) {
-    return `has fewer than ${MIN_SECRET_LENGTH} characters beside those that markers begin and end with`;
+  if (value.includes(MARKER)) return `holds ${MARKER}, which marks a secret that was taken out`;
+  if (coreOf(value).length < MIN_SECRET_LENGTH) {
+    return `has fewer than ${MIN_SECRET_LENGTH} characters beside those that the marker begins and ends with`;
   }
-  const cores = [...spellings(value)].map((spelling) => coreOf(spelling, markers));
-  const isInMarker = cores.some((core) => markers.some((marker) => marker.includes(core)));
+  const isInMarker = [...spellings(value)].some((spelling) => MARKER.includes(coreOf(spelling)));
   return isInMarker ? 'is a part of what stands in the place of a secret' : null;
 }

@@ -1,27 +1,23 @@
 /** Redacts a stream of text. It releases text at once, except a suffix that may be the beginning of a secret. */
 import type { Automaton } from './automaton.ts';
+import { MARKER } from './markers.ts';
 
 /** A range of text covered by secrets, as positions from the beginning of the stream. */
 interface Stretch {
   start: number;
-  end: number;
-  /** Length of the longest secret in the range; that secret names the marker. */
-  length: number;
-  of: number;
+  readonly end: number;
 }
 
 export class RedactedStream {
   readonly #automaton: Automaton;
-  readonly #markers: readonly string[];
   #state: number;
   /** Text received but not yet released, and the position of its first character. */
   #text = '';
   #at = 0;
   #stretches: Stretch[] = [];
 
-  constructor(automaton: Automaton, markers: readonly string[]) {
+  constructor(automaton: Automaton) {
     this.#automaton = automaton;
-    this.#markers = markers;
     this.#state = automaton.start;
   }
 
@@ -33,7 +29,7 @@ export class RedactedStream {
     for (let i = 0; i < piece.length; i++) {
       state = automaton.next(state, piece.charCodeAt(i));
       const length = automaton.found(state);
-      if (length > 0) this.#cover(from + i + 1, length, automaton.of(state));
+      if (length > 0) this.#cover(from + i + 1, length);
     }
     this.#state = state;
     this.#text += piece;
@@ -49,8 +45,8 @@ export class RedactedStream {
   }
 
   /** Merges overlapping secrets into one range, so that no part of any remains. */
-  #cover(end: number, length: number, of: number): void {
-    const found: Stretch = { start: end - length, end, length, of };
+  #cover(end: number, length: number): void {
+    const found: Stretch = { start: end - length, end };
     for (
       let last = this.#stretches.at(-1);
       last !== undefined && last.end > found.start;
@@ -58,10 +54,6 @@ export class RedactedStream {
     ) {
       this.#stretches.pop();
       found.start = Math.min(found.start, last.start);
-      if (last.length >= found.length) {
-        found.length = last.length;
-        found.of = last.of;
-      }
     }
     this.#stretches.push(found);
   }
@@ -69,7 +61,7 @@ export class RedactedStream {
   #release(settled: number): string {
     let out = '';
     let done = 0;
-    for (const { start, end, of } of this.#stretches) {
+    for (const { start, end } of this.#stretches) {
       if (start >= settled) break;
       out += this.#take(start);
       this.#take(end);
@@ -78,7 +70,7 @@ export class RedactedStream {
         this.#stretches.splice(0, done);
         return out;
       }
-      out += this.#markers[of] ?? '';
+      out += MARKER;
       done++;
     }
     this.#stretches.splice(0, done);

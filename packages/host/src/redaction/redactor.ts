@@ -2,7 +2,7 @@
 import { TerminalError } from '@cairn/protocol';
 import { Automaton } from './automaton.ts';
 import { spellings } from './encodings.ts';
-import { coreOf, type KnownSecret, markerOf, unredactable } from './markers.ts';
+import { coreOf, type KnownSecret, unredactable } from './markers.ts';
 import { RedactedStream } from './redacted-stream.ts';
 
 /** Throws `config_invalid` for a secret that cannot be distinguished from other text. */
@@ -15,26 +15,12 @@ export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
   });
 }
 
-/** A found secret: its name, and the path of keys to it. */
-export interface FoundSecret {
-  readonly name: string;
-  readonly path: readonly string[];
-}
-
 export class Redactor {
   readonly #automaton: Automaton;
-  readonly #names: readonly string[];
-  readonly #markers: readonly string[];
 
   /** Expects secrets that pass `unredactable`. */
   constructor(secrets: readonly KnownSecret[]) {
-    this.#names = secrets.map(({ name }) => name);
-    this.#markers = secrets.map(({ name }) => markerOf(name));
-    const distinct = [...new Set(this.#markers)];
-    const patterns = secrets.flatMap(({ value }, of) =>
-      [...spellings(value.trim())].map((spelling) => ({ text: coreOf(spelling, distinct), of })),
-    );
-    this.#automaton = new Automaton(patterns);
+    this.#automaton = new Automaton(secrets.flatMap(({ value }) => [...spellings(value.trim())].map(coreOf)));
   }
 
   /** Replaces each secret with a marker. Returns the same string when there is none. */
@@ -46,7 +32,7 @@ export class Redactor {
 
   /** Redacts one text in pieces. */
   stream(): RedactedStream {
-    return new RedactedStream(this.#automaton, this.#markers);
+    return new RedactedStream(this.#automaton);
   }
 
   /** Redacts every string in a value, including keys. Returns the same value when it holds no secret. */
@@ -54,23 +40,15 @@ export class Redactor {
     return this.#value(value) as Value;
   }
 
-  /** Finds the first secret in a value. Keys in its path are redacted. */
-  secretIn(value: unknown): FoundSecret | null {
-    if (typeof value === 'string') return this.#named(value);
+  /** The path of keys to the first secret in a value, or null. Keys in the path are redacted. */
+  secretIn(value: unknown): readonly string[] | null {
+    if (typeof value === 'string') return this.#automaton.isIn(value) ? [] : null;
     if (!Array.isArray(value) && !isRecord(value)) return null;
     for (const [key, item] of Object.entries(value)) {
-      const found = this.#named(key) ?? this.secretIn(item);
-      if (found !== null) return { name: found.name, path: [this.text(key), ...found.path] };
+      const path = this.#automaton.isIn(key) ? [] : this.secretIn(item);
+      if (path !== null) return [this.text(key), ...path];
     }
     return null;
-  }
-
-  #named(text: string): FoundSecret | null {
-    const clean = this.text(text);
-    if (clean === text) return null;
-    const times = (whole: string, marker: string) => whole.split(marker).length;
-    const of = this.#markers.findIndex((marker) => times(clean, marker) > times(text, marker));
-    return { name: this.#names[of] ?? '', path: [] };
   }
 
   #value(value: unknown): unknown {

@@ -56,7 +56,17 @@ test('says once, by name, which keys of the configuration nothing uses', async (
   const unused = { defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
   await host({ store: inMemoryStore(), config: unused, report });
   const facts = { unused: ['defaultAgent'] };
-  expect(notices.filter(({ level }) => level === 'warn')).toMatchObject([{ event: 'config.unused_keys', facts }]);
+  expect(notices.filter(({ event }) => event === 'config.unused_keys')).toMatchObject([{ level: 'warn', facts }]);
+});
+
+test('tells the operator which keys and secrets can be guessed', async () => {
+  const notices: Notice[] = [];
+  const report: Report = (notice) => void notices.push(notice);
+  const key = 'kX3vQ9mZ2pL7tR4wY8nB1s';
+  const config = { keys: [{ key, tenant: 't' }], secrets: { spare: { value: '12345678' } } };
+  await host({ store: inMemoryStore(), config, report });
+  const weak = notices.filter(({ event }) => event === 'config.weak_secret');
+  expect(weak).toMatchObject([{ level: 'warn', facts: { place: 'secrets.spare', refused: false } }]);
 });
 
 test('tells operators nothing secret, whoever takes its notices', async () => {
@@ -72,7 +82,7 @@ test('tells operators nothing secret, whoever takes its notices', async () => {
   });
   await ask(url, '/v1/runs', { workflowId: 'noop' });
   const told = notices.map(({ message, error }) => `${message} ${(error as Error | undefined)?.stack}`).join('\n');
-  expect(told).toContain('cannot write [REDACTED:disk]');
+  expect(told).toContain('cannot write [REDACTED]');
   expect(told).not.toContain(secret);
 });
 

@@ -21,12 +21,12 @@ export interface Serving {
 
 /** Resolves once the host listens. */
 export async function serve(config: HostConfig, services: HostServices): Promise<Serving> {
-  const { store, report } = services;
+  const { store, report, redactor } = services;
   const http = createServer(
     {
       ...services,
       feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
-      gate: createGate(config, { now: systemClock.now, report }),
+      gate: createGate(config, { now: systemClock.now, report, redactor }),
       timers: systemTimers,
       now: systemClock.now,
       uniqueId,

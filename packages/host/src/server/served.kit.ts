@@ -194,7 +194,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
           cors: { origins: [...(options.corsOrigins ?? [])] },
           limits,
         },
-        { now: options.now ?? Date.now, report },
+        { now: options.now ?? Date.now, report, redactor },
       ),
       discovery,
       registry,

@@ -173,7 +173,7 @@ test('a secret in what a call emits is taken out', async () => {
   }, redactor);
   const runId = await begin();
   await until(runId, 'run.completed');
-  expect(await messages(runId)).toEqual(['the key is [REDACTED:key]']);
+  expect(await messages(runId)).toEqual(['the key is [REDACTED]']);
 });
 
 test('a call knows whose it is, and where it was asked for', async () => {

@@ -14,12 +14,13 @@ export function redactedStart(redactor: Redactor, request: StartRun): StartRun {
 
 /** Throws `validation_error`, because redaction would change the meaning of an address or a definition. */
 export function refuseSecrets(redactor: Redactor | null, what: string, value: unknown): void {
-  const found = redactor?.secretIn(value) ?? null;
-  if (found === null) return;
-  const place = found.path.length === 0 ? what : `${what} (${found.path.join('.')})`;
+  const path = redactor?.secretIn(value) ?? null;
+  if (path === null) return;
+  const place = path.length === 0 ? what : `${what} (${path.join('.')})`;
+  // The name of the secret would tell a guesser which one it found.
   throw new TerminalError('validation_error', {
-    message: `${place} holds the secret ${found.name} of this host, and would be stored as it is.`,
+    message: `${place} holds a secret of this host, and would be stored as it is.`,
     hint: 'Leave the secret out: a step reads what it needs where it runs.',
-    details: { secret: found.name, path: found.path },
+    details: { path },
   });
 }

@@ -3,7 +3,7 @@
  */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Report } from '../../engine/ports.ts';
+import type { Redactor, Report } from '../../engine/ports.ts';
 import { type HostConfig, isLoopback } from '../config/config.ts';
 import { createCheckHost } from '../http/host-header.ts';
 import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
@@ -24,6 +24,7 @@ export interface GateConfig extends Pick<HostConfig, 'bind' | 'publicUrl' | 'key
 export interface GatePorts {
   readonly now: () => number;
   readonly report: Report;
+  readonly redactor: Pick<Redactor, 'secretIn'> | null;
 }
 
 export interface Gate {
@@ -37,6 +38,8 @@ export interface Gate {
   enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
   /** For an unknown API path: throws unless the caller is authenticated, so that strangers learn nothing. */
   know(request: FastifyRequest): Promise<void>;
+  /** For a request with content: counts it as a failed attempt of its sender if it contains a secret of the host. */
+  inspect(request: FastifyRequest): void;
   /** The session routes. */
   readonly routes: readonly Route[];
   /** Refuses all further requests that need a credential. */
@@ -46,7 +49,7 @@ export interface Gate {
 /** More headers than this are refused. The parser bounds their total size. */
 const MAX_HEADERS = 100;
 
-export function createGate(config: GateConfig, { now, report }: GatePorts): Gate {
+export function createGate(config: GateConfig, { now, report, redactor }: GatePorts): Gate {
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const sessions = new Sessions({ secure: config.publicUrl?.startsWith('https:') ?? false, now });
@@ -92,6 +95,11 @@ export function createGate(config: GateConfig, { now, report }: GatePorts): Gate
     },
     async know(request) {
       limits.request(await known(request));
+    },
+    inspect({ body, headers, caller, ip }) {
+      // The log shows where redaction replaced a text, so it confirms a guess.
+      const isHit = redactor !== null && redactor.secretIn([body, headers.tracestate]) !== null;
+      if (isHit) limits.secretSent(caller ?? ip);
     },
     routes: sessionRoutes(sessions),
     drain() {

@@ -1,5 +1,6 @@
 import { TerminalError } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
+import { createRedactor } from '../../redaction/redactor.ts';
 import { RawConnection } from '../http/raw-http.kit.ts';
 import { approval, noop } from '../sample-workflows.kit.ts';
 import { keys, keyWith, type Served, served } from '../served.kit.ts';
@@ -83,6 +84,24 @@ test('behind a trusted proxy each client has failed attempts of its own, and nob
   const direct = await served({ limits, now: () => 0 });
   const spoofed = async (client: string) => (await direct.ask('GET', '/v1/runs', from(client, 'a-wrong-key'))).status;
   expect([await spoofed('203.0.113.1'), await spoofed('203.0.113.2')]).toEqual([401, 429]);
+});
+
+test('requests with a secret of the host count as failed attempts of their key, and of no other', async () => {
+  const clock = { at: 0 };
+  const redactor = createRedactor([{ name: 'crm', value: 'tiger-5521-lion' }]);
+  const host = await served({ limits: { maxFailedAuthPerMinute: 2 }, now: () => clock.at, redactor });
+  await host.engine.register('t', noop);
+  const start = async (text: string, headers = {}) =>
+    (await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop', inputs: { text } }, headers })).status;
+  expect([await start('no secret'), await start('tiger-5521-lio'), await start('tiger-5521-lion')]).toEqual([
+    201, 201, 201,
+  ]);
+  expect(await start('none here', { tracestate: 'v=tiger-5521-lion' })).toBe(201);
+  const refused = await host.ask('GET', '/v1/runs', { key: keys.alice });
+  expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited', details: { scope: 'key' } } });
+  expect(await statuses(host, 1, keys.auditor)).toEqual([200]);
+  clock.at += 30_000;
+  expect(await statuses(host, 1, keys.alice)).toEqual([200]);
 });
 
 /** A host whose snapshots are given only once the test says so. */

@@ -71,7 +71,7 @@ test.each([
   ],
   [{ secrets: { pin: { value: '1234567' } } }, 'cairn.json: secrets.pin.value: must have at least 8 characters'],
   [{ secrets: { pin: { env: 'PIN' } } }, 'secrets.pin has 4 characters; it needs at least 8'],
-  [{ secrets: { a: { value: `[REDACTED:${CANARY}` } } }, 'secrets.a holds [REDACTED:'],
+  [{ secrets: { a: { value: `[REDACTED]${CANARY}` } } }, 'secrets.a holds [REDACTED],'],
   [{ otel: { endpoint: 'http://127.0.0.1', headers: { x: 5 } } }, 'otel.headers.x: must be printable ASCII text, or'],
   [{ masterKey: {} }, 'masterKey: needs exactly one of env and file'],
   [{ masterKey: { env: 'NOT_SET' } }, 'masterKey: the environment variable NOT_SET is not set'],

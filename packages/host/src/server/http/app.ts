@@ -134,6 +134,7 @@ function register(app: FastifyInstance, route: Route, { gate, unread }: AppPorts
     },
     handler: async (request, reply) => {
       checkBody(route, request);
+      if (route.method !== 'GET') gate.inspect(request);
       const body = await handled(route, request, reply);
       if (body === undefined) return reply;
       // Others answer a change that has taken place, and are small.

@@ -205,12 +205,17 @@ test('however many webhooks are registered at once, no more than a tenant may ha
   const { port } = new URL(host.host.url ?? '');
   const head = `POST /v1/webhooks HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keyOf.alice}\r\n`;
   const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const connection = await RawConnection.open(Number(port));
-  onTestFinished(() => connection.close());
-  // One write, so that the host has all of them before it has written the first one down.
-  connection.send(request.repeat(MAX_WEBHOOKS + 10));
+  const PER_CONNECTION = 10;
+  const connections = await Promise.all(
+    Array.from({ length: MAX_WEBHOOKS / PER_CONNECTION + 1 }, () => RawConnection.open(Number(port))),
+  );
+  onTestFinished(() => connections.forEach((connection) => connection.close()));
+  // In one write each, so that the host has many of them before it has written the first one down.
+  for (const connection of connections) connection.send(request.repeat(PER_CONNECTION));
   const statuses: unknown[] = [];
-  while (statuses.length < MAX_WEBHOOKS + 10) statuses.push((await connection.response('POST'))?.status);
+  for (const connection of connections) {
+    for (let i = 0; i < PER_CONNECTION; i += 1) statuses.push((await connection.response('POST'))?.status);
+  }
   expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_WEBHOOKS);
   expect(statuses.filter((status) => status === 409)).toHaveLength(10);
   const one = (await listed(host))[0];
