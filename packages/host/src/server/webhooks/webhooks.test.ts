@@ -209,7 +209,9 @@ test('however many webhooks are registered at once, no more than a tenant may ha
   const connections = await Promise.all(
     Array.from({ length: MAX_WEBHOOKS / PER_CONNECTION + 1 }, () => RawConnection.open(Number(port))),
   );
-  onTestFinished(() => connections.forEach((connection) => connection.close()));
+  onTestFinished(() => {
+    for (const connection of connections) connection.close();
+  });
   // In one write each, so that the host has many of them before it has written the first one down.
   for (const connection of connections) connection.send(request.repeat(PER_CONNECTION));
   const statuses: unknown[] = [];
