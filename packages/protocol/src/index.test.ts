@@ -86,6 +86,7 @@ const names = [
   'isUpdate',
   'isoTime',
   'jsonEquals',
+  'jsonSize',
   'manifestModelClasses',
   'memoryDimensions',
   'mintInterruptToken',

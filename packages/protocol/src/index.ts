@@ -184,6 +184,7 @@ export {
 } from './interrupts/resume-values.ts';
 export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
+export { jsonSize } from './json-size.ts';
 export { parseShape } from './parse.ts';
 export {
   BUNDLE_VERSION,

@@ -15,6 +15,7 @@ export function jsonSize(value: Json | undefined): number {
     case 'number':
       return NUMBER_BYTES;
     case 'object':
+      if (value === null) return 4;
       break;
     default:
       return 4;

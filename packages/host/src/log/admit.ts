@@ -57,8 +57,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   const head = before === null ? created(append) : guarded(append, before, guards);
   const leased = takeLease(append, head, guards);
   if (append.at !== undefined && append.at !== head.seq + 1) throw wrongPosition(append, head);
-  const { tenant } = head.record;
-  if (append.maxTenantBytes !== undefined) checkQuota({ tenant, ...append }, charsOf(append.rows), guards);
+  checkQuota(append, head, guards);
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
@@ -153,14 +152,10 @@ function guarded(append: Append, head: FullHead, guards: GuardQueries): FullHead
 }
 
 /** Refuses what would take a tenant past its quota. Checked before anything is stamped or written. */
-export function checkQuota(
-  { tenant, maxTenantBytes }: { readonly tenant: string; readonly maxTenantBytes?: number | undefined },
-  bytes: number,
-  guards: Pick<GuardQueries, 'tenantBytes'>,
-): void {
+function checkQuota({ rows, maxTenantBytes }: Append, { record: { tenant } }: FullHead, guards: GuardQueries): void {
   if (maxTenantBytes === undefined) return;
   const used = guards.tenantBytes(tenant);
-  if (used + bytes > maxTenantBytes) throw quotaExceeded(tenant, used, maxTenantBytes);
+  if (used + charsOf(rows) > maxTenantBytes) throw quotaExceeded(tenant, used, maxTenantBytes);
 }
 
 /** At most the bytes of the rows: characters are cheaper to count, and the quota is exact about what is stored. */

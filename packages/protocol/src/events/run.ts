@@ -25,7 +25,7 @@ const runStarted = z.looseObject({
   /** The tool scopes of the caller that started the run, each `tool:<name>`. */
   toolScopes: z.array(text).optional(),
   contextId: text.optional(),
-  /** Declared defaults overlaid by the inputs. */
+  /** Declared defaults. The inputs overlay them, and are not repeated here. */
   variables: jsonObject.optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
   limits: z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() }).optional(),
@@ -91,6 +91,8 @@ export const runPayloads = {
   'variable.changed': z.looseObject({
     name: text,
     previous: json.optional(),
+    /** The size of a previous value that is left out because it is large. */
+    previousBytes: count.optional(),
     next: json.optional(),
     nodeId: z.string().optional(),
   }),

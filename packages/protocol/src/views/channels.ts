@@ -1,5 +1,6 @@
 /** The channels of a run. Each write names its reducer. */
 import { isJsonObject, type Json } from '../json.ts';
+import { jsonSize } from '../json-size.ts';
 import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { own, put } from './dictionary.ts';
 
@@ -12,6 +13,8 @@ export interface ChannelView {
   ids: Record<string, true> | null;
   /** Whether `value` belongs to the view. One that came with an event is copied before it is changed. */
   owned: boolean;
+  /** The size of `value`. Kept with each write, because counting it anew would cost more the longer a list is. */
+  bytes: number;
 }
 
 export type Channels = Record<string, ChannelView>;
@@ -32,12 +35,14 @@ export function declareChannels(
   for (const [name, declared] of Object.entries(declarations)) {
     const initial = declared.default ?? null;
     const isTimed = declared.ttlMs !== undefined && Array.isArray(initial);
+    const value = isTimed ? initial.map((entry) => ({ value: entry, _ts: at })) : initial;
     put<ChannelView>(channels, name, {
-      value: isTimed ? initial.map((value) => ({ value, _ts: at })) : initial,
+      value,
       maxSize: declared.maxSize ?? null,
       ttlMs: declared.ttlMs ?? null,
       ids: null,
       owned: isTimed,
+      bytes: jsonSize(value),
     });
   }
   return channels;
@@ -47,7 +52,7 @@ export function declareChannels(
 export function writeChannel(channels: Channels, write: ChannelWrite, at: number): void {
   let channel = own(channels, write.channel);
   if (channel === undefined) {
-    channel = { value: null, maxSize: null, ttlMs: null, ids: null, owned: false };
+    channel = { value: null, maxSize: null, ttlMs: null, ids: null, owned: false, bytes: 0 };
     put(channels, write.channel, channel);
   }
   switch (write.reducer) {
@@ -62,15 +67,20 @@ export function writeChannel(channels: Channels, write: ChannelWrite, at: number
       deliver(channel, write.value);
       break;
     case 'counter':
-      channel.value = numberOr(channel.value, 0) + numberOr(write.value, 0);
+      replace(channel, numberOr(channel.value, 0) + numberOr(write.value, 0));
       break;
     case 'merge':
       merge(channel, write.value);
       break;
     default:
-      channel.value = write.value;
-      channel.owned = false;
+      replace(channel, write.value);
   }
+}
+
+function replace(channel: ChannelView, value: Json): void {
+  channel.value = value;
+  channel.owned = false;
+  channel.bytes = jsonSize(value);
 }
 
 /** The values alone, copied where later writes would change them in place. */
@@ -86,6 +96,7 @@ export function channelValues(channels: Channels): Record<string, Json> {
 function listOf(channel: ChannelView): Json[] {
   const { value } = channel;
   const list: Json[] = !Array.isArray(value) ? [] : channel.owned ? value : value.slice();
+  if (!Array.isArray(value)) channel.bytes = jsonSize(list);
   channel.value = list;
   channel.owned = true;
   return list;
@@ -95,10 +106,20 @@ function listOf(channel: ChannelView): Json[] {
 function push(channel: ChannelView, value: Json, at: number): void {
   const list = listOf(channel);
   const ttlMs = channel.ttlMs;
-  list.push(ttlMs === null ? value : { value, _ts: at });
+  add(channel, list, ttlMs === null ? value : { value, _ts: at });
   let drop = channel.maxSize === null ? 0 : Math.max(0, list.length - channel.maxSize);
   if (ttlMs !== null) while (drop < list.length - 1 && at - writtenAt(list[drop]) > ttlMs) drop += 1;
-  if (drop > 0) list.splice(0, drop);
+  remove(channel, list, 0, drop);
+}
+
+function add(channel: ChannelView, list: Json[], entry: Json): void {
+  list.push(entry);
+  channel.bytes += 1 + jsonSize(entry);
+}
+
+function remove(channel: ChannelView, list: Json[], from: number, count: number): void {
+  if (count === 0) return;
+  for (const entry of list.splice(from, count)) channel.bytes -= 1 + jsonSize(entry);
 }
 
 /** One entry per voter, the latest, at the end. Voters are people and agents: a scan is cheaper than an index. */
@@ -108,7 +129,7 @@ function vote(channel: ChannelView, value: Json, at: number): void {
     const list = listOf(channel);
     const isTimed = channel.ttlMs !== null;
     const earlier = list.findIndex((entry) => fieldOf(isTimed ? fieldOf(entry, 'value') : entry, 'voter') === voter);
-    if (earlier >= 0) list.splice(earlier, 1);
+    if (earlier >= 0) remove(channel, list, earlier, 1);
   }
   push(channel, value, at);
 }
@@ -122,8 +143,8 @@ function deliver(channel: ChannelView, value: Json): void {
     if (own(channel.ids, id) !== undefined) return;
     put(channel.ids, id, true);
   }
-  list.push(value);
-  if (channel.maxSize !== null && list.length > channel.maxSize) list.shift();
+  add(channel, list, value);
+  if (channel.maxSize !== null && list.length > channel.maxSize) remove(channel, list, 0, 1);
 }
 
 function idsOf(messages: readonly Json[]): Record<string, true> {
@@ -138,15 +159,18 @@ function idsOf(messages: readonly Json[]): Record<string, true> {
 /** Shallow: each key of the change replaces that key. Anything but an object replaces the whole. */
 function merge(channel: ChannelView, change: Json): void {
   if (!isJsonObject(change) || !isJsonObject(channel.value)) {
-    channel.value = change;
-    channel.owned = false;
+    replace(channel, change);
     return;
   }
   // The view's own value is changed in place.
   const value: Record<string, Json> = channel.owned ? channel.value : { ...channel.value };
   channel.value = value;
   channel.owned = true;
-  for (const [key, next] of Object.entries(change)) put(value, key, next);
+  for (const [key, next] of Object.entries(change)) {
+    const before = own(value, key);
+    channel.bytes += jsonSize({ [key]: next }) - (before === undefined ? 2 : jsonSize({ [key]: before }));
+    put(value, key, next);
+  }
 }
 
 const fieldOf = (value: Json | undefined, key: string): Json | undefined =>

@@ -44,6 +44,15 @@ test('inputs seed the variables of a log that names none', () => {
   expect(viewAfter(['run.started', { workflowId: 'wf', inputs: { a: 1 } }]).variables).toEqual({ a: 1 });
 });
 
+test.each([
+  ['the defaults alone', { b: 2, c: 3 }],
+  ['the inputs again, as rows of an earlier version have them', { a: 1, b: 2, c: 3 }],
+])('inputs overlay the defaults of a log whose variables hold %s', (_, variables) => {
+  const inputs = { a: 1, b: 2 };
+  const view = viewAfter(['run.started', { workflowId: 'wf', inputs, variables }]);
+  expect(view.variables).toEqual({ a: 1, b: 2, c: 3 });
+});
+
 test('a variable changes by name, and one without a next value is gone', () => {
   const view = viewAfter(
     ['run.started', { workflowId: 'wf', variables: { a: 1, b: 2 } }],

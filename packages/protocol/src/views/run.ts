@@ -191,7 +191,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.contextId = started.contextId ?? null;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
-  view.variables = seedVariables(started.variables ?? started.inputs);
+  view.variables = seedVariables(started.variables, started.inputs);
   view.channels = declareChannels(started.channels, at);
   for (const [agentId, { ref }] of Object.entries(started.agents ?? {})) put(view.agentRefs, agentId, ref);
 }

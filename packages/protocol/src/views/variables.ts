@@ -4,10 +4,11 @@ import { put } from './dictionary.ts';
 
 export type Variables = Record<string, Json>;
 
-/** A copy, so that later changes do not reach the event. */
-export function seedVariables(seed: JsonObject | undefined): Variables {
+/** The inputs overlay the defaults. A copy, so that later changes do not reach the event. */
+export function seedVariables(defaults: JsonObject = {}, inputs: JsonObject = {}): Variables {
   const variables: Variables = {};
-  if (seed !== undefined) for (const [name, value] of Object.entries(seed)) put(variables, name, value);
+  for (const [name, value] of Object.entries(defaults)) put(variables, name, value);
+  for (const [name, value] of Object.entries(inputs)) put(variables, name, value);
   return variables;
 }
 

@@ -2,6 +2,7 @@ import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import type { Emission } from '../../engine/ports.ts';
+import { MAX_EVENT_BYTES } from '../../log/ports/rows.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { type DeltaOptions, DeltaWriter } from './delta-writer.ts';
 
@@ -155,4 +156,36 @@ test('the last piece can be left for the closing chunk', async () => {
   expect(await deltas.close()).toBe(' three');
   expect(log.chunks).toEqual(['one', ' two']);
   expect(deltas.said.text).toBe('one two three');
+});
+
+test.each([false, true])(
+  'splits a piece that no event could hold, between characters (tail kept: %s)',
+  async (keepsTail) => {
+    const log = new Log();
+    const deltas = writer(log, { keepsTail });
+    // An odd start, so that a cut by length alone would fall inside a pair.
+    const text = `.${'😀'.repeat(100_000)}`;
+    deltas.add('text', text);
+    deltas.add('reasoning', '\u0001'.repeat(200_000));
+    const tail = await deltas.close();
+    expect(log.chunks.join('') + tail).toBe(text);
+    expect(log.chunks.length).toBeGreaterThan(5);
+    expect(tail.length).toBeLessThan(40_000);
+    expect([...log.chunks, tail].every((chunk) => chunk.isWellFormed())).toBe(true);
+    expect(log.thoughts.map(([sequence]) => sequence)).toEqual(log.thoughts.map((_, i) => i));
+    for (const { payload } of log.rows) expect(2 * JSON.stringify(payload).length).toBeLessThan(MAX_EVENT_BYTES);
+  },
+);
+
+test('splits pieces that were merged while the log had no room', async () => {
+  const log = new Log();
+  const deltas = writer(log);
+  log.isFull = true;
+  deltas.add('text', 'a');
+  deltas.flush();
+  for (let i = 0; i < 100; i += 1) deltas.add('text', 'b'.repeat(1_000));
+  log.makeRoom();
+  await deltas.close();
+  expect(log.chunks.join('')).toBe(`a${'b'.repeat(100_000)}`);
+  expect(Math.max(...log.chunks.map((chunk) => chunk.length))).toBeLessThan(40_000);
 });

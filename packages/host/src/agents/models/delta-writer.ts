@@ -19,6 +19,27 @@ export interface DeltaOptions {
 type Kind = 'reasoning' | 'text';
 type RowContext = Pick<CallContext, 'runId' | 'nodeId' | 'callId' | 'attempt' | 'emit'>;
 
+/**
+ * The most characters of a delta in one row. JSON takes at most six bytes for a character, and the task face repeats it,
+ * so that every piece fits in an event.
+ */
+const MAX_DELTA_CHARS = 32_768;
+
+/** Splits a text that is too long for one row, never inside a surrogate pair. An empty text is one piece. */
+function pieces(text: string): readonly string[] {
+  if (text.length <= MAX_DELTA_CHARS) return [text];
+  const found: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let end = Math.min(from + MAX_DELTA_CHARS, text.length);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    found.push(text.slice(from, end));
+    from = end;
+  }
+  return found;
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
 const asIs: TextStream = { push: (piece) => piece, end: () => '' };
 
 export class DeltaWriter {
@@ -78,16 +99,20 @@ export class DeltaWriter {
   #write(kind: Kind, text: string): void {
     if (kind === 'reasoning' && this.#options.verbosity === 'off') return;
     this.said[kind] += text;
-    if (kind === 'text' && this.#options.keepsTail) {
+    if (kind !== 'text' || !this.#options.keepsTail) {
+      this.#row(kind, text);
+      return;
+    }
+    for (const piece of pieces(text)) {
       const before = this.#held;
-      this.#held = text;
+      this.#held = piece;
       if (before !== null) this.#row(kind, before);
-    } else this.#row(kind, text);
+    }
   }
 
   #row(kind: Kind, text: string): void {
     if (this.#room === null) {
-      this.#rows.push(kind === 'text' ? this.#chunk(text) : this.#delta(text));
+      for (const piece of pieces(text)) this.#rows.push(kind === 'text' ? this.#chunk(piece) : this.#delta(piece));
       return;
     }
     const last = this.#waiting.at(-1);

@@ -68,6 +68,7 @@ test.each<[string, Json, string]>([
   ['null', null, 'the value:'],
   ['a prototype', JSON.parse('{"id":"a","__proto__":{"isAdmin":true}}') as Json, '__proto__'],
   ['a prototype below', JSON.parse('{"id":"a","x":[{"__proto__":{}}]}') as Json, '__proto__'],
+  ['a number beyond every double', { id: 'a', n: [Number.POSITIVE_INFINITY] }, 'too large'],
   ['a way to a prototype', { id: 'a', constructor: { prototype: { isAdmin: true } } }, 'constructor.prototype'],
   ['a nest of 10,000 levels', deep(10_000), '100 levels'],
 ])('does not take %s as arguments, and says why', (_what, input, problem) => {

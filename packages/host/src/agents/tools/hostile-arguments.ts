@@ -14,6 +14,8 @@ export function hostileArguments(value: Json): string | null {
     if (depth > MAX_DEPTH) return `they are nested more than ${MAX_DEPTH} levels deep`;
     const below: Json[] = [];
     for (const part of level) {
+      // JSON.parse reads a number beyond the range as infinity, which no JSON can write.
+      if (typeof part === 'number' && !Number.isFinite(part)) return 'they have a number that is too large';
       if (typeof part !== 'object' || part === null) continue;
       if (Object.hasOwn(part, '__proto__')) return 'the key "__proto__" is not taken';
       if (Object.hasOwn(part, 'constructor') && hasPrototype((part as { constructor?: unknown }).constructor)) {

@@ -1,7 +1,8 @@
 /** Variables that pass between a run and its child runs. */
-import { type Json, type JsonObject, row } from '@cairn/protocol';
+import type { Json, JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
+import { variableChanged } from '../core/variable-changed.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
 /** Maps the receiver's variable names to the giver's variable names. */
@@ -36,11 +37,10 @@ export function harvested(
   const drafts = keys.map((name): Draft => {
     const next = given[mapping[name] as string] as Json;
     const { variables } = state.view;
-    const before = changed.has(name) ? changed.get(name) : Object.hasOwn(variables, name) ? variables[name] : undefined;
-    const previous = before === undefined ? {} : { previous: before };
+    const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const previous = changed.has(name) ? changed.get(name) : known;
     changed.set(name, next);
-    const payload = { name, ...previous, next, nodeId: node.id };
-    return row('variable.changed', payload, { nodeId: node.id });
+    return variableChanged(node.id, { name, previous, next });
   });
   return { keys, drafts };
 }

@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
 import type { RunError } from '../core/state.ts';
+import { variableChanged } from '../core/variable-changed.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
 import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
@@ -57,8 +58,7 @@ export const setVariable = defineNodeType({
     const previous = state.view.variables[name];
     const computed = config.expression?.evaluate(scopeOf(state, inputs), expressionBudget);
     const next = computed ?? inputs.value ?? config.value ?? null;
-    const payload = { name, ...(previous === undefined ? {} : { previous }), next, nodeId: node.id };
-    const changed = row('variable.changed', payload, { nodeId: node.id });
+    const changed = variableChanged(node.id, { name, previous, next });
     return { kind: 'complete', outputs: { value: next }, drafts: [changed] };
   },
 });

@@ -54,6 +54,12 @@ test('core.setVariable records what a variable was and is', () => {
   expect(run.state.view.variables).toEqual({ v: 2 });
 });
 
+test('core.setVariable leaves out a large previous value, and says its size', () => {
+  const set = (v: string) => only('core.setVariable', { name: 'v', value: 'new' }, { v }).last('variable.changed');
+  expect(set('x'.repeat(1_022))).toMatchObject({ previous: 'x'.repeat(1_022) });
+  expect(set('x'.repeat(1_023))).toEqual({ name: 'v', previousBytes: 1_025, next: 'new', nodeId: 'a' });
+});
+
 test('core.getVariable puts out a variable', () => {
   expect(only('core.getVariable', { name: 'v' }, { v: [1] }).last('run.completed').outputs).toEqual({ value: [1] });
 });

@@ -16,7 +16,7 @@ const start = (inputs: JsonObject, more: Partial<WorkflowDefinition> = {}, confi
     limits,
   }).payload;
 
-test('pins the definition, the owner, the limits and the seeded variables', () => {
+test('pins the definition, the owner, the limits and the defaults, and holds each input once', () => {
   expect(start({ who: 'x', extra: true })).toEqual({
     workflowId: 'w',
     workflowVersion: '1',
@@ -25,7 +25,7 @@ test('pins the definition, the owner, the limits and the seeded variables', () =
     transport: 'rest',
     owner: { tenant: 't', principal: 'ada' },
     inputs: { who: 'x', extra: true },
-    variables: { who: 'x', n: 1, extra: true },
+    variables: { n: 1 },
     limits: { maxNodeExecutions: 100, timeoutMs: null },
     budget: { maxRuns: 1000 },
   });

@@ -62,7 +62,7 @@ export function startedDraft(start: {
     transport: 'rest',
     owner: { tenant, ...(principal === undefined ? {} : { principal }) },
     inputs,
-    variables: seededVariables(definition, inputs, child?.child.unset ?? []),
+    variables: defaultVariables(definition, inputs, child?.child.unset ?? []),
     limits: runLimits(definition, configurable, start.limits),
     budget,
   };
@@ -159,12 +159,14 @@ function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObje
   return problems;
 }
 
-/** Declared defaults, overlaid by the run's inputs. */
-function seededVariables(definition: WorkflowDefinition, inputs: JsonObject, unset: readonly string[]): JsonObject {
+/** The declared defaults that no input replaces. The fold adds the inputs, so that the row holds them once. */
+function defaultVariables(definition: WorkflowDefinition, inputs: JsonObject, unset: readonly string[]): JsonObject {
   const defaults = definition.variables.flatMap(({ name, defaultValue }) =>
-    defaultValue === undefined || unset.includes(name) ? [] : [[name, defaultValue] as const],
+    defaultValue === undefined || unset.includes(name) || Object.hasOwn(inputs, name)
+      ? []
+      : [[name, defaultValue] as const],
   );
-  return { ...Object.fromEntries(defaults), ...inputs };
+  return Object.fromEntries(defaults);
 }
 
 /** Includes channels declared only by the nodes that write them, because their writes cannot carry a time to live. */

@@ -94,8 +94,6 @@ export interface ImportRun extends NewRun {
   /** The seq and the hash of its last row, which the rows must lead to. */
   readonly seq: number;
   readonly hash: string;
-  /** Refuses the import with `quota_exceeded` once the tenant's events take this many bytes. */
-  readonly maxTenantBytes?: number | undefined;
 }
 
 /** A committed append as followers see it. Sent in commit order, once the rows are durable. */

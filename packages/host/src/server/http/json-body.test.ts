@@ -60,3 +60,13 @@ test.each(['"\\ud800"', '{"a":["\\udfff"]}', '{"\\uD83d":1}', '"\\udc00\\ud800"'
 test('takes whole surrogate pairs, and escapes of escapes', () => {
   expect(parseJsonBody(Buffer.from('["\\ud83e\\uddf1","\\\\ud800"]'))).toEqual(['\u{1F9F1}', '\\ud800']);
 });
+
+test.each(['1e999', '{"a":[-1e999]}', `[${'9'.repeat(400)}]`])('refuses %s: no double holds it', (text) => {
+  expect(() => parse(text)).toThrow(/too large/);
+});
+
+test('reads a negative zero as the zero that is written', () => {
+  expect(Object.is(parse('-0'), 0)).toBe(true);
+  expect(parse('{"a":[-0.0,-1e-999,-1]}')).toEqual({ a: [0, 0, -1] });
+  expect(Object.is((parse('[-0]') as number[])[0], 0)).toBe(true);
+});

@@ -8,8 +8,8 @@ import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 export const MAX_JSON_DEPTH = 100;
 
 /**
- * Parses a body. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates and deep
- * nesting.
+ * Parses a body. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates, deep nesting
+ * and numbers that no double can hold. -0 becomes 0, as it would once it is written as JSON.
  */
 export function parseJsonBody(bytes: Buffer): Json {
   if (!isUtf8(bytes)) throw refusal('The body is not valid UTF-8.');
@@ -22,16 +22,18 @@ export function parseJsonBody(bytes: Buffer): Json {
     throw refusal(`The body is not JSON: ${thrownText(error)}.`);
   }
   // A repeated key leaves fewer members in the value than in the text. Comparing two counts avoids a set per object.
-  if (countMembers(value) !== members) throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
+  const found: Found = { hasMinusZero: false };
+  if (countMembers(value, found) !== members)
+    throw refusal(`The body repeats the key ${quoted(repeatedKey(text), 80)}.`);
   if (SURROGATE_ESCAPE.test(text) && hasLoneSurrogate(value)) {
     throw refusal('The body has half of a surrogate pair, which no text in UTF-8 can hold.');
   }
-  return value;
+  return found.hasMinusZero ? JSON.parse(JSON.stringify(value)) : value;
 }
 
 /** A key that occurs twice in one object of the text, or null. `value` is the parsed text. */
 export const repeatedKeyIn = (text: string, value: Json): string | null =>
-  countMembers(value) === scan(text) ? null : repeatedKey(text);
+  countMembers(value, { hasMinusZero: false }) === scan(text) ? null : repeatedKey(text);
 
 /** Only an escape can produce a surrogate, because the bytes are valid UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
@@ -81,18 +83,30 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function countMembers(value: Json): number {
+/** What a walk over the value notes besides its members. */
+interface Found {
+  hasMinusZero: boolean;
+}
+
+function countMembers(value: Json, found: Found): number {
+  if (typeof value === 'number') checkNumber(value, found);
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
   if (Array.isArray(value)) {
-    for (const item of value) members += countMembers(item);
+    for (const item of value) members += countMembers(item, found);
     return members;
   }
   for (const [key, member] of Object.entries(value)) {
     if (key === '__proto__') throw refusal('The body has a key "__proto__", which no object of ours may have.');
-    members += 1 + countMembers(member);
+    members += 1 + countMembers(member, found);
   }
   return members;
+}
+
+/** JSON.parse reads a number beyond the range as infinity, which JSON cannot write. */
+function checkNumber(value: number, found: Found): void {
+  if (!Number.isFinite(value)) throw refusal('The body has a number that is too large: its size is over 1.8e308.');
+  if (Object.is(value, -0)) found.hasMinusZero = true;
 }
 
 /** The first key that occurs twice in one object of well-formed text. Called only when there is one. */

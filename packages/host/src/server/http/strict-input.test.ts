@@ -52,6 +52,17 @@ test.each<[string, () => string | Uint8Array, number, string]>([
   ['two values', () => post('{"workflowId":"noop"}{}'), 400, 'validation_error'],
   ['a comment', () => post('{"workflowId":"noop"/*x*/}'), 400, 'validation_error'],
   ['NaN', () => post('{"workflowId":"noop","inputs":{"a":NaN}}'), 400, 'validation_error'],
+  ['a number beyond every double', () => post('{"workflowId":"noop","inputs":{"a":1e999}}'), 400, 'validation_error'],
+  [
+    'such a number with an idempotency key',
+    () =>
+      post(
+        '{"workflowId":"noop","inputs":{"a":[-1e999]}}',
+        'Content-Type: application/json\r\nIdempotency-Key: k1\r\n',
+      ),
+    400,
+    'validation_error',
+  ],
   ['a body that is too large', () => post(`{"workflowId":"${'x'.repeat(70_000)}"}`), 413, 'payload_too_large'],
   [
     'another charset',

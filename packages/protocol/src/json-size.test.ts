@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json } from './json.ts';
+import { jsonSize } from './json-size.ts';
+
+test('is close to the bytes of the JSON text', () => {
+  const value = fc.jsonValue({ stringUnit: 'grapheme', depthSize: 'large' }) as fc.Arbitrary<Json>;
+  fc.assert(
+    fc.property(value, (json) => {
+      const bytes = new TextEncoder().encode(JSON.stringify(json)).length;
+      expect(jsonSize(json)).toBeLessThanOrEqual(8 * bytes + 8);
+      expect(6 * jsonSize(json) + 24).toBeGreaterThanOrEqual(bytes);
+    }),
+  );
+});
+
+test.each([
+  ['', 2],
+  ['é', 4],
+  ['😀', 6],
+  ['語'.repeat(300), 902],
+  ['a'.repeat(200), 202],
+  [[1, null, true], 2 + 9 + 5 + 5],
+  [{ ab: 'c' }, 2 + 4 + 2 + 3],
+])('counts %j', (value, bytes) => {
+  expect(jsonSize(value)).toBe(bytes);
+});
