@@ -39,6 +39,7 @@ const server = [
   'telemetry',
   'fair-turns',
   'lru-map',
+  'shared-lru-map',
   'utf8',
   'thrown-code',
 ];
@@ -81,6 +82,14 @@ export const rooms: readonly Room[] = [
   },
   { name: 'fair-turns', path: 'packages/host/src/fair-turns.ts', imports: [], packages: [], builtins: [], world: [] },
   { name: 'lru-map', path: 'packages/host/src/lru-map.ts', imports: [], packages: [], builtins: [], world: [] },
+  {
+    name: 'shared-lru-map',
+    path: 'packages/host/src/shared-lru-map.ts',
+    imports: [],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
   { name: 'thrown-code', path: 'packages/host/src/thrown-code.ts', imports: [], packages: [], builtins: [], world: [] },
   { name: 'utf8', path: 'packages/host/src/utf8.ts', imports: [], packages: [], builtins: [], world: ['node'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
@@ -119,7 +128,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'lru-map', 'utf8'],
+    imports: ['protocol', 'log/ports', 'lru-map', 'shared-lru-map', 'utf8'],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
@@ -135,7 +144,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'utf8'],
+    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'shared-lru-map', 'utf8'],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],

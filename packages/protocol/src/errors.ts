@@ -33,6 +33,7 @@ export const errorKinds = {
   run_imported: kind(409, 4),
   interrupt_expired: kind(410, 4),
   payload_too_large: kind(413, 2),
+  definition_too_large: kind(413, 2),
   unsupported_media_type: kind(415, 2),
   interrupt_cancelled: kind(422, 4),
   rate_limited: kind(429, 4),

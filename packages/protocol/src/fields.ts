@@ -5,12 +5,26 @@ import type { ErrorCode } from './errors.ts';
 import type { RunId } from './ids.ts';
 import type { Json } from './json.ts';
 
-/** Any JSON value. Its name lets JSON Schemas refer to it instead of repeating it. */
-export const json: z.ZodType<Json> = z
-  .lazy(() => z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]))
-  .meta({ id: 'Json' });
+/**
+ * Any JSON value. Its name lets JSON Schemas refer to it instead of repeating it. A function checks it: a union of zod
+ * shapes took 3 µs for each part of a value, half a second for a request of 1 MB.
+ */
+export const json: z.ZodType<Json> = z.custom<Json>(isJson).meta({ id: 'Json' });
 /** Any JSON object. */
 export const jsonObject = z.record(z.string(), json);
+
+function isJson(value: unknown): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return isPlainObject(value) && Object.values(value).every(isJson);
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
 /** Text with at least one character. */
 export const text = z.string().min(1);
 /** The same schema, with a string type that is narrower for the compiler. */

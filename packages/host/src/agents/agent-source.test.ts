@@ -95,16 +95,21 @@ test('a definition is what it was when it was pinned, whatever becomes of its pa
   });
 });
 
-test('a definition is read from the store once, as long as few others are asked for', async () => {
+test('a definition is read from the store once, until others take its place in memory', async () => {
   const read: string[] = [];
   const get = async (hash: string) => {
     read.push(hash);
-    return JSON.stringify(testDefinition({ systemPrompt: hash }));
+    return JSON.stringify(
+      testDefinition({ systemPrompt: hash.startsWith('other') ? hash.padEnd(100_000, '.') : hash }),
+    );
   };
   agentSource = createAgentSource(catalogue, { get });
   for (let i = 0; i < 3; i += 1) await agentSource.definition('first');
   expect(read).toEqual(['first']);
-  for (let i = 0; i < 200; i += 1) await agentSource.definition(`other ${i}`);
+  for (let i = 0; i < 100; i += 1) await agentSource.definition(`other ${i}`);
+  await agentSource.definition('first');
+  expect(read.filter((hash) => hash === 'first')).toHaveLength(1);
+  for (let i = 100; i < 300; i += 1) await agentSource.definition(`other ${i}`);
   await agentSource.definition('first');
   expect(read.filter((hash) => hash === 'first')).toHaveLength(2);
 });

@@ -2,18 +2,24 @@
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition, AgentPin, AgentSource } from '../engine/ports.ts';
 import type { Definitions } from '../log/ports/definitions.ts';
-import { LruMap } from '../lru-map.ts';
+import { SharedLruMap } from '../shared-lru-map.ts';
 import { readAgentDefinition } from './agent-definition.ts';
 import type { AgentRegistry } from './registry.ts';
 
-/** Most definitions cached in memory. */
-const KEPT = 200;
+/** The characters of all definitions cached in memory. */
+const MAX_CACHED_CHARACTERS = 16_777_216;
+
+interface Kept {
+  readonly definition: AgentDefinition;
+  /** Of the text it was read from. */
+  readonly length: number;
+}
 
 export function createAgentSource(
   registry: Pick<AgentRegistry, 'handoffGroups'>,
   definitions: Pick<Definitions, 'get'>,
 ): AgentSource {
-  const kept = new LruMap<string, AgentDefinition>(KEPT);
+  const kept = new SharedLruMap<string, Kept>({ capacity: MAX_CACHED_CHARACTERS, weigh: ({ length }) => length });
   return {
     async pin(tenant, agentIds) {
       const handoffGroups = await registry.handoffGroups(tenant);
@@ -27,10 +33,11 @@ export function createAgentSource(
     },
     async definition(hash) {
       const known = kept.get(hash);
-      if (known !== undefined) return known;
+      if (known !== undefined) return known.definition;
       const body = await definitions.get(hash);
       if (body === null) throw lostDefinition(hash);
-      return kept.set(hash, readAgentDefinition(hash, body));
+      const definition = readAgentDefinition(hash, body);
+      return kept.set(hash, { definition, length: body.length }, definition.manifest.agentId).definition;
     },
   };
 }

@@ -31,7 +31,9 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
   const { uniqueId, limits, clock, workflows } = ports;
   const { tenant, workflowId, version, definition } = request;
   const shared =
-    definition === undefined ? await workflows.byName(tenant, workflowId, version) : await workflows.adopt(definition);
+    definition === undefined
+      ? await workflows.byName(tenant, workflowId, version)
+      : await workflows.adopt(tenant, definition);
   const pins = await ports.pins.find(tenant, shared);
   const workflow = pins === null ? shared : await ports.pins.give(shared, pins);
   const id = child?.child.childRunId ?? runId(uniqueId());

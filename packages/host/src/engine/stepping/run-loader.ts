@@ -82,7 +82,7 @@ export function createRunLoader(
   const load: RunLoader['load'] = async (runId, tenant) => {
     const head = await store.log.head(runId);
     if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
-    const shared = await workflows.byHash(head.record.definitionHash);
+    const shared = await workflows.byHash(head.record.tenant, head.record.definitionHash);
     const checkpoint = await store.checkpoints.get(runId);
     const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
     const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);

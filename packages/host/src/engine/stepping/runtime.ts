@@ -63,9 +63,10 @@ class Runtime implements Engine {
     const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000, limits } = options;
     this.#options = options;
     this.#redactor = redactor;
-    const { steps, nodeTypes: others = [], agents = null } = options;
+    const { steps, nodeTypes: others = [], agents = null, eventLoop = null } = options;
     this.#nodeTypes = createNodeTypeRegistry(steps, others);
-    this.#workflows = createWorkflowRegistry({ store, nodeTypes: this.#nodeTypes, clock, sha256, limits });
+    const nodeTypes = this.#nodeTypes;
+    this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, eventLoop, sha256, limits });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, pins);
     this.#creation = this.#creationPorts(pins);

@@ -14,12 +14,20 @@ export interface Graph {
   readonly backEdges: ReadonlySet<string>;
   /** Inner loops before the loops around them. */
   readonly loops: readonly Loop[];
+  /** The loops around each node that is in one, as indexes of `loops`, innermost first. */
+  readonly loopsOf: ReadonlyMap<string, readonly number[]>;
   readonly unreachable: readonly string[];
   /** Loops with an entry other than their head. Their trigger rules would be undefined. */
   readonly tangled: readonly Loop[];
 }
 
-/** Edges must name nodes that exist. */
+/**
+ * The maximum number of edges in all loops together; an edge counts once for each loop around it. Loops that overlap
+ * without end make this number grow with the square of the graph: 3,000 nodes took 8 s.
+ */
+export const MAX_LOOP_EDGES = 50_000;
+
+/** Edges must name nodes that exist. Throws a RangeError if the loops overlap too much. */
 export function analyseGraph(definition: WorkflowDefinition): Graph {
   const ids = definition.nodes.map((node) => node.id);
   const out = groupBy(definition.edges, (edge) => edge.sourceNodeId);
@@ -34,6 +42,7 @@ export function analyseGraph(definition: WorkflowDefinition): Graph {
     entries,
     backEdges,
     loops,
+    loopsOf: loopsByNode(loops),
     unreachable: ids.filter((id) => !reached.has(id)),
     tangled: loops.filter((loop) => [...loop.nodes].some((id) => id !== loop.head && isEntry.has(id))),
   };
@@ -73,6 +82,7 @@ function naturalLoops(
   into: ReadonlyMap<string, readonly WorkflowEdge[]>,
 ): Loop[] {
   const byHead = new Map<string, Set<string>>();
+  let left = MAX_LOOP_EDGES;
   for (const edge of edges) {
     if (!backEdges.has(edge.id)) continue;
     const head = edge.targetNodeId;
@@ -82,10 +92,30 @@ function naturalLoops(
     for (let id = frontier.pop(); id !== undefined; id = frontier.pop()) {
       if (nodes.has(id)) continue;
       nodes.add(id);
-      for (const incoming of into.get(id) ?? []) frontier.push(incoming.sourceNodeId);
+      const incoming = into.get(id) ?? [];
+      left -= incoming.length;
+      if (left < 0) throw tooManyLoops(head);
+      for (const { sourceNodeId } of incoming) frontier.push(sourceNodeId);
     }
   }
   return [...byHead].map(([head, nodes]) => ({ head, nodes })).sort((a, b) => a.nodes.size - b.nodes.size);
+}
+
+const tooManyLoops = (head: string): RangeError =>
+  new RangeError(
+    `the loops overlap too much: up to the loop at ${head} they hold more than ${MAX_LOOP_EDGES} edges in all, where an edge counts once for each loop around it`,
+  );
+
+function loopsByNode(loops: readonly Loop[]): ReadonlyMap<string, readonly number[]> {
+  const around = new Map<string, number[]>();
+  for (const [index, { nodes }] of loops.entries()) {
+    for (const id of nodes) {
+      const known = around.get(id);
+      if (known === undefined) around.set(id, [index]);
+      else known.push(index);
+    }
+  }
+  return around;
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

@@ -1,16 +1,19 @@
 /** Validates a definition. Registration reports every problem that can be found before a run. */
-import { TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
+import { type PortValue, TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
 import { agentSharing } from './agent-sharing.ts';
 import { compileCondition } from './conditions.ts';
-import { analyseGraph } from './loops.ts';
+import { refuseCostly } from './definition-cost.ts';
+import { refuseLargeGraph } from './definition-size.ts';
+import { analyseGraph, type Graph } from './loops.ts';
 import { parseConfig, problemText, shapeProblems } from './node-config.ts';
 import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
 import { isReservedName } from './reserved-names.ts';
+import { atOnce, type Sliced } from './slices.ts';
 
 /** Node types that need a capability this host may lack, with the capability's name on the wire. */
 const gatedTypes: Readonly<Record<string, string>> = {
@@ -18,31 +21,60 @@ const gatedTypes: Readonly<Record<string, string>> = {
   'core.dispatch': 'dispatch',
 };
 
-/** Throws `capability_required` for unsupported features, or `validation_error` with all problems found. */
-export function checkDefinition(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
+/** The maximum number of problems in one error. */
+const MAX_PROBLEMS = 100;
+
+/**
+ * Throws `definition_too_large`, `capability_required` for unsupported features, or `validation_error` with the problems
+ * found.
+ */
+export const checkDefinition = (definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void =>
+  atOnce(checkInSlices(definition, nodeTypes));
+
+/** The same check, for a caller that lets others go on between its parts. */
+export function* checkInSlices(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): Sliced<void> {
+  refuseLargeGraph(definition, nodeTypes);
+  refuseCostly(definition);
   refuseGatedTypes(definition, nodeTypes);
   refuseSensitive(definition);
-  const names = nameProblems(definition);
-  const problems = [
-    ...names,
-    // The graph can only be walked once its names are right.
-    ...(names.length > 0 ? [] : graphProblems(definition)),
-    ...definition.nodes.flatMap((node, index) =>
-      nodeProblems(node, definition, nodeTypes).map(within(['nodes', index], `node ${node.id}`)),
-    ),
-    ...definition.edges.flatMap(({ id, condition }, index) =>
-      condition === undefined
-        ? []
-        : compileProblem(() => compileCondition(condition), ['edges', index, 'condition'], `edge ${id}`),
-    ),
-    ...definitionProblems(definition),
-  ].map(problemText);
+  const problems: Problem[] = [];
+  for (const problem of allProblems(definition, nodeTypes)) {
+    if (problem === undefined) yield undefined;
+    else problems.push(problem);
+    if (problems.length === MAX_PROBLEMS) break;
+  }
   if (problems.length === 0) return;
+  const texts = problems.map(problemText);
+  const rest = texts.length === MAX_PROBLEMS ? '; and more' : `; and ${texts.length - 5} more`;
   throw new TerminalError('validation_error', {
-    message: `The workflow ${definition.id} cannot be registered: ${problems.slice(0, 5).join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}.`,
-    hint: 'details.problems lists everything that was found.',
-    details: { workflowId: definition.id, problems },
+    message: `The workflow ${definition.id} cannot be registered: ${texts.slice(0, 5).join('; ')}${texts.length > 5 ? rest : ''}.`,
+    hint: `details.problems lists everything that was found, up to ${MAX_PROBLEMS} problems.`,
+    details: { workflowId: definition.id, problems: texts },
   });
+}
+
+/** Yields undefined between parts, where others may go on. */
+function* allProblems(
+  definition: WorkflowDefinition,
+  nodeTypes: NodeTypeRegistry,
+): Generator<Problem | undefined, void> {
+  const names = nameProblems(definition);
+  yield* names;
+  // The graph can only be walked once its names are right.
+  if (names.length === 0) yield* graphProblems(definition);
+  yield undefined;
+  const nodeIds = new Set(definition.nodes.map(({ id }) => id));
+  for (const [index, node] of definition.nodes.entries()) {
+    const at = within(['nodes', index], `node ${node.id}`);
+    for (const problem of nodeProblems(node, { definition, nodeTypes, nodeIds })) yield problem && at(problem);
+    yield undefined;
+  }
+  for (const [index, { id, condition }] of definition.edges.entries()) {
+    if (condition === undefined) continue;
+    yield* compileProblem(() => compileCondition(condition), ['edges', index, 'condition'], `edge ${id}`);
+    yield undefined;
+  }
+  yield* definitionProblems(definition);
 }
 
 /** The canonical text of a definition; its hash identifies the definition. The order of keys does not matter. */
@@ -122,16 +154,17 @@ function twice(names: readonly Named[], what: string): Problem[] {
 }
 
 function graphProblems(definition: WorkflowDefinition): Problem[] {
-  const graph = analyseGraph(definition);
-  const place = (id: string) => ({
-    path: ['nodes', definition.nodes.findIndex((node) => node.id === id)],
-    of: `node ${id}`,
-  });
+  const indexes = new Map(definition.nodes.map(({ id }, index) => [id, index]));
+  const place = (id: string) => ({ path: ['nodes', indexes.get(id) ?? -1], of: `node ${id}` });
+  let graph: Graph;
+  try {
+    graph = analyseGraph(definition);
+  } catch (error) {
+    return [{ path: ['edges'], message: firstLineOf(error) }];
+  }
+  const entries = `${graph.entries.slice(0, 3).join(', ')}${graph.entries.length > 3 ? ', …' : ''}`;
   return [
-    ...graph.unreachable.map((id) => ({
-      ...place(id),
-      message: `it cannot be reached from ${graph.entries.join(', ')}`,
-    })),
+    ...graph.unreachable.map((id) => ({ ...place(id), message: `it cannot be reached from ${entries}` })),
     ...graph.tangled.map(({ head }) => ({
       ...place(head),
       message: `its loop can be entered elsewhere than at ${head}`,
@@ -143,22 +176,25 @@ const within =
   (base: readonly PropertyKey[], of: string) =>
   ({ path, message }: Problem): Problem => ({ path: [...base, ...path], of, message });
 
-/** The paths of the problems start at the node. */
-function nodeProblems(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): Problem[] {
-  const channel = 'needs agent deployments, which this host does not offer';
-  return [
-    ...configProblems(node, definition, nodeTypes),
-    ...inputProblems(node, definition),
-    ...shapeProblems(nodeSettings, node.settings ?? {}, ['settings']),
-    ...(node.agent?.channel === undefined ? [] : [{ path: ['agent', 'channel'], message: channel }]),
-  ];
+interface Checked {
+  readonly definition: WorkflowDefinition;
+  readonly nodeTypes: NodeTypeRegistry;
+  readonly nodeIds: ReadonlySet<string>;
 }
 
-function configProblems(
-  node: WorkflowNode,
-  definition: WorkflowDefinition,
-  nodeTypes: NodeTypeRegistry,
-): readonly Problem[] {
+/** The paths of the problems start at the node. */
+function* nodeProblems(node: WorkflowNode, checked: Checked): Generator<Problem | undefined, void> {
+  yield* configProblems(node, checked);
+  for (const input of Object.entries(node.inputs)) {
+    yield* inputProblems(input, checked);
+    yield undefined;
+  }
+  yield* shapeProblems(nodeSettings, node.settings ?? {}, ['settings']);
+  if (node.agent?.channel === undefined) return;
+  yield { path: ['agent', 'channel'], message: 'needs agent deployments, which this host does not offer' };
+}
+
+function configProblems(node: WorkflowNode, { definition, nodeTypes }: Checked): readonly Problem[] {
   const type = nodeTypes.get(node.typeId);
   if (type === undefined) return [{ path: ['typeId'], message: `the type ${node.typeId} is not known` }];
   const parsed = parseConfig(type, node.config);
@@ -166,40 +202,38 @@ function configProblems(
   return type.check?.({ config: parsed.config, node, definition }) ?? [];
 }
 
-function inputProblems({ inputs }: WorkflowNode, { nodes }: WorkflowDefinition): Problem[] {
-  return Object.entries(inputs).flatMap(([name, value]): Problem[] => {
-    const path = ['inputs', name];
-    if (isReservedName(name)) return [{ path, message: `the input name ${name} is reserved` }];
-    if (value.type === 'expression') return compileProblem(() => compileExpression(value.expression), path);
-    if (value.type === 'connection' && !nodes.some((node) => node.id === value.nodeId)) {
-      return [{ path, message: `input ${name} names the unknown node ${value.nodeId}` }];
-    }
-    return [];
-  });
+function inputProblems([name, value]: readonly [string, PortValue], { nodeIds }: Checked): Problem[] {
+  const path = ['inputs', name];
+  if (isReservedName(name)) return [{ path, message: `the input name ${name} is reserved` }];
+  if (value.type === 'expression') return compileProblem(() => compileExpression(value.expression), path);
+  if (value.type === 'connection' && !nodeIds.has(value.nodeId)) {
+    return [{ path, message: `input ${name} names the unknown node ${value.nodeId}` }];
+  }
+  return [];
 }
 
-function definitionProblems({ settings, configurableSchema, channels, variables }: WorkflowDefinition): Problem[] {
-  const problems: Problem[] = [];
+function* definitionProblems(definition: WorkflowDefinition): Generator<Problem | undefined, void> {
+  const { settings, configurableSchema, channels, variables } = definition;
+  const variableNames = new Set(variables.map(({ name }) => name));
   if (configurableSchema !== undefined) {
-    problems.push(...compileProblem(() => compileSchema(configurableSchema), ['configurableSchema']));
+    yield* compileProblem(() => compileSchema(configurableSchema), ['configurableSchema']);
   }
   for (const [name, { schema, options }] of Object.entries(channels ?? {})) {
     const path = ['channels', name];
-    if (schema !== undefined) problems.push(...compileProblem(() => compileSchema(schema), [...path, 'schema']));
-    const sharing = agentSharing.optional();
-    problems.push(...shapeProblems(sharing, options?.agentSharing, [...path, 'options', 'agentSharing']));
-    if (variables.some((variable) => variable.name === name)) {
-      problems.push({ path, message: `${name} is both a variable and a channel` });
-    }
+    if (schema !== undefined) yield* compileProblem(() => compileSchema(schema), [...path, 'schema']);
+    yield* shapeProblems(optionalSharing, options?.agentSharing, [...path, 'options', 'agentSharing']);
+    if (variableNames.has(name)) yield { path, message: `${name} is both a variable and a channel` };
+    yield undefined;
   }
   if ((settings.timeout ?? 0) > MAX_SPAN_MS) {
-    problems.push({ path: ['settings', 'timeout'], message: `it must be at most ${MAX_SPAN_MS}` });
+    yield { path: ['settings', 'timeout'], message: `it must be at most ${MAX_SPAN_MS}` };
   }
   if ((settings.maxRetries ?? 0) > 1_000) {
-    problems.push({ path: ['settings', 'maxRetries'], message: 'it must be at most 1000' });
+    yield { path: ['settings', 'maxRetries'], message: 'it must be at most 1000' };
   }
-  return problems;
 }
+
+const optionalSharing = agentSharing.optional();
 
 function compileProblem(compile: () => unknown, path: readonly PropertyKey[], of?: string): Problem[] {
   try {

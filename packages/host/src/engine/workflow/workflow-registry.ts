@@ -2,45 +2,54 @@
 import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { LruMap } from '../../lru-map.ts';
+import { SharedLruMap } from '../../shared-lru-map.ts';
 import type { HostLimits } from '../core/limits.ts';
-import type { Clock, Sha256 } from '../ports.ts';
+import type { Clock, EventLoop, Sha256 } from '../ports.ts';
+import { compileCost } from './definition-cost.ts';
+import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
-import { checkDefinition, definitionText } from './registration.ts';
-import { compileWorkflow, type Workflow } from './workflow.ts';
+import { checkInSlices, definitionText } from './registration.ts';
+import { inSlices, nextTurn } from './slices.ts';
+import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
   register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
-  byHash(hash: string): Promise<Workflow>;
+  /** The definition stays in memory on account of the tenant. */
+  byHash(tenant: string, hash: string): Promise<Workflow>;
   /** Stores a definition by its content only, without a name. */
-  adopt(definition: WorkflowDefinition): Promise<Workflow>;
+  adopt(tenant: string, definition: WorkflowDefinition): Promise<Workflow>;
 }
 
-/** Compiled definitions kept in memory. */
-const KEPT = 500;
+/** The bytes of all compiled definitions in memory, shared fairly by tenants. */
+const MAX_CACHED_BYTES = 67_108_864;
 
 export interface WorkflowRegistryPorts {
   readonly store: Pick<Store, 'definitions'>;
   readonly nodeTypes: NodeTypeRegistry;
   readonly clock: Clock;
+  readonly eventLoop: EventLoop | null;
   readonly sha256: Sha256;
   readonly limits: Pick<HostLimits, 'expressionCost'>;
 }
 
-export function createWorkflowRegistry({
-  store,
-  nodeTypes,
-  clock,
-  sha256,
-  limits: { expressionCost },
-}: WorkflowRegistryPorts): WorkflowRegistry {
-  const compiled = new LruMap<string, Workflow>(KEPT);
+interface Cached {
+  readonly workflow: Workflow;
+  readonly bytes: number;
+}
 
-  const byHash = async (hash: string): Promise<Workflow> => {
-    const known = compiled.get(hash);
-    if (known !== undefined) return known;
+export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRegistry {
+  const { store, nodeTypes, clock, eventLoop, sha256, limits } = ports;
+  const cache = new SharedLruMap<string, Cached>({ capacity: MAX_CACHED_BYTES, weigh: ({ bytes }) => bytes });
+  const compile = (definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
+    inSlices(compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }), eventLoop);
+  const keep = (tenant: string, workflow: Workflow, characters: number): Workflow =>
+    cache.set(workflow.hash, { workflow, bytes: bytesOf(workflow, characters) }, tenant).workflow;
+
+  const byHash = async (tenant: string, hash: string): Promise<Workflow> => {
+    const known = cache.get(hash);
+    if (known !== undefined) return known.workflow;
     const body = await store.definitions.get(hash);
     if (body === null) {
       throw new TerminalError('not_found', {
@@ -49,29 +58,30 @@ export function createWorkflowRegistry({
         details: { definitionHash: hash },
       });
     }
-    return compiled.set(
-      hash,
-      compileWorkflow(parseWorkflowDefinition(JSON.parse(body)), hash, nodeTypes, expressionCost),
-    );
+    const definition = parseWorkflowDefinition(JSON.parse(body));
+    return keep(tenant, await compile(definition, hash), body.length);
   };
 
-  const adopt = async (definition: WorkflowDefinition): Promise<Workflow> => {
+  const adopt = async (tenant: string, definition: WorkflowDefinition): Promise<Workflow> => {
+    // Parsing the request was one turn of the event loop, and the text is another: each grows with the definition.
+    if (eventLoop !== null && definition.nodes.length + definition.edges.length > SMALL) await nextTurn(eventLoop);
     const body = definitionText(definition);
+    refuseLargeText(definition, body);
     const hash = sha256(body, 'hex');
-    const known = compiled.get(hash);
-    if (known !== undefined) return known;
-    checkDefinition(definition, nodeTypes);
-    const workflow = compileWorkflow(definition, hash, nodeTypes, expressionCost);
+    const known = cache.get(hash);
+    if (known !== undefined) return known.workflow;
+    await inSlices(checkInSlices(definition, nodeTypes), eventLoop);
+    const workflow = await compile(definition, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
-    return compiled.set(hash, workflow);
+    return keep(tenant, workflow, body.length);
   };
 
   return {
     byHash,
     adopt,
     async register(tenant, definition) {
-      const { hash } = await adopt(definition);
+      const { hash } = await adopt(tenant, definition);
       const record: WorkflowRecord = {
         tenant,
         workflowId: definition.id,
@@ -91,7 +101,15 @@ export function createWorkflowRegistry({
           details: { workflowId, ...(version === undefined ? {} : { version }) },
         });
       }
-      return byHash(record.hash);
+      return byHash(tenant, record.hash);
     },
   };
+}
+
+/** Nodes and edges of a definition that is registered in one turn of the event loop. */
+const SMALL = 100;
+
+/** Bytes in memory, measured: 6 for each character of JSON, 1,000 for a node, 300 for an edge, 5 for a unit of cost. */
+function bytesOf({ definition, nodes, edges }: Workflow, characters: number): number {
+  return 6 * characters + 1_000 * nodes.size + 300 * edges.size + 5 * compileCost(definition);
 }

@@ -2,71 +2,118 @@
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
+import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
+import { refuseLargeGraph } from './definition-size.ts';
 import { analyseGraph, type Graph } from './loops.ts';
 import { parseConfig, problemText } from './node-config.ts';
 import { compileSettings } from './node-settings.ts';
 import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } from './node-type.ts';
+import { atOnce, type Sliced } from './slices.ts';
 
 export type { CompiledEdge, CompiledNode, Workflow };
 
 /** Compiles a definition that passed `checkDefinition`; throws on others. */
-export function compileWorkflow(
-  definition: WorkflowDefinition,
-  hash: string,
-  nodeTypes: NodeTypeRegistry,
-  expressionCost = DEFAULT_EXPRESSION_COST,
-): Workflow {
-  const graph = analyseGraph(definition);
+export const compileWorkflow = (definition: WorkflowDefinition, hash: string, nodeTypes: NodeTypeRegistry): Workflow =>
+  atOnce(compileInSlices({ definition, hash, nodeTypes }));
+
+export interface CompileOptions {
+  readonly definition: WorkflowDefinition;
+  readonly hash: string;
+  readonly nodeTypes: NodeTypeRegistry;
+  /** The maximum cost of the expressions in one decision about a node. */
+  readonly expressionCost?: number | undefined;
+}
+
+/** The same, for a caller that lets others go on between its parts. */
+export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
+  const { definition, hash, nodeTypes, expressionCost = DEFAULT_EXPRESSION_COST } = options;
+  refuseLargeGraph(definition, nodeTypes);
+  const graph = graphOf(definition);
+  yield undefined;
   const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
-  const edges = definition.edges.map((edge) => compileEdge(edge, graph, groups));
+  const edges: CompiledEdge[] = [];
+  for (const edge of definition.edges) {
+    edges.push(compileEdge(edge, graph, groups));
+    yield undefined;
+  }
   const out = listBy(edges, (edge) => edge.source);
   const into = listBy(
     edges.filter((edge) => !edge.back),
     (edge) => edge.target,
   );
+  yield undefined;
   const heads = new Set(graph.loops.map((loop) => loop.head));
   const nodes = new Map<string, CompiledNode>();
   for (const node of definition.nodes) {
-    const type = nodeTypes.get(node.typeId);
-    invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
-    const parsed = parseConfig(type, node.config);
-    if ('problems' in parsed) throw unfit(node, parsed.problems);
-    const leaving = out.get(node.id) ?? [];
-    let concurrentNodes: readonly CompiledNode[] | undefined;
-    nodes.set(node.id, {
-      id: node.id,
-      node,
-      definition,
-      type,
-      config: parsed.config,
-      in: into.get(node.id) ?? [],
-      groups: groups.get(node.id) ?? [],
-      out: leaving,
-      loops: graph.loops.flatMap((loop, index) => (loop.nodes.has(node.id) ? [index] : [])),
-      isLoopHead: heads.has(node.id),
-      handlesFailure: leaving.some((edge) => handlesFailure(edge.rule)),
-      ...compileSettings(node, definition),
-      expressions: inputExpressions(node),
+    const { id } = node;
+    const links = {
+      in: into.get(id) ?? [],
+      groups: groups.get(id) ?? [],
+      out: out.get(id) ?? [],
+      loops: graph.loopsOf.get(id) ?? [],
+      isLoopHead: heads.has(id),
       expressionCost,
-      concurrentNodes: () => {
-        concurrentNodes ??= concurrentNodesOf(node.id, nodes);
-        return concurrentNodes;
-      },
-    });
+    };
+    nodes.set(id, { ...compileNode(node, definition, nodeTypes), ...links, ...relationsOf(links.out, id, nodes) });
+    yield undefined;
   }
+  const exits = listBy(edges, (edge) => edge.exits);
   return {
     definition,
     hash,
     nodes,
     edges: new Map(edges.map((edge) => [edge.id, edge])),
     entries: graph.entries,
-    loopExits: graph.loops.map((_, index) => edges.filter((edge) => edge.exits === index)),
+    loopExits: graph.loops.map((_, index) => exits.get(index) ?? []),
     maxLoopbacks: definition.settings.maxLoopbackIterations ?? null,
     agents: new Map(),
   };
+}
+
+/** The part of a compiled node that depends on the node alone. */
+function compileNode(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry) {
+  const type = nodeTypes.get(node.typeId);
+  invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
+  const parsed = parseConfig(type, node.config);
+  if ('problems' in parsed) throw unfit(node, parsed.problems);
+  return {
+    id: node.id,
+    node,
+    definition,
+    type,
+    config: parsed.config,
+    ...compileSettings(node, definition),
+    expressions: inputExpressions(node),
+  };
+}
+
+/** The part that depends on its edges and on other nodes. These are looked up at the first use. */
+function relationsOf(out: readonly CompiledEdge[], nodeId: string, nodes: ReadonlyMap<string, CompiledNode>) {
+  let concurrentNodes: readonly CompiledNode[] | undefined;
+  return {
+    handlesFailure: out.some((edge) => handlesFailure(edge.rule)),
+    concurrentNodes: () => {
+      concurrentNodes ??= concurrentNodesOf(nodeId, nodes);
+      return concurrentNodes;
+    },
+  };
+}
+
+/** A stored definition may have more loops than this host accepts. */
+function graphOf(definition: WorkflowDefinition): Graph {
+  try {
+    return analyseGraph(definition);
+  } catch (error) {
+    throw new TerminalError('validation_error', {
+      message: `The graph of the workflow ${definition.id} does not fit: ${firstLineOf(error)}.`,
+      hint: 'Use fewer or smaller loops, and register the workflow again.',
+      details: { workflowId: definition.id },
+      cause: error,
+    });
+  }
 }
 
 /** The error for a definition that another host accepted and stored, but this host does not accept. */
@@ -107,12 +154,9 @@ function joinGroup(groups: Map<string, { rule: TriggerRule; size: number }[]>, t
   return own.indexOf(known);
 }
 
-function outermostExit(edge: WorkflowEdge, graph: Graph): number | null {
-  let outermost: number | null = null;
-  graph.loops.forEach((loop, index) => {
-    if (loop.nodes.has(edge.sourceNodeId) && !loop.nodes.has(edge.targetNodeId)) outermost = index;
-  });
-  return outermost;
+function outermostExit({ sourceNodeId, targetNodeId }: WorkflowEdge, { loops, loopsOf }: Graph): number | null {
+  const index = (loopsOf.get(sourceNodeId) ?? []).findLast((loop) => loops[loop]?.nodes.has(targetNodeId) !== true);
+  return index ?? null;
 }
 
 function inputExpressions(node: WorkflowNode): ReadonlyMap<string, Expression> {
@@ -123,8 +167,8 @@ function inputExpressions(node: WorkflowNode): ReadonlyMap<string, Expression> {
   return expressions;
 }
 
-function listBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const lists = new Map<string, T[]>();
+function listBy<T, Key>(items: readonly T[], keyOf: (item: T) => Key): Map<Key, T[]> {
+  const lists = new Map<Key, T[]>();
   for (const item of items) {
     const list = lists.get(keyOf(item));
     if (list === undefined) lists.set(keyOf(item), [item]);

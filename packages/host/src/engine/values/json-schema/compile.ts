@@ -4,7 +4,7 @@
  * texts of errors are those of Ajv, because runs recorded them.
  */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
-import { spend } from '../cost-budget.ts';
+import { costBudget, spend } from '../cost-budget.ts';
 import { compilePattern, type Pattern } from '../patterns.ts';
 import { anyKeywords } from './any-keywords.ts';
 import { arrayKeywords } from './array-keywords.ts';
@@ -15,6 +15,9 @@ import { type Keyword, type Place, wrong } from './place.ts';
 import { numberKeywords, stringKeywords } from './scalar-keywords.ts';
 
 const nothing: Check = (_value, at) => refuse(at, 'boolean schema is false');
+
+/** The maximum cost to compile the patterns of a schema: about 10 ms. */
+const MAX_PATTERN_COST = 500_000;
 
 export interface Compiled {
   readonly check: Check;
@@ -31,8 +34,9 @@ export function compileRoot(root: JsonObject): Compiled {
   };
   const known = new Map<Json, Check>();
   const patterns = new Map<string, Pattern>();
+  const budget = costBudget(MAX_PATTERN_COST);
   const pattern = (source: string): Pattern => {
-    const compiled = patterns.get(source) ?? compilePattern(source, 'u');
+    const compiled = patterns.get(source) ?? compilePattern(source, 'u', budget);
     patterns.set(source, compiled);
     return compiled;
   };

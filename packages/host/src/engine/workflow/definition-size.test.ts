@@ -1,0 +1,109 @@
+import type { EdgeCondition, WorkflowDefinition } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
+import { checkDefinition } from './registration.ts';
+import { atOnce, inSlices } from './slices.ts';
+import { compileInSlices, compileWorkflow } from './workflow.ts';
+
+const base = workflowOf({ a: 'core.noop' });
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
+
+function graph(nodes: number, edges: readonly (readonly [string, string])[], typeId = 'core.noop'): WorkflowDefinition {
+  return {
+    ...base,
+    nodes: ids(nodes).map((id) => ({ id, typeId, name: id, position: { x: 0, y: 0 }, config: {}, inputs: {} })),
+    edges: edges.map(([sourceNodeId, targetNodeId], index) => ({ id: `e${index}`, sourceNodeId, targetNodeId })),
+  };
+}
+
+const chain = (count: number) => ids(count - 1).map((id, index) => [id, `n${index + 1}`] as const);
+
+function problemOf(definition: WorkflowDefinition): unknown {
+  try {
+    checkDefinition(definition, scriptNodeTypes);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+const conditions = (count: number, condition: EdgeCondition): WorkflowDefinition => {
+  const definition = graph(2, Array<[string, string]>(count).fill(['n0', 'n1']));
+  return { ...definition, edges: definition.edges.map((edge) => ({ ...edge, condition })) };
+};
+
+test('a definition has a limit in nodes and in edges', () => {
+  expect(problemOf(graph(3_000, []))).toBeNull();
+  expect(problemOf(graph(3_001, []))).toMatchObject({
+    code: 'definition_too_large',
+    message: 'The workflow w has 3001 nodes; at most 3000 are allowed.',
+    details: { count: 3_001, limit: 3_000 },
+  });
+  expect(problemOf(graph(2, Array<[string, string]>(10_001).fill(['n0', 'n1'])))).toMatchObject({
+    code: 'definition_too_large',
+    details: { count: 10_001, limit: 10_000 },
+  });
+});
+
+test('a definition has a limit in what its expressions and patterns cost to compile', () => {
+  expect(problemOf(conditions(500, { type: 'regex', left: 'x', right: '^[a-z]+$' }))).toBeNull();
+  for (const definition of [
+    conditions(500, { type: 'regex', left: 'x', right: '[ab]{0,1000}' }),
+    conditions(9_000, { expression: 'output.x == 1' }),
+  ]) {
+    expect(problemOf(definition)).toMatchObject({ code: 'definition_too_large' });
+  }
+});
+
+test('patterns in schemas count, also as names', () => {
+  const patternProperties = Object.fromEntries(ids(200).map((id) => [`${id}[ab]{0,1000}`, true]));
+  const channels = { c: { reducer: 'replace', schema: { patternProperties } } };
+  expect(problemOf({ ...graph(1, []), channels })).toMatchObject({ code: 'definition_too_large' });
+});
+
+test('loops that overlap without end are refused, a long chain with one loop around it is not', () => {
+  const back = chain(2_000).map(([from, to]) => [to, from] as const);
+  const overlapping = graph(2_000, [...chain(2_000), ...back]);
+  expect(problemOf(overlapping)).toMatchObject({
+    code: 'validation_error',
+    message: expect.stringContaining('the loops overlap too much'),
+  });
+  expect(() => compileWorkflow(overlapping, 'h', scriptNodeTypes)).toThrow(/the loops overlap too much/);
+  expect(problemOf(graph(2_000, [...chain(2_000), ['n1999', 'n1']]))).toBeNull();
+});
+
+test('only the first hundred problems are listed', () => {
+  expect(problemOf(graph(500, [], 'nobody.knows'))).toMatchObject({
+    message: expect.stringContaining('; and more.'),
+    details: { problems: { length: 100 } },
+  });
+});
+
+test('a large definition is compiled in slices, between which others go on', async () => {
+  let now = 0;
+  const turns: number[] = [];
+  const loop = {
+    elapsedMs: () => {
+      now += 0.01;
+      return now;
+    },
+    nextTurn: (go: () => void) => {
+      turns.push(now);
+      go();
+    },
+  };
+  const definition = graph(2_000, chain(2_000));
+  const options = { definition, hash: 'h', nodeTypes: scriptNodeTypes, expressionCost: 1 };
+  const workflow = await inSlices(compileInSlices(options), loop);
+  expect(workflow.nodes.size).toBe(2_000);
+  expect(turns.length).toBeGreaterThan(5);
+  expect(atOnce(compileInSlices(options)).edges.size).toBe(1_999);
+});
+
+test('loops know their nodes and exits, inner loops before the loops around them', () => {
+  const edges = [...chain(6), ['n3', 'n2'], ['n4', 'n1']] as const;
+  const { nodes, loopExits, edges: compiled } = compileWorkflow(graph(6, edges), 'h', scriptNodeTypes);
+  expect(ids(6).map((id) => nodes.get(id)?.loops)).toEqual([[], [1], [0, 1], [0, 1], [1], []]);
+  expect(loopExits.map((exits) => exits.map(({ id }) => id))).toEqual([['e3'], ['e4']]);
+  expect([...compiled.values()].filter(({ back }) => back).map(({ id }) => id)).toEqual(['e5', 'e6']);
+});

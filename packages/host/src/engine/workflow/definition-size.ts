@@ -1,0 +1,34 @@
+/** The maximum size of a definition. Within it, no part of its registration holds the event loop for long. */
+import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { NodeTypeRegistry } from './node-type.ts';
+
+/** A run starts at most 1,000 nodes unless the host allows more, so larger graphs are rare. */
+export const MAX_NODES = 3_000;
+export const MAX_EDGES = 10_000;
+
+/** The maximum length of its canonical text. Parsing and hashing take about 10 ms each, and cannot be interrupted. */
+export const MAX_CHARACTERS = 524_288;
+
+/** Agents and child workflows share the budget of a run, so each one looks at all the others. */
+export const MAX_DRIVEN_NODES = 500;
+
+/** Throws `definition_too_large`. Counts only, so that it is done before anything else. */
+export function refuseLargeGraph(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
+  const { nodes, edges } = definition;
+  const isDriven = ({ typeId }: { typeId: string }) => nodeTypes.get(typeId)?.driver !== undefined;
+  refuse(definition, nodes.length, MAX_NODES, 'nodes');
+  refuse(definition, edges.length, MAX_EDGES, 'edges');
+  refuse(definition, nodes.filter(isDriven).length, MAX_DRIVEN_NODES, 'nodes that run agents or workflows');
+}
+
+export const refuseLargeText = (definition: WorkflowDefinition, text: string): void =>
+  refuse(definition, text.length, MAX_CHARACTERS, 'characters');
+
+function refuse({ id }: WorkflowDefinition, count: number, limit: number, what: string): void {
+  if (count <= limit) return;
+  throw new TerminalError('definition_too_large', {
+    message: `The workflow ${id} has ${count} ${what}; at most ${limit} are allowed.`,
+    hint: 'Split it: a node of type core.subWorkflow runs another workflow.',
+    details: { workflowId: id, count, limit },
+  });
+}
