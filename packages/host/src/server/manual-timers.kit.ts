@@ -15,6 +15,11 @@ export class ManualTimers implements Timers {
     return this.#waiting.size;
   }
 
+  /** The delays that are waited for. */
+  get delays(): readonly number[] {
+    return [...this.#waiting].map(({ ms }) => ms);
+  }
+
   /** How many timers wait for this delay. */
   waiting(ms: number): number {
     return [...this.#waiting].filter((entry) => entry.ms === ms).length;

@@ -123,7 +123,8 @@ function surfaceOf(ports: ServerPorts & { readonly unread: UnreadBytes }, { host
   const { log, runIndex } = store;
   const loadView = createLoadView(store);
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
-  const snapshots = new SnapshotFeed(log, loadView);
+  const responses = { unread: ports.unread, turns };
+  const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
   const streams = new EventStreams({ ...ports, snapshots });
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
@@ -135,7 +136,7 @@ function surfaceOf(ports: ServerPorts & { readonly unread: UnreadBytes }, { host
   const runsAgents = discovery.agents?.liveRuntime?.supported === true;
   const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, turns }),
+    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),

@@ -3,7 +3,6 @@ import {
   createRun,
   type JsonObject,
   quoted,
-  type RunSnapshot,
   type RunStatus,
   runCreated,
   runList,
@@ -12,10 +11,11 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import type { FairTurns } from '../../fair-turns.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
+import { jsonPieces } from '../http/json-pieces.ts';
+import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
@@ -26,8 +26,7 @@ export interface RunPorts extends CreateRunPorts {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
-  /** Large snapshots are rendered one after the other, tenant by tenant. */
-  readonly turns: FairTurns;
+  readonly responses: ResponsePorts;
 }
 
 export function runRoutes(ports: RunPorts): readonly Route[] {
@@ -103,7 +102,7 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, { engine, log, runIndex, turns }: RunPorts): Promise<string | undefined> {
+async function get(call: Call, { engine, log, runIndex, responses }: RunPorts): Promise<string | undefined> {
   const runId = runIdParam(call);
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
@@ -118,17 +117,10 @@ async function get(call: Call, { engine, log, runIndex, turns }: RunPorts): Prom
   if (hasOpenChildren(snapshot)) {
     // The children's status changes without an event of this run, so an ETag by its events would be wrong.
     call.reply.header('cache-control', 'private, no-store');
-    const whole = await withFamily(snapshot, runIndex);
-    return turns.take(tenant, () => rendered(whole, turns));
+    return answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), responses);
   }
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-  return turns.take(tenant, () => rendered(snapshot, turns));
-}
-
-function rendered(snapshot: RunSnapshot, turns: FairTurns): string {
-  const text = JSON.stringify(snapshot);
-  turns.charge(text.length);
-  return text;
+  return answerInPieces(call, jsonPieces(snapshot), responses);
 }
 
 /** Only this client may cache it, and it must revalidate before use. */

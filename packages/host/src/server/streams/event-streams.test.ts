@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { FairTurns } from '../../fair-turns.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
@@ -26,7 +27,9 @@ interface Asked {
 async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked = {}) {
   const { log, checkpoints } = inMemoryStore();
   const timers = new ManualTimers();
-  const snapshots = new SnapshotFeed(log, createLoadView({ log, checkpoints }));
+  const turns = new FairTurns({ budget: 1_000_000, nextTurn: setImmediate });
+  const load = createLoadView({ log, checkpoints });
+  const snapshots = new SnapshotFeed({ log, load, turns, timers, now: () => 0 });
   const clock = { at: 1_000_000 };
   const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
   const feed = new LiveFeed(log, { pace });

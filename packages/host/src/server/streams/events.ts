@@ -1,12 +1,11 @@
 /** A run's events: the whole log as JSON, or a stream that resumes after the client's last event. */
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { PacedWriter, takenOver } from '../http/large-response.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
@@ -21,9 +20,6 @@ export interface EventSurface {
 
 /** What the JSON form reads at a time; it bounds the memory of a long run. */
 const PAGE = { limit: 500, maxBytes: 262_144 };
-
-/** A client that takes nothing for so long is cut. */
-const STALLED_MS = 60_000;
 
 export function eventRoutes(surface: EventSurface): readonly Route[] {
   return [
@@ -80,62 +76,30 @@ async function events(call: Call, { log, streams, unread, report }: EventSurface
   const range = { runId, after: -1, audience };
   const first = await log.read({ ...range, ...PAGE });
   if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
-  const response = takenOver(call);
-  response.setTimeout(STALLED_MS, () => response.destroy());
+  const writer = new PacedWriter(call, unread);
   try {
-    await writePages({ response, unread, tenant }, (after) => log.read({ ...range, ...PAGE, after }), first);
+    await writePages(writer, (after) => log.read({ ...range, ...PAGE, after }), first);
   } catch (error) {
     report({ level: 'error', event: 'stream.read_failed', facts: { stream: runId }, error });
     // The status is out: only a broken connection still says that this is not the whole log.
-    response.destroy();
+    writer.cut();
   }
   return undefined;
 }
 
-/** Takes the response over from Fastify, with the headers that were set so far. */
-export function takenOver({ reply }: Call): ServerResponse {
-  reply.hijack();
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) reply.raw.setHeader(name, value);
-  }
-  return reply.raw;
-}
-
-/** The client of a log in JSON. */
-interface Receiver {
-  readonly response: ServerResponse;
-  readonly unread: UnreadBytes;
-  readonly tenant: string;
-}
-
-/** Writes page by page at the pace of the client; stops reading when the client is gone. */
+/** Writes page by page; stops reading when the client is gone. */
 async function writePages(
-  { response, unread, tenant }: Receiver,
+  writer: PacedWriter,
   read: (after: number) => Promise<readonly Row[]>,
   first: readonly Row[],
 ): Promise<void> {
-  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-  response.write('{"events":[');
-  for (let page = first, lead = ''; page.length > 0; lead = ',') {
-    if (!response.write(lead + page.map(docText).join())) {
-      unread.wait(tenant, response, response.writableLength);
-      await drained(response);
-      unread.read(tenant, response);
-    }
-    if (response.destroyed) return;
+  let lead = '{"events":[';
+  for (let page = first; page.length > 0; lead = ',') {
+    await writer.write(lead + page.map(docText).join());
+    if (writer.isGone) return;
     page = await read(page.at(-1)?.seq ?? 0);
   }
-  response.end(']}');
-}
-
-/** Resolves when the response has drained or closed. */
-async function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return;
-  const done = new AbortController();
-  const { signal } = done;
-  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
-    done.abort(),
-  );
+  writer.end(']}');
 }
 
 /** The seq of the client's last event; null when it has none. */

@@ -2,11 +2,13 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { FairTurns } from '../../fair-turns.ts';
 import { type Collector, collector } from '../../log/feed/feed-sink.kit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { ManualTimers } from '../manual-timers.kit.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 
 interface Seen extends Collector {
@@ -34,7 +36,10 @@ async function started(): Promise<Store> {
 const completed = (nodeId: string, text = '') =>
   row('node.completed', { nodeId, payload: JSON.stringify({ nodeId, outputs: { text } }) });
 const write = (store: Store, ...rows: readonly NewRow[]) => store.log.append({ runId: runA, rows });
-const feedOf = (store: Store) => new SnapshotFeed(store.log, createLoadView(store));
+const feedOf = (store: Store, timers = new ManualTimers(), now = () => 0) => {
+  const turns = new FairTurns({ budget: 1_000_000, nextTurn: setImmediate });
+  return new SnapshotFeed({ log: store.log, load: createLoadView(store), turns, timers, now });
+};
 const seqs = (sink: Seen) => sink.states().map(({ seq }) => seq);
 
 async function rest(): Promise<void> {
@@ -147,7 +152,7 @@ test('lets go of the log with the last reader, also of one that left while the s
       stop();
     };
   };
-  const feed = new SnapshotFeed({ ...store.log, follow }, createLoadView(store));
+  const feed = feedOf({ ...store, log: { ...store.log, follow } });
   const sinks = [seen(), seen()];
   const subscriptions = sinks.map((sink, i) => feed.subscribe({ runId: runA, fresh: i === 0, form: 'frames' }, sink));
   for (const subscription of [...subscriptions, ...subscriptions]) subscription.close();
@@ -162,9 +167,70 @@ test('lets go of the log with the last reader, also of one that left while the s
 test('hands a log that cannot be read to the sink as a fault', async () => {
   const store = await started();
   const broken = new Error('unreadable');
-  const feed = new SnapshotFeed(store.log, () => Promise.reject(broken));
+  const log = { ...store.log, read: () => Promise.reject(broken) };
+  const feed = feedOf({ ...store, log });
   const sink = seen();
   feed.subscribe({ runId: runA, fresh: true, form: 'frames' }, sink);
   await rest();
   expect([sink.ended, sink.fault]).toEqual([1, broken]);
+});
+
+const large = (i: number) => completed(`n${i}`, 'x'.repeat(50_000));
+const sizeOf = (sink: Seen) => sink.chunks.join('').length;
+
+test('a large state is not sent after each transition: who begins gets the small ones, then the newest', async () => {
+  const store = await started();
+  for (let i = 0; i < 60; i += 1) await write(store, large(i));
+  await write(store, row('run.completed'));
+  const sink = seen();
+  feedOf(store).subscribe({ runId: runA, fresh: false, form: 'frames' }, sink);
+  await rest();
+  expect(seqs(sink)).toEqual([0, 1, 2, 61]);
+  expect([sink.ended, Object.keys(sink.states().at(-1)?.state.nodeStates as JsonObject).length]).toEqual([1, 60]);
+  expect(sizeOf(sink)).toBeLessThan(1.1 * 60 * 50_000);
+});
+
+test('a large state that goes on is shown from time to time, to all at once, and its end without delay', async () => {
+  const store = await started();
+  for (let i = 0; i < 20; i += 1) await write(store, large(i));
+  const timers = new ManualTimers();
+  const clock = { at: 0 };
+  const feed = feedOf(store, timers, () => clock.at);
+  const sinks = [seen(), seen()];
+  for (const sink of sinks) feed.subscribe({ runId: runA, fresh: true, form: 'frames' }, sink);
+  await rest();
+  for (let i = 20; i < 30; i += 1) await write(store, large(i));
+  await rest();
+  expect(sinks.map(seqs)).toEqual([[20], [20]]);
+  // A state of 1 MB waits a second for the next.
+  const [wait] = timers.delays;
+  expect(Math.round((wait ?? 0) / 100)).toBe(10);
+  clock.at += wait ?? 0;
+  timers.pass(wait ?? 0);
+  await rest();
+  expect(sinks.map(seqs)).toEqual([
+    [20, 30],
+    [20, 30],
+  ]);
+  await write(store, large(30), row('run.completed'));
+  await rest();
+  expect(sinks.map((sink) => [seqs(sink), sink.ended])).toEqual(sinks.map(() => [[20, 30, 32], 1]));
+});
+
+test('one that stalls while a large run ends still gets the end when it reads again', async () => {
+  const store = await started();
+  for (let i = 0; i < 40; i += 1) await write(store, large(i));
+  const timers = new ManualTimers();
+  const feed = feedOf(store, timers);
+  const sink = seen();
+  sink.accepts = false;
+  const subscription = feed.subscribe({ runId: runA, fresh: true, form: 'frames' }, sink);
+  await rest();
+  await write(store, row('run.completed'));
+  await rest();
+  expect(seqs(sink)).toEqual([40]);
+  sink.accepts = true;
+  subscription.resume();
+  await rest();
+  expect([seqs(sink), sink.ended]).toEqual([[40, 41], 1]);
 });

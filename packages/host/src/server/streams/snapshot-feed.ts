@@ -1,14 +1,17 @@
 /** Streams of the mode `values`: the state of a run after each transition, folded once for all live subscribers. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isTransition, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import { isTerminalStatus, isTransition, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import type { Timers } from '../../engine/ports.ts';
 import { foldRow, type LoadView } from '../../engine/stepping/run-view.ts';
+import type { FairTurns } from '../../fair-turns.ts';
 import type { Form } from '../../log/feed/lens.ts';
 import { isUrgent } from '../../log/feed/pace.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import { FollowedState, type StateText, stateChunk, stateText } from './followed-state.ts';
+import { renderedInTurns } from '../http/json-pieces.ts';
+import { FollowedState, SmallStates, type StateText, stateChunk, stateDocument } from './followed-state.ts';
 
 export interface SnapshotRange {
   readonly runId: RunId;
@@ -20,23 +23,40 @@ export interface SnapshotRange {
 /** Rows that a subscriber from the start of a run folds in one turn of the event loop. */
 const PAGE = { limit: 100, maxBytes: 262_144 };
 
+/** Characters of large states that one run shows in a second: one of 1 MiB each second, one of 4 MiB in four. */
+const SHOWN_PER_SECOND = 1_048_576;
+
+export interface SnapshotPorts {
+  readonly log: EventLog;
+  readonly load: LoadView;
+  /** Large states are rendered in turns with other work, tenant by tenant. */
+  readonly turns: FairTurns;
+  readonly timers: Timers;
+  readonly now: () => number;
+}
+
 interface Followed {
   readonly subscribers: Set<Subscriber>;
   /** Rows that were committed while the state was loaded. */
   waiting: Row[];
   state: FollowedState | null;
   readonly ready: Promise<FollowedState>;
+  /** When its next large state may be shown. */
+  dueAt: number;
+  /** A large state is being rendered, or waits for its time. */
+  isComing: boolean;
+  hasShownEnd: boolean;
 }
 
 export class SnapshotFeed {
+  readonly #ports: SnapshotPorts;
   readonly #log: EventLog;
-  readonly #load: LoadView;
   readonly #runs = new Map<RunId, Followed>();
   #unfollow: (() => void) | null = null;
 
-  constructor(log: EventLog, load: LoadView) {
-    this.#log = log;
-    this.#load = load;
+  constructor(ports: SnapshotPorts) {
+    this.#ports = ports;
+    this.#log = ports.log;
   }
 
   /** Writes states in order and ends after that of the terminal event. A subscriber far behind gets the newest next. */
@@ -46,7 +66,8 @@ export class SnapshotFeed {
     const subscriber = new Subscriber(sink);
     subscriber.onClose = () => this.#leave(runId, followed, subscriber);
     followed.subscribers.add(subscriber);
-    subscriber.begin(new StateSource(this.#log, range, followed.ready));
+    const ask = () => this.#ask(followed);
+    subscriber.begin(new StateSource(range, { log: this.#log, ready: followed.ready, ask }));
     subscriber.pump();
     return subscriber;
   }
@@ -55,13 +76,21 @@ export class SnapshotFeed {
     this.#unfollow ??= this.#log.follow((commit) => this.#onCommit(commit));
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const ready = this.#load(runId).then((view) => {
+    const ready = this.#ports.load(runId).then((view) => {
       followed.state = new FollowedState(view);
       followed.state.advance(followed.waiting);
       followed.waiting = [];
       return followed.state;
     });
-    const followed: Followed = { subscribers: new Set(), waiting: [], state: null, ready };
+    const followed: Followed = {
+      subscribers: new Set(),
+      waiting: [],
+      state: null,
+      ready,
+      dueAt: 0,
+      isComing: false,
+      hasShownEnd: false,
+    };
     this.#runs.set(runId, followed);
     return followed;
   }
@@ -73,6 +102,32 @@ export class SnapshotFeed {
     if (this.#runs.size > 0) return;
     this.#unfollow?.();
     this.#unfollow = null;
+  }
+
+  /** Renders a large state for all who want it, as soon as its time has come. The end of a run does not wait. */
+  #ask(followed: Followed): void {
+    const { state } = followed;
+    if (followed.isComing || state === null) return;
+    followed.isComing = true;
+    const { timers, now } = this.#ports;
+    const isEnd = isTerminalStatus(state.view.status) && !followed.hasShownEnd;
+    const waitMs = isEnd ? 0 : followed.dueAt - now();
+    if (waitMs > 0) timers.after(waitMs, () => void this.#show(followed, state));
+    else void this.#show(followed, state);
+  }
+
+  async #show(followed: Followed, state: FollowedState): Promise<void> {
+    const { turns, now } = this.#ports;
+    const { lastSeq, status, owner } = state.view;
+    const isLast = isTerminalStatus(status);
+    // Detached from the view, which goes on meanwhile.
+    const document = await renderedInTurns(stateDocument(state.view), owner?.tenant ?? '', turns);
+    followed.dueAt = now() + (document.length / SHOWN_PER_SECOND) * 1_000;
+    followed.isComing = false;
+    followed.hasShownEnd = isLast;
+    state.show({ seq: lastSeq, document, urgent: true, isLast });
+    for (const subscriber of [...followed.subscribers]) subscriber.pump();
+    state.drop();
   }
 
   #onCommit({ runId, rows }: Commit): void {
@@ -87,23 +142,30 @@ export class SnapshotFeed {
   }
 }
 
+/** What one subscriber needs of the feed. */
+interface StateSourcePorts {
+  readonly log: EventLog;
+  readonly ready: Promise<FollowedState>;
+  /** A state is wanted that is too large to be rendered after each transition. */
+  readonly ask: () => void;
+}
+
 /** The states of one run for one subscriber: its own fold of the history, then the state that all share. */
 class StateSource implements Source {
-  readonly #log: EventLog;
+  readonly #ports: StateSourcePorts;
   readonly #form: Form;
-  readonly #ready: Promise<FollowedState>;
   /** The fold of the history; null when the subscriber begins with the state as it is. */
   readonly #history: RunView | null;
+  readonly #small = new SmallStates();
   /** Null while the subscriber catches up. */
   #state: FollowedState | null = null;
   /** seq of the last event whose state was shown or passed over. */
   #after = -1;
   #pages = 0;
 
-  constructor(log: EventLog, { runId, fresh, form }: SnapshotRange, ready: Promise<FollowedState>) {
-    this.#log = log;
+  constructor({ runId, fresh, form }: SnapshotRange, ports: StateSourcePorts) {
+    this.#ports = ports;
     this.#form = form;
-    this.#ready = ready;
     this.#history = fresh ? null : newRunView(runId);
   }
 
@@ -114,14 +176,16 @@ class StateSource implements Source {
   next(): Chunk | null {
     const state = this.#state;
     if (state === null) return null;
-    return this.#shown(this.#after < state.floor ? [state.now()] : state.after(this.#after));
+    const states = state.after(this.#after);
+    if (states.length === 0 && this.#after < state.lastTransition) this.#ports.ask();
+    return this.#shown(states);
   }
 
   async page(): Promise<Chunk | null> {
-    const state = await this.#ready;
+    const state = await this.#ports.ready;
     if (this.#history === null) {
       this.#state = state;
-      return this.#shown([state.now()]);
+      return null;
     }
     // Other work gets its turn between two pages, however long the run is.
     if (this.#pages > 0) await nextTurn();
@@ -131,14 +195,18 @@ class StateSource implements Source {
 
   /** One page of the history; level with the shared state once that keeps all that follows. */
   async #replay(state: FollowedState, view: RunView): Promise<Chunk | null> {
-    const rows = await this.#log.read({ runId: view.runId, after: view.lastSeq, ...PAGE });
+    const rows = await this.#ports.log.read({ runId: view.runId, after: view.lastSeq, ...PAGE });
     const states: StateText[] = [];
     for (const row of rows) {
       foldRow(view, row);
-      if (isTransition(row.type)) states.push(stateText(view, isUrgent(row.type)));
+      this.#small.add(row);
+      const text = isTransition(row.type) ? this.#small.textOf(view, isUrgent(row.type)) : null;
+      if (text !== null) states.push(text);
+      if (this.#small.isLarge) break;
     }
-    this.#after = view.lastSeq;
-    if (rows.length === 0 && view.lastSeq >= state.floor) this.#state = state;
+    this.#after = this.#small.isLarge ? (states.at(-1)?.seq ?? this.#after) : view.lastSeq;
+    // Of a large state, only the newest is shown.
+    if (this.#small.isLarge || (rows.length === 0 && view.lastSeq >= state.floor)) this.#state = state;
     return this.#shown(states);
   }
 

@@ -1,0 +1,93 @@
+/** Responses that may be large: a small one is sent at once, a large one piece by piece at the pace of its client. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FairTurns } from '../../fair-turns.ts';
+import { nextStretch } from './json-pieces.ts';
+import type { Call } from './routes.ts';
+import { LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
+
+/** A client that takes nothing for so long is cut. */
+const STALLED_MS = 60_000;
+
+export interface ResponsePorts {
+  readonly unread: UnreadBytes;
+  readonly turns: FairTurns;
+}
+
+/** Returns a small document for the caller to send, or sends a large one and returns undefined. */
+export async function answerInPieces(
+  call: Call,
+  pieces: Iterator<string>,
+  { unread, turns }: ResponsePorts,
+): Promise<string | undefined> {
+  const { tenant } = call.caller;
+  const next = (most?: number) =>
+    turns.take(tenant, () => {
+      const text = nextStretch(pieces, most);
+      turns.charge(text.length);
+      return text;
+    });
+  const first = await next(LARGE_BYTES);
+  if (first.length < LARGE_BYTES) return first;
+  const writer = new PacedWriter(call, unread);
+  for (let text = first; text !== '' && !writer.isGone; text = await next()) await writer.write(text);
+  writer.end();
+  return undefined;
+}
+
+/** Writes a JSON document at the pace of its client, and counts what waits for it. */
+export class PacedWriter {
+  readonly #response: ServerResponse;
+  readonly #tenant: string;
+  readonly #unread: UnreadBytes;
+
+  /** Sends the head. From here on, only a broken connection says that the document is not whole. */
+  constructor(call: Call, unread: UnreadBytes) {
+    this.#response = takenOver(call);
+    this.#tenant = call.caller.tenant;
+    this.#unread = unread;
+    this.#response.setTimeout(STALLED_MS, () => this.#response.destroy());
+    this.#response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+  }
+
+  get isGone(): boolean {
+    return this.#response.destroyed;
+  }
+
+  /** Resolves when the client has room for more, or is gone. */
+  async write(text: string): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed || response.write(text)) return;
+    this.#unread.wait(this.#tenant, response, response.writableLength);
+    await drained(response);
+    this.#unread.read(this.#tenant, response);
+  }
+
+  end(text = ''): void {
+    this.#response.end(text);
+  }
+
+  /** Breaks the connection off. */
+  cut(): void {
+    this.#response.destroy();
+  }
+}
+
+/** Takes the response over from Fastify, with the headers that were set so far. */
+export function takenOver({ reply }: Call): ServerResponse {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  return reply.raw;
+}
+
+/** Resolves when the response has drained or closed. */
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const done = new AbortController();
+  const { signal } = done;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
+    done.abort(),
+  );
+}
