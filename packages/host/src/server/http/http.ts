@@ -81,8 +81,8 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   const unread = new UnreadBytes(options.unread, timers);
   const { routes, webhooks, streams, polls, inbox } = surfaceOf({ ...ports, unread }, options);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
-  const sealer = sealerOf(ports.deriveKeys('idempotent-answer'), 'answer');
-  const served = routes.map((route) => idempotent(route, requests, sealer));
+  const answerKeys = ports.deriveKeys('idempotent-answer');
+  const served = routes.map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
   const app = createApp({ ...ports, ...options, unread, watch: telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {

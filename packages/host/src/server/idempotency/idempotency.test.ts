@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Redactor } from '../../engine/ports.ts';
@@ -219,4 +220,42 @@ test('what is kept of an answer that quotes the request holds no secret, and a r
     const kept = await node().carryOut(other, work(done('never')));
     expect(kept.body).toContain('There is no run [REDACTED].');
   }
+});
+
+test('no tenant, endpoint and key run together into those of another request', async () => {
+  const { node, work } = bench();
+  const here = node();
+  const parts = [
+    { tenant: 'a', endpoint: 'POST /v1/b', key: 'c:d' },
+    { tenant: 'a', endpoint: 'POST /v1/b:c', key: 'd' },
+    { tenant: 'a:POST /v1/b', endpoint: 'c', key: 'd' },
+  ];
+  const keysSeen = new Set<string>();
+  for (const [i, part] of parts.entries()) {
+    const given = await here.carryOut({ ...request, ...part }, (key) => {
+      keysSeen.add(key.key);
+      return work(done(String(i)))(key);
+    });
+    expect(given).toMatchObject({ body: String(i), isReplayed: false });
+  }
+  expect(keysSeen.size).toBe(3);
+});
+
+test('a record that a store gives out for another tenant is never replayed', async () => {
+  const { idempotency } = inMemoryStore();
+  const { node, work } = bench(idempotency);
+  await node().carryOut(request, work(done('mine')));
+  const leaky: IdempotencyRecords = {
+    ...idempotency,
+    claim: async (claim) => {
+      const key = createHash('sha256')
+        .update(JSON.stringify(['t', claim.endpoint, 'my-key']))
+        .digest('hex');
+      return idempotency.get({ ...claim, tenant: 't', key });
+    },
+  };
+  const theirs = bench(leaky)
+    .node()
+    .carryOut({ ...request, tenant: 'other' }, work(done('theirs')));
+  await expect(theirs).rejects.toThrow('idempotency-record-of-tenant');
 });

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import {
   type CairnError,
+  invariant,
   isCairnError,
   RetryableError,
   statusOfCode,
@@ -87,7 +88,8 @@ export class Idempotency {
   /** Calls the handler for the first request under a key, and replays its response to every later one. */
   async carryOut(request: KeyedRequest, handle: KeyedHandler): Promise<IdempotentResponse> {
     const { tenant, endpoint } = request;
-    const hashed = hash('sha256', `${tenant}:${endpoint}:${request.key}`, 'hex');
+    // As JSON, because tenant and key may contain any separator.
+    const hashed = hash('sha256', JSON.stringify([tenant, endpoint, request.key]), 'hex');
     const requestDigest = hash('sha256', canonicalize(request.content) ?? '', 'hex');
     const key: RequestKey = { tenant, endpoint, key: hashed, requestDigest, owner: null };
     for (let running = this.#inFlight.get(hashed); running !== undefined; running = this.#inFlight.get(hashed)) {
@@ -191,7 +193,9 @@ function stateAfter(error: CairnError): 'terminal-failure' | 'retryable-failure'
 }
 
 /** The response of a record; null while there is none, or none that is final. */
-function replayedResponse(record: IdempotencyRecord, { requestDigest }: RequestKey): IdempotentResponse | null {
+function replayedResponse(record: IdempotencyRecord, { tenant, requestDigest }: RequestKey): IdempotentResponse | null {
+  // The store looks records up by tenant too. A record of another tenant must not be shown even if it errs.
+  invariant(record.tenant === tenant, 'idempotency-record-of-tenant', { endpoint: record.endpoint });
   if (record.requestDigest !== requestDigest) {
     throw new TerminalError('idempotency_key_mismatch', {
       message: `This Idempotency-Key was used for another ${record.endpoint} request.`,

@@ -4,47 +4,53 @@ import type { FastifyReply } from 'fastify';
 import type { Call, OpenCall, Route } from '../http/routes.ts';
 import { type HttpResponse, type Idempotency, idempotencyKeyOf } from './idempotency.ts';
 
-/** How responses that hold a secret are stored. */
-export interface Sealer {
+/** Seals the responses of one tenant that hold a secret. */
+export type SealerFor = (tenant: string) => Sealer;
+
+interface Sealer {
   seal(text: string): string;
   open(text: string): string;
 }
 
 /** The same route, which honours an `Idempotency-Key`. */
-export function idempotent(route: Route, requests: Idempotency, sealer: Sealer): Route {
+export function idempotent(route: Route, requests: Idempotency, sealerFor: SealerFor): Route {
   if (route.method === 'GET' || route.repeatable) return route;
   if (route.scope === null) {
     const handle = (call: OpenCall) =>
-      carriedOut(requests, { route, call, tenant: ownerOf(call), sealer }, route.handle);
+      carriedOut(requests, { route, call, tenant: ownerOf(call), sealerFor }, route.handle);
     return { ...route, handle };
   }
   const handle = (call: Call) =>
-    carriedOut(requests, { route, call, tenant: call.caller.tenant, sealer }, route.handle);
+    carriedOut(requests, { route, call, tenant: call.caller.tenant, sealerFor }, route.handle);
   return { ...route, handle };
 }
 
-/** An open route has no tenant: its keys belong to what its path names, such as a token. */
-const ownerOf = ({ request }: OpenCall): string => `open ${hash('sha256', JSON.stringify(request.params), 'hex')}`;
+/**
+ * An open route has no tenant: its keys belong to what its path names, such as a token. No tenant has a control
+ * character in its name, so none has the name of such an owner.
+ */
+const ownerOf = ({ request }: OpenCall): string =>
+  `\u0001open ${hash('sha256', JSON.stringify(request.params), 'hex')}`;
 
 interface RoutedCall<Given extends OpenCall> {
   readonly route: Route;
   readonly call: Given;
   readonly tenant: string;
-  readonly sealer: Sealer;
+  readonly sealerFor: SealerFor;
 }
 
 const plain: Sealer = { seal: (text) => text, open: (text) => text };
 
 async function carriedOut<Given extends OpenCall>(
   requests: Idempotency,
-  { route, call, tenant, sealer }: RoutedCall<Given>,
+  { route, call, tenant, sealerFor }: RoutedCall<Given>,
   handle: (call: Given) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { request, reply } = call;
   const key = idempotencyKeyOf(request.headers['idempotency-key']);
   if (key === undefined) return handle(call);
   const { params, query, body } = request;
-  const stored = route.answersSecret ? sealer : plain;
+  const stored = route.answersSecret ? sealerFor(tenant) : plain;
   const response = await requests.carryOut(
     {
       tenant,

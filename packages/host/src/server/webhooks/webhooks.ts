@@ -110,9 +110,9 @@ export class Webhooks {
    * A request with an idempotency key derives the webhook id from it. A retry after a crash finds the existing webhook.
    */
   async register(tenant: string, request: RegisterWebhook, requestKey?: RequestKey): Promise<WebhookRegistered> {
-    const id = `wh_${requestKey === undefined ? this.#ports.uniqueId() : nameFrom(requestKey)}`;
-    const agreement = this.#entries.get(id)?.agreement ?? null;
-    if (agreement !== null) return registered(id, secretOf(this.#keys, id, agreement));
+    const id = `wh_${requestKey === undefined ? this.#ports.uniqueId() : nameFrom(tenant, requestKey)}`;
+    const known = this.#ofTenant(tenant).find(({ record }) => record.id === id);
+    if (known !== undefined) return registered(id, secretOf(this.#keys, id, known.agreement));
     const arriving = this.#arriving.get(tenant) ?? 0;
     if (this.#ofTenant(tenant).length + arriving >= MAX_WEBHOOKS) throw tooMany(tenant);
     this.#arriving.set(tenant, arriving + 1);
@@ -234,9 +234,9 @@ export class Webhooks {
   }
 }
 
-/** The key includes the tenant. A different request with the same key gets a different id. */
-const nameFrom = ({ key, requestDigest }: RequestKey): string =>
-  hash('sha256', `${key}:${requestDigest}`, 'hex').slice(0, 32);
+/** A different request with the same key gets a different id. */
+const nameFrom = (tenant: string, { key, requestDigest }: RequestKey): string =>
+  hash('sha256', JSON.stringify([tenant, key, requestDigest]), 'hex').slice(0, 32);
 
 const registered = (webhookId: string, secret: string): WebhookRegistered => ({
   webhookId,
