@@ -58,6 +58,8 @@ export interface AnswerInterrupt {
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
+  /** For an answer with a one-time token: its id. In a conversation it takes one turn, as a person. */
+  readonly tokenId?: string | undefined;
   readonly idempotency?: IdempotentRequest<InterruptAnswered> | undefined;
 }
 

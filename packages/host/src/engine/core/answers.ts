@@ -34,6 +34,7 @@ export interface AnswerRequest {
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
+  readonly tokenId?: string | undefined;
 }
 
 export interface AnswerDrafts {
@@ -51,7 +52,8 @@ interface AnsweredRun {
 export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: number): AnswerDrafts {
   const interrupt = openInterrupt(run.state, request, now);
   const { interruptId, nodeId } = interrupt;
-  const sent: SentAnswer = { value: request.value, principal: request.principal, now };
+  const { value, principal, tokenId } = request;
+  const sent: SentAnswer = { value, principal, tokenId, now };
   return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
 }
 

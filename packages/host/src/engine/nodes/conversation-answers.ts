@@ -12,6 +12,7 @@ import {
   parseConversationAnswer,
   quoted,
   type SentTurn,
+  TerminalError,
 } from '@cairn/protocol';
 import { resolvedDraft } from '../core/interrupts.ts';
 import { answerRefused, refuseProblems } from '../core/refuse-answer.ts';
@@ -31,16 +32,41 @@ export function conversationAnswer(
 ): readonly Draft[] | null {
   if (interrupt.kind !== 'conversation.exchange') return null;
   const { interruptId, nodeId } = interrupt;
-  const answer = parseConversationAnswer(sent.value);
+  const answer = asPerson(parseConversationAnswer(sent.value), sent.tokenId);
   const { conversation } = context.inner;
   if (conversation === null || conversation.end !== null || conversation.interruptId !== interruptId) {
     throw answerRefused(interruptId, [`node ${nodeId} holds no conversation`]);
   }
   refuseProblems(interruptId, addressProblems(conversation, answer));
+  if (answer.operation === 'close' && isSpent(context.state, conversation, sent.tokenId)) throw tokenSpent(interruptId);
   return answer.operation === 'exchange'
     ? exchanged(context, interrupt, { conversation, sent }, answer.turn)
     : [closed(context, interrupt, { conversation, sent }, answer)];
 }
+
+/**
+ * An answer with a one-time token is the turn of a person, whatever it says. The token gives the message its id, so that
+ * the conversation takes a second turn of the same token for a repetition of the first.
+ */
+function asPerson(answer: ConversationAnswer, tokenId: string | undefined): ConversationAnswer {
+  if (tokenId === undefined || answer.turn === undefined) return answer;
+  const { speakerId: _, agent: __, ...said }: SentTurn = answer.turn;
+  return { ...answer, turn: { ...said, role: 'user', from: 'user', messageId: messageIdOfToken(tokenId) } };
+}
+
+const messageIdOfToken = (tokenId: string): string => `token-${tokenId}`;
+
+/** Whether the conversation has a turn of this token. */
+const isSpent = (state: Context['state'], conversation: Conversation, tokenId: string | undefined): boolean =>
+  tokenId !== undefined &&
+  earlierTurn(state, conversation, { content: null, messageId: messageIdOfToken(tokenId) }) !== null;
+
+const tokenSpent = (interruptId: string): TerminalError =>
+  new TerminalError('interrupt_already_resolved', {
+    message: `This token has taken its turn in the conversation ${interruptId}.`,
+    hint: 'A token is good for one turn. Ask for a new one.',
+    details: { interruptId },
+  });
 
 interface Taken {
   readonly conversation: Conversation;
@@ -61,7 +87,7 @@ function addressProblems({ conversationId }: Conversation, answer: ConversationA
 function exchanged(
   { state }: Context,
   { interruptId, nodeId }: InterruptView,
-  { conversation, sent: { principal, now } }: Taken,
+  { conversation, sent: { principal, tokenId, now } }: Taken,
   sent: SentTurn,
 ): readonly Draft[] {
   const { conversationId, last } = conversation;
@@ -70,6 +96,7 @@ function exchanged(
   if (before !== null) {
     const again = fullTurn(conversationId, sent, { turnIndex: before.turnIndex, ts: before.ts, principal });
     const isSame = jsonEquals(again, before) && (sent.turnIndex ?? before.turnIndex) === before.turnIndex;
+    if (!isSame && tokenId !== undefined) throw tokenSpent(interruptId);
     if (!isSame) refuseProblems(interruptId, [takenBy(before.messageId)]);
     return [];
   }

@@ -169,6 +169,8 @@ export interface SentAnswer {
   readonly value: Json;
   /** The sender, taken from the credential. */
   readonly principal: string | undefined;
+  /** The id of the one-time token that the answer came with. */
+  readonly tokenId?: string | undefined;
   readonly now: number;
 }
 

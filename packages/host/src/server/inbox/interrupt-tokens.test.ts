@@ -20,12 +20,26 @@ test('a token is the base64url of its JSON, a dot and the HMAC of that JSON', ()
   const { token } = tokens.mint(grant, forEver);
   const [payload = '', mac] = token.split('.');
   const json = Buffer.from(payload, 'base64url');
-  expect(JSON.parse(json.toString())).toEqual({ ...grant, expiresAt: '2026-01-01T00:30:00.000Z' });
+  expect(JSON.parse(json.toString())).toEqual({
+    ...grant,
+    expiresAt: '2026-01-01T00:30:00.000Z',
+    tokenId: expect.any(String),
+  });
   expect(mac).toBe(createHmac('sha256', key).update(json).digest('base64url'));
 });
 
 test('it gives back what it was made for', () => {
-  expect(tokens.verify(tokens.mint(grant, forEver).token, now)).toEqual(grant);
+  expect(tokens.verify(tokens.mint(grant, forEver).token, now)).toMatchObject(grant);
+});
+
+test('each token has an id of its own, also those of earlier versions, which have none inside', () => {
+  const id = (token: string) => tokens.verify(token, now).tokenId;
+  const [one, other] = [tokens.mint(grant, forEver).token, tokens.mint(grant, forEver).token];
+  expect(id(one)).not.toBe(id(other));
+  const json = Buffer.from(JSON.stringify({ ...grant, expiresAt: '2026-01-01T00:30:00.000Z' }));
+  const old = `${json.toString('base64url')}.${createHmac('sha256', key).update(json).digest('base64url')}`;
+  expect(id(old)).toBe(id(old));
+  expect(id(old)).toMatch(/^[0-9a-f]{32}$/);
 });
 
 test('it lives half an hour, or as long as asked for, and never beyond its interrupt', () => {
@@ -45,7 +59,7 @@ test('it is refused from the instant it expires', () => {
 test('tokens of an earlier key are taken while that key is given, and not after', () => {
   const { token } = tokens.mint(grant, forEver);
   const fresh = randomBytes(32);
-  expect(createInterruptTokens([fresh, key]).verify(token, now)).toEqual(grant);
+  expect(createInterruptTokens([fresh, key]).verify(token, now)).toMatchObject(grant);
   expect(() => createInterruptTokens([fresh]).verify(token, now)).toThrow(
     expect.objectContaining({ code: 'unauthenticated' }),
   );

@@ -1,5 +1,5 @@
 /** Signed tokens that let somebody without a key inspect or answer one interrupt. Tokens are not stored. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   invariant,
   isoTime,
@@ -23,6 +23,12 @@ export interface TokenGrant {
   readonly principal?: string | undefined;
 }
 
+/** A verified token. */
+export interface VerifiedToken extends TokenGrant {
+  /** Different for each token. */
+  readonly tokenId: string;
+}
+
 export interface MintedToken {
   readonly token: string;
   readonly expiresAt: number;
@@ -35,7 +41,7 @@ export interface InterruptTokens {
     life: { readonly now: number; readonly ms?: number; readonly interruptEndsAt: number | null },
   ): MintedToken;
   /** Throws `unauthenticated` for a token that this host did not sign, `interrupt_expired` for one that has expired. */
-  verify(token: string, now: number): TokenGrant;
+  verify(token: string, now: number): VerifiedToken;
 }
 
 const payloadShape = z.object({
@@ -45,6 +51,8 @@ const payloadShape = z.object({
   expiresAt: z.iso.datetime(),
   intent: z.enum(tokenIntents),
   principal: z.string().optional(),
+  /** Tokens of earlier versions have none. */
+  tokenId: z.string().optional(),
 });
 
 /** The first key signs; all keys verify, so that keys can be rotated while tokens are in use. */
@@ -66,7 +74,8 @@ export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens 
   return {
     mint({ runId, nodeId, interruptId, intent, principal }, { now, ms = TOKEN_LIFE_MS, interruptEndsAt }) {
       const expiresAt = Math.min(now + ms, interruptEndsAt ?? Number.POSITIVE_INFINITY);
-      const grant = { runId, nodeId, interruptId, expiresAt: isoTime(expiresAt), intent, principal };
+      const tokenId = randomUUID();
+      const grant = { runId, nodeId, interruptId, expiresAt: isoTime(expiresAt), intent, principal, tokenId };
       const payload = Buffer.from(JSON.stringify(grant));
       const mac = macOf(signingKey, payload);
       return { token: `${payload.toString('base64url')}.${mac.toString('base64url')}`, expiresAt };
@@ -80,7 +89,7 @@ export function createInterruptTokens(keys: readonly Buffer[]): InterruptTokens 
       if (now >= Date.parse(expiresAt)) throw pastItsTime(expiresAt);
       const runId = parseRunId(text);
       invariant(runId !== null, 'signed-token-names-a-run');
-      return { ...grant, runId };
+      return { ...grant, runId, tokenId: grant.tokenId ?? hash('sha256', token, 'hex').slice(0, 32) };
     },
   };
 }

@@ -12,7 +12,7 @@ import {
 import type { RunHead } from '../../log/ports/event-log.ts';
 import { type OpenCall, pathParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
-import type { TokenGrant } from './interrupt-tokens.ts';
+import type { VerifiedToken } from './interrupt-tokens.ts';
 import { type InterruptSurface, keepPrivate } from './interrupts.ts';
 import { openInterruptOf } from './open-interrupt.ts';
 
@@ -70,8 +70,8 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
     });
   }
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
-  const { runId, interruptId, principal } = grant;
-  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue, principal };
+  const { runId, interruptId, principal, tokenId } = grant;
+  const request = { tenant: head.record.tenant, runId, interruptId, value: resumeValue, principal, tokenId };
   try {
     return await recordedCommand(call, {
       status: 200,
@@ -84,12 +84,12 @@ async function resolve(call: OpenCall, surface: InterruptSurface): Promise<strin
 }
 
 interface Granted {
-  readonly grant: TokenGrant;
+  readonly grant: VerifiedToken;
   readonly head: RunHead;
 }
 
 /** The token is the credential: it is verified before the rest of the request is read. */
-function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): TokenGrant {
+function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): VerifiedToken {
   keepPrivate(call);
   return tokens.verify(pathParam(call, 'token'), now());
 }

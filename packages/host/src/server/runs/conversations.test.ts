@@ -51,16 +51,18 @@ test('a turn with an Idempotency-Key is taken once, and each request has its ans
   expect(await events('conversation.exchanged')).toHaveLength(2);
 });
 
-test('who has a token takes turns and closes, and the token is of no use afterwards', async () => {
+test('who has tokens takes a turn with each, closes with another, and has no use for them afterwards', async () => {
   const { host, runId, events } = await opened();
-  const minted = await host.ask('POST', `/v1/host/cairn/runs/${runId}/interrupts/n0/token`, { key: keys.alice });
-  const path = `/v1/interrupts/${String(minted.body.token)}`;
-  const send = (body: JsonObject) => host.ask('POST', path, { key: null, body });
-  for (const content of ['one', 'two']) expect((await send(says(content))).status).toBe(200);
+  const mint = async () => {
+    const minted = await host.ask('POST', `/v1/host/cairn/runs/${runId}/interrupts/n0/token`, { key: keys.alice });
+    return `/v1/interrupts/${String(minted.body.token)}`;
+  };
+  const send = (path: string, body: JsonObject) => host.ask('POST', path, { key: null, body });
+  for (const content of ['one', 'two']) expect((await send(await mint(), says(content))).status).toBe(200);
+  const [path, late] = [await mint(), await mint()];
   expect((await host.ask('GET', path, { key: null })).body.data).toMatchObject({ turnIndex: 3 });
-  expect((await send(says('no', { role: 'system' }))).status).toBe(400);
-  expect((await send(close)).status).toBe(200);
-  expect((await send(says('late'))).status).toBe(409);
+  expect((await send(path, close)).status).toBe(200);
+  expect((await send(late, says('late'))).status).toBe(409);
   expect((await events('conversation.closed'))[0]?.payload).toMatchObject({ turnCount: 2 });
 });
 
