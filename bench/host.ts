@@ -3,6 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineStep } from '../packages/host/src/engine/workflow/define-step.ts';
 import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
+import type { ConfigInput } from '../packages/host/src/server/config/config.ts';
 import { createHostOver } from '../packages/host/src/server/create-host.ts';
 import { present } from '../packages/host/test/kit/present.ts';
 import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } from './agent-load.ts';
@@ -38,6 +39,13 @@ const step = defineStep({
   run: async () => ({ text: 'x'.repeat(200) }),
 });
 
+const config: ConfigInput = {
+  port: 0,
+  keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
+  tools: { allow: [benchTool.id] },
+  limits: { maxNodeExecutions: 1_000_000, maxRunsPerTree: 100_000, maxOpenStreamsPerKey: 4_000 },
+};
+
 function hostCommands() {
   let running: { readonly store: SqliteStore; readonly engine: Engine } | undefined;
   let agentRun: Promise<AgentTimes> | undefined;
@@ -45,16 +53,12 @@ function hostCommands() {
     serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
       const store = await openMeasuredStore(folder);
       const host = await createHostOver(store, {
+        storeFolder: folder,
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],
         workflows: [...workflows, ...agentWorkflows, ...treeWorkflows, ...fairnessWorkflows],
-        config: {
-          port: 0,
-          keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
-          tools: { allow: [benchTool.id] },
-          limits: { maxNodeExecutions: 1_000_000, maxRunsPerTree: 100_000, maxOpenStreamsPerKey: 4_000 },
-        },
+        config,
       });
       running = { store, engine: host.engine };
       return { port: Number(new URL(present(host.url)).port), key: KEY };

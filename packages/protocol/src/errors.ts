@@ -49,6 +49,7 @@ export const errorKinds = {
   no_pending_decision: kind(422, 1),
   fan_out_unsupported: kind(422, 1),
   run_timeout: kind(422, 1),
+  run_quarantined: kind(500, 1),
   node_timeout: kind(422, 1),
   loop_limit_exceeded: kind(422, 1),
   approval_timeout: kind(422, 1),

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
 import { lockFolder } from '../log/sqlite/folder/lock.ts';
-import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
+import { openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { check, type Finding } from './doctor-finding.ts';
 
 const MIB = 1_048_576;
@@ -12,6 +12,8 @@ const MIB = 1_048_576;
 const LARGE_WAL_BYTES = 512 * MIB;
 const LITTLE_SPACE_BYTES = 1024 * MIB;
 const NO_SPACE_BYTES = 64 * MIB;
+
+const LISTED_RUNS = 20;
 
 export async function dataFindings(folder: string): Promise<readonly Finding[]> {
   if (!existsSync(folder)) {
@@ -25,7 +27,32 @@ export async function dataFindings(folder: string): Promise<readonly Finding[]> 
     await check('database', () => databaseFinding(folder)),
     await check('write-ahead log', () => walFinding(folder, held)),
     await check('disk', () => diskFinding(folder)),
+    ...quarantineFindings(folder),
   ];
+}
+
+/** Runs that the host does not step any more because the process died in them twice. */
+function quarantineFindings(folder: string): readonly Finding[] {
+  const runIds = readable(folder, (log) => log.failedWith('run_quarantined', LISTED_RUNS)) ?? [];
+  if (runIds.length === 0) return [];
+  const text = `the host died while it decided ${runIds.join(', ')}${runIds.length < LISTED_RUNS ? '' : ' and perhaps more'}`;
+  const hint = 'Their events show what came last. Change the workflow or the inputs before you start them again.';
+  return [{ subject: 'quarantine', state: 'doubtful', text, hint }];
+}
+
+/** A database that cannot be read is a finding of its own. */
+function readable<Result>(folder: string, look: (log: ReadOnlyLog) => Result): Result | null {
+  try {
+    const log = openReadOnly(folder);
+    try {
+      return look(log);
+    } finally {
+      log.close();
+    }
+  } catch (error) {
+    if (isCairnError(error)) return null;
+    throw error;
+  }
 }
 
 function writable(folder: string): Finding {

@@ -29,6 +29,27 @@ export interface EventLoop {
   nextTurn(go: () => void): void;
 }
 
+/** A decision of a run in which a process died. */
+export interface Death {
+  readonly runId: RunId;
+  /** What was decided: the result of this call, `command`, or nothing in particular. */
+  readonly cause: string;
+  /** How often in succession. */
+  readonly count: number;
+}
+
+/** Remembers, across the death of the process, which run it was deciding. */
+export interface CrashRecord {
+  /** The deaths of earlier processes. A decision that has been made since is not among them. */
+  deaths(): readonly Death[];
+  /** Notes what is about to be decided, until the next turn of the event loop. Called for every decision. */
+  deciding(runId: RunId, causes: readonly string[]): void;
+  /** The decision is durable: the process survived it. */
+  decided(runId: RunId, causes: readonly string[]): void;
+  /** Forgets all deaths of a run. */
+  forget(runId: RunId): void;
+}
+
 /** Timeouts for connections: keepalives, stalls, long polls. Setting the clock does not change them. */
 export interface Timers {
   /** Calls `wake` once after `ms` milliseconds; returns a function that cancels it. */

@@ -9,8 +9,9 @@ import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
-import { elapsedMs, randomHexSupply, stderrReport, systemClock, systemTimers } from './compose.ts';
+import { elapsedMs, randomHexSupply, stderrReport, systemClock, systemEventLoop, systemTimers } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
+import { type OpenCrashRecord, openCrashRecord } from './crash-record.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
@@ -42,6 +43,8 @@ export interface HostOptions {
 export interface StartOptions extends Omit<HostOptions, 'config'> {
   /** Use this store instead of a database in `config.data`. The host closes it. */
   readonly store?: Store | undefined;
+  /** The folder of that store, for the crash record. Default: this host keeps none. */
+  readonly storeFolder?: string | undefined;
 }
 
 export interface Host {
@@ -68,7 +71,10 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
 }
 
 /** Like `createHost`, over a store that the caller opened, for tests and benchmarks. */
-export function createHostOver(store: Store, options: HostOptions = {}): Promise<Host> {
+export function createHostOver(
+  store: Store,
+  options: HostOptions & Pick<StartOptions, 'storeFolder'> = {},
+): Promise<Host> {
   return startHost(parseConfig(options.config ?? {}, 'config', process.env), { ...options, store });
 }
 
@@ -88,9 +94,12 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
     opened.push(store);
     const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report }));
     opened.push(telemetry);
+    const crashes = crashRecord(config, options, report);
+    if (crashes !== null) opened.push(crashes);
     const { services, workflows } = await createServices(config, {
       telemetry,
       report,
+      crashes,
       extension: await extensionOf(config),
       folder: options.store === undefined ? config.data : null,
       workflows: found,
@@ -139,6 +148,16 @@ const foundWorkflows = async (
   ...(await readWorkflowFolders(config.workflows)),
   ...given.map((definition) => ({ source: `workflow ${definition.id}`, definition })),
 ];
+
+function crashRecord(
+  { data }: HostConfig,
+  { store, storeFolder }: StartOptions,
+  report: Report,
+): OpenCrashRecord | null {
+  const folder = store === undefined ? data : (storeFolder ?? null);
+  const failed = (error: unknown) => report({ level: 'warn', event: 'crash.record_failed', error });
+  return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
+}
 
 function openStore({ data }: HostConfig, report: Report) {
   const onFault = (error: unknown) => report({ level: 'error', event: 'store.fault', error });

@@ -6,7 +6,7 @@ import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Redactor, Report, Step } from '../engine/ports.ts';
+import type { CrashRecord, Redactor, Report, Step } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -45,6 +45,7 @@ export interface ServiceOptions {
   readonly telemetry: Telemetry;
   readonly report: Report;
   readonly extension: HostExtension;
+  readonly crashes: CrashRecord | null;
   /** The folder of the host key. Null for a store that the caller opened; the key then lives as long as the process. */
   readonly folder: string | null;
   /** Workflow definitions of the host, besides those of its packs. */
@@ -92,6 +93,7 @@ export async function createServices(
     steps: options.steps,
     report,
     redactor,
+    crashes: options.crashes,
   });
   return {
     services: {

@@ -26,6 +26,8 @@ export interface Fact {
    * error.
    */
   readonly internal: boolean;
+  /** Names what the fact is about, the same after a restart. Default: a command. */
+  readonly subject?: string | undefined;
 }
 
 /** Creates a fact with a promise. The promise resolves to the result of `look` on the durable state. */
@@ -69,6 +71,7 @@ export function callReturned(callId: string, attempt: number, result: StepResult
     };
   return {
     internal: true,
+    subject: callId,
     propose: proposed(result),
     instead(error) {
       if (!isCairnError(error) || error.code === 'internal_error') throw error;
@@ -115,6 +118,7 @@ export function emitted(
 ): Fact {
   return {
     internal: true,
+    subject: `${callId}+`,
     propose(state) {
       const call = state.calls[callId];
       if (!isAwaited(state, call, attempt)) return [];

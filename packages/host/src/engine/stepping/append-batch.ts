@@ -51,3 +51,10 @@ export function retriesAfter(error: unknown): (fact: Fact) => boolean {
   const isKeyTaken = isCairnError(error, 'idempotency_in_flight');
   return (fact) => fact.internal || (isKeyTaken && fact.idempotencyRecord === undefined);
 }
+
+/** Characters of a batch's rows. */
+export function sizeOf({ rows }: Batch): number {
+  let size = 0;
+  for (const { payload, task } of rows) size += payload.length + (task?.length ?? 0);
+  return size;
+}

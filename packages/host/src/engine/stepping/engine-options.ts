@@ -1,7 +1,18 @@
 /** Options of an engine: its ports, the node types it can run, and its limits. */
 import type { Store } from '../../log/ports/store.ts';
 import type { HostLimits } from '../core/limits.ts';
-import type { AgentSource, Clock, EventLoop, Performer, Redactor, Report, Sha256, Step, UniqueId } from '../ports.ts';
+import type {
+  AgentSource,
+  Clock,
+  CrashRecord,
+  EventLoop,
+  Performer,
+  Redactor,
+  Report,
+  Sha256,
+  Step,
+  UniqueId,
+} from '../ports.ts';
 import type { NodeType } from '../workflow/node-type.ts';
 
 export interface EngineOptions {
@@ -9,6 +20,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** Lets runs step in slices. Default: runs never yield the event loop. */
   readonly eventLoop?: EventLoop | null;
+  /** Attributes the death of the process to a run. Default: no attribution. */
+  readonly crashes?: CrashRecord | null;
   readonly uniqueId: UniqueId;
   readonly sha256: Sha256;
   /** Identifies this node among the nodes that share the store; unique for each process start. */

@@ -9,9 +9,10 @@ import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { appendOf } from './append-batch.ts';
+import { appendOf, sizeOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
 import { Checkpoints, payloadBytes } from './checkpoints.ts';
+import { DecisionMark } from './decision-mark.ts';
 import { findAppend } from './find-append.ts';
 import {
   adoptClaim,
@@ -62,6 +63,7 @@ export class HeldRun {
   #isStale = false;
   /** The state includes rows that are not durable. */
   #isAhead = false;
+  readonly #mark: DecisionMark;
   readonly #relatives = new Relatives();
   readonly #checkpoints: Checkpoints;
   readonly #waiting: Waiting;
@@ -72,6 +74,7 @@ export class HeldRun {
     this.#ports = ports;
     this.#holder = holder;
     this.#waiting = new Waiting(ports, holder.nudge);
+    this.#mark = new DecisionMark(runId, ports.crashes);
     this.#checkpoints = new Checkpoints(ports.loader.saveCheckpoint, (error) =>
       holder.report('warn', 'checkpoint.save_failed', error),
     );
@@ -163,6 +166,8 @@ export class HeldRun {
     composing(lease, awaitsEffects(state));
     this.#waiting.endShort();
     this.#isAhead = true;
+    // A run that is being created is not in the log yet, so the next process does not meet it.
+    if (this.#creating === null) this.#mark.begin(facts);
     const batch = compose({
       state,
       workflow,
@@ -179,6 +184,7 @@ export class HeldRun {
     if (batch.rows.length === 0) {
       this.#isAhead = false;
       nothingToWrite(lease);
+      this.#mark.made();
     }
     return batch;
   }
@@ -216,6 +222,7 @@ export class HeldRun {
   appended(batch: Batch, fence: number): void {
     this.#creating = null;
     this.#isAhead = false;
+    this.#mark.made();
     this.#checkpoints.appended(batch.rows);
     const releases = batch.rest !== undefined || endsRun(batch);
     appended(this.#lease, { fence, releases, leavesTakeOver: batch.takeOverLater, isStale: this.#isStale });
@@ -285,11 +292,4 @@ export class HeldRun {
     if (wakeAt === null || wakeAt - this.#ports.clock.now() > RECENT_MS) return;
     this.#ports.loader.keep({ state, workflow, record, checkpoint: this.#checkpoints.newest });
   }
-}
-
-/** Characters of a batch's rows. */
-function sizeOf({ rows }: Batch): number {
-  let size = 0;
-  for (const { payload, task } of rows) size += payload.length + (task?.length ?? 0);
-  return size;
 }

@@ -4,7 +4,7 @@ import type { Append, NewRun } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
-import type { Clock, Performer, Redactor, Report, Sha256 } from '../ports.ts';
+import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { ShortWaits } from './short-waits.ts';
@@ -20,6 +20,7 @@ export interface MailboxPorts {
   readonly leaseMs: number;
   readonly report: Report;
   readonly turns: Turns;
+  readonly crashes: CrashRecord | null;
   readonly redactor: Redactor | null;
   readonly shortWaits: ShortWaits;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */

@@ -246,7 +246,7 @@ export class Mailbox {
     this.#drop(error);
     if (fence !== null) {
       // Its code is missing or its rows are damaged: it must not block other runs or be retried without a delay.
-      this.#report('error', 'run.quarantined', error);
+      this.#report('error', 'run.set_aside', error);
       await this.#held.release(fence, this.#ports.clock.now() + SET_ASIDE_MS);
     }
     return true;

@@ -1,14 +1,18 @@
 /** Loads a run's state: the newest checkpoint, then the tail of its log. */
-import { foldEventOf, parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { foldEventOf, parseRunId, quoted, type RunId, type RunView, TerminalError } from '@cairn/protocol';
+import type { RunHead } from '../../log/ports/event-log.ts';
 import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
+import type { CrashRecord } from '../ports.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import { NO_CAUSE } from './decision-mark.ts';
+import { isQuarantined, outlineOf } from './quarantine.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
 
 /**
@@ -62,15 +66,23 @@ const kept = async (recent: RecentStates, runId: RunId, catchUp: RunLoader['catc
   return { state, workflow, record, checkpoint: { ...checkpoint, tailBytes: checkpoint.tailBytes + bytes } };
 };
 
+/** Its state may be what killed the host, so only its outline is folded. */
+function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workflow): LoadedRun {
+  const state: RunState = { ...newRunState(record.runId), view, nextSeq: seq + 1, now: view.lastAt, ended: true };
+  return { record, workflow, state, checkpoint: { seq: -1, bytes: 0, tailBytes: 0 } };
+}
+
 export function createRunLoader(
   store: Pick<Store, 'log' | 'checkpoints'>,
   workflows: WorkflowRegistry,
   pins: AgentPins,
+  crashes: CrashRecord | null = null,
 ): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     let bytes = 0;
     for (;;) {
       const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, ...PAGE });
+      crashes?.deciding(state.runId, NO_CAUSE);
       for (const row of rows) {
         evolve(state, workflow, foldEventOf(row));
         bytes += row.payload.length;
@@ -83,7 +95,9 @@ export function createRunLoader(
     const head = await store.log.head(runId);
     if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
     const shared = await workflows.byHash(head.record.tenant, head.record.definitionHash);
+    if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
     const checkpoint = await store.checkpoints.get(runId);
+    crashes?.deciding(runId, NO_CAUSE);
     const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
     const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
     const tailBytes = await catchUp(state, shared);

@@ -33,6 +33,7 @@ import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
 import type { MailboxPorts, Opening } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
+import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
 import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
@@ -68,7 +69,7 @@ class Runtime implements Engine {
     const nodeTypes = this.#nodeTypes;
     this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, eventLoop, sha256, limits });
     const pins = createAgentPins(agents);
-    this.#loader = createRunLoader(store, this.#workflows, pins);
+    this.#loader = createRunLoader(store, this.#workflows, pins, options.crashes);
     this.#creation = this.#creationPorts(pins);
     this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({
@@ -117,6 +118,7 @@ class Runtime implements Engine {
       leaseMs,
       report,
       turns: new Turns(eventLoop),
+      crashes: this.#options.crashes ?? null,
       redactor: this.#redactor,
       loader: this.#loader,
       shortWaits: new ShortWaits(),
@@ -145,8 +147,10 @@ class Runtime implements Engine {
     });
   }
 
-  open(): Promise<void> {
-    return this.#scheduler.open();
+  async open(): Promise<void> {
+    const open = ({ tenant, runId }: RunOfTenant) => this.#open(runId, { kind: 'resting', tenant });
+    await settleDeaths({ ...this.#ports, open });
+    await this.#scheduler.open();
   }
 
   async close(): Promise<void> {

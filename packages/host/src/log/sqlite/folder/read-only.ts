@@ -35,6 +35,8 @@ export interface ReadOnlyLog {
   damage(): string | null;
   /** Tenants with workflows or runs, sorted by name. */
   tenants(): readonly string[];
+  /** The runs that failed with this code, oldest first, at most `limit`. */
+  failedWith(errorCode: string, limit: number): readonly RunId[];
   /** Number of runs and events. */
   size(): { readonly runs: number; readonly events: number };
   close(): void;
@@ -74,6 +76,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
   );
   const rowsOf = eventRows(db);
+  const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
     run: (id) =>
@@ -104,6 +107,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
           .all()
           .map((found) => String(found.tenant)),
       ),
+    failedWith: (errorCode, limit) => guarded(() => failed.all(errorCode, limit).map(([id]) => id)),
     size: () =>
       guarded(() => {
         const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);

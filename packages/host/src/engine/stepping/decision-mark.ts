@@ -1,0 +1,44 @@
+/** Marks each decision of a run in the crash record, with what it is about: a death in one says nothing about another. */
+import type { RunId } from '@cairn/protocol';
+import type { Fact } from '../core/facts.ts';
+import type { CrashRecord } from '../ports.ts';
+
+/** Loading, a due timer, a takeover: what follows from the log alone. */
+export const NO_CAUSE: readonly string[] = [''];
+
+/** More would not fit into the crash record. */
+const MAX_CAUSES = 4;
+const MAX_LENGTH = 60;
+
+export class DecisionMark {
+  readonly #runId: RunId;
+  readonly #crashes: CrashRecord | null;
+  #causes = NO_CAUSE;
+
+  constructor(runId: RunId, crashes: CrashRecord | null) {
+    this.#runId = runId;
+    this.#crashes = crashes;
+  }
+
+  begin(facts: readonly Fact[]): void {
+    if (this.#crashes === null) return;
+    this.#causes = causesOf(facts);
+    this.#crashes.deciding(this.#runId, this.#causes);
+  }
+
+  /** The decision is durable, or wrote nothing. */
+  made(): void {
+    this.#crashes?.decided(this.#runId, this.#causes);
+  }
+}
+
+/** One cause for each of the facts that lead to the decision. */
+function causesOf(facts: readonly Fact[]): readonly string[] {
+  if (facts.length === 0) return NO_CAUSE;
+  const causes: string[] = [];
+  for (const { subject = 'command' } of facts) {
+    if (causes.length === MAX_CAUSES) break;
+    causes.push(subject.slice(0, MAX_LENGTH));
+  }
+  return causes;
+}
