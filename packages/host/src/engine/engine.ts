@@ -121,7 +121,7 @@ export interface Engine {
   /** The snapshot with the seq of its last event. */
   snapshotAt(tenant: string, runId: RunId): Promise<{ readonly seq: number; readonly snapshot: RunSnapshot }>;
   /** Checks and stores a definition. Registering a version again succeeds if the content is equal, else `conflict`. */
-  register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
+  register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
   /** The node types that definitions may use, by id. */
   nodeTypes(): readonly NodeTypeDescriptor[];

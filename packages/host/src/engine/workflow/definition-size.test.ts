@@ -1,7 +1,10 @@
-import type { EdgeCondition, WorkflowDefinition } from '@cairn/protocol';
+import { type EdgeCondition, parseWorkflowDefinition, type WorkflowDefinition } from '@cairn/protocol';
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
-import { checkDefinition } from './registration.ts';
+import { parseInSlices } from './parse-definition.ts';
+import { checkDefinition, textInSlices } from './registration.ts';
 import { atOnce, inSlices } from './slices.ts';
 import { compileInSlices, compileWorkflow } from './workflow.ts';
 
@@ -36,7 +39,7 @@ test('a definition has a limit in nodes and in edges', () => {
   expect(problemOf(graph(3_000, []))).toBeNull();
   expect(problemOf(graph(3_001, []))).toMatchObject({
     code: 'definition_too_large',
-    message: 'The workflow w has 3001 nodes; at most 3000 are allowed.',
+    message: 'The workflow definition has 3001 nodes; at most 3000 are allowed.',
     details: { count: 3_001, limit: 3_000 },
   });
   expect(problemOf(graph(2, Array<[string, string]>(10_001).fill(['n0', 'n1'])))).toMatchObject({
@@ -106,4 +109,29 @@ test('loops know their nodes and exits, inner loops before the loops around them
   expect(ids(6).map((id) => nodes.get(id)?.loops)).toEqual([[], [1], [0, 1], [0, 1], [1], []]);
   expect(loopExits.map((exits) => exits.map(({ id }) => id))).toEqual([['e3'], ['e4']]);
   expect([...compiled.values()].filter(({ back }) => back).map(({ id }) => id)).toEqual(['e5', 'e6']);
+});
+
+test('a large definition is parsed in parts, to the same result and with the same paths in errors', () => {
+  const definition = graph(150, chain(150));
+  expect(atOnce(parseInSlices(JSON.parse(JSON.stringify(definition))))).toEqual(parseWorkflowDefinition(definition));
+  const wrongNode = {
+    ...definition,
+    nodes: definition.nodes.map((node, i) => (i === 120 ? { ...node, id: 7 } : node)),
+  };
+  expect(() => atOnce(parseInSlices(wrongNode))).toThrow(/^The workflow definition is not valid: nodes\.120\.id: /);
+  const wrongEdge = { ...definition, edges: definition.edges.map((edge, i) => (i === 30 ? { ...edge, x: 7 } : edge)) };
+  expect(() => atOnce(parseInSlices(wrongEdge))).toThrow(/^The workflow definition is not valid: edges\.30: /);
+  expect(() => atOnce(parseInSlices({ ...definition, version: 1 }))).toThrow(/ version: /);
+});
+
+test('a definition with too many nodes is refused before it is parsed', () => {
+  expect(() => atOnce(parseInSlices({ nodes: Array(3_001).fill('no node'), edges: [] }))).toThrow(/has 3001 nodes/);
+});
+
+test('the text in slices is canonical JSON', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })), (value) => {
+      expect(atOnce(textInSlices(value))).toBe(canonicalize(value));
+    }),
+  );
 });

@@ -16,19 +16,23 @@ export const MAX_DRIVEN_NODES = 500;
 export function refuseLargeGraph(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
   const { nodes, edges } = definition;
   const isDriven = ({ typeId }: { typeId: string }) => nodeTypes.get(typeId)?.driver !== undefined;
-  refuse(definition, nodes.length, MAX_NODES, 'nodes');
-  refuse(definition, edges.length, MAX_EDGES, 'edges');
-  refuse(definition, nodes.filter(isDriven).length, MAX_DRIVEN_NODES, 'nodes that run agents or workflows');
+  refuseLongLists(nodes.length, edges.length);
+  refuse(nodes.filter(isDriven).length, MAX_DRIVEN_NODES, 'nodes that run agents or workflows');
 }
 
-export const refuseLargeText = (definition: WorkflowDefinition, text: string): void =>
-  refuse(definition, text.length, MAX_CHARACTERS, 'characters');
+/** For a definition that is not parsed yet. */
+export function refuseLongLists(nodes: number, edges: number): void {
+  refuse(nodes, MAX_NODES, 'nodes');
+  refuse(edges, MAX_EDGES, 'edges');
+}
 
-function refuse({ id }: WorkflowDefinition, count: number, limit: number, what: string): void {
+export const refuseLargeText = (text: string): void => refuse(text.length, MAX_CHARACTERS, 'characters');
+
+function refuse(count: number, limit: number, what: string): void {
   if (count <= limit) return;
   throw new TerminalError('definition_too_large', {
-    message: `The workflow ${id} has ${count} ${what}; at most ${limit} are allowed.`,
+    message: `The workflow definition has ${count} ${what}; at most ${limit} are allowed.`,
     hint: 'Split it: a node of type core.subWorkflow runs another workflow.',
-    details: { workflowId: id, count, limit },
+    details: { count, limit },
   });
 }

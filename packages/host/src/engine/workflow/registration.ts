@@ -78,8 +78,21 @@ function* allProblems(
 }
 
 /** The canonical text of a definition; its hash identifies the definition. The order of keys does not matter. */
-export function definitionText(definition: WorkflowDefinition): string {
-  return String(canonicalize(definition));
+export const definitionText = (definition: WorkflowDefinition): string => atOnce(textInSlices(definition));
+
+/** The same text, made of the texts of its parts. */
+export function* textInSlices(value: object, depth = 3): Sliced<string> {
+  yield undefined;
+  const isList = Array.isArray(value);
+  const members = Object.entries<unknown>({ ...value }).filter(([, member]) => member !== undefined);
+  if (!isList) members.sort(([a], [b]) => (a < b ? -1 : 1));
+  const texts: string[] = [];
+  for (const [name, member] of members) {
+    const isLarge = depth > 1 && typeof member === 'object' && member !== null;
+    const text = isLarge ? yield* textInSlices(member, depth - 1) : String(canonicalize(member));
+    texts.push(isList ? text : `${JSON.stringify(name)}:${text}`);
+  }
+  return isList ? `[${texts.join(',')}]` : `{${texts.join(',')}}`;
 }
 
 function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {

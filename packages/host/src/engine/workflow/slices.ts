@@ -14,7 +14,7 @@ export async function inSlices<Result>(work: Sliced<Result>, loop: EventLoop | n
     const part = work.next();
     if (part.done === true) return part.value;
     if (loop.elapsedMs() < end) continue;
-    await nextTurn(loop);
+    await new Promise<void>((resolve) => loop.nextTurn(resolve));
     end = loop.elapsedMs() + SLICE_MS;
   }
 }
@@ -25,6 +25,3 @@ export function atOnce<Result>(work: Sliced<Result>): Result {
     if (part.done === true) return part.value;
   }
 }
-
-/** Lets timers and sockets that are ready go first. */
-export const nextTurn = (loop: EventLoop): Promise<void> => new Promise((resolve) => loop.nextTurn(resolve));

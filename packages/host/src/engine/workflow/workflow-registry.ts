@@ -1,5 +1,5 @@
 /** Registers definitions by name and by content, compiles each once, and caches the recently used ones. */
-import { parseWorkflowDefinition, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { SharedLruMap } from '../../shared-lru-map.ts';
@@ -8,12 +8,14 @@ import type { Clock, EventLoop, Sha256 } from '../ports.ts';
 import { compileCost } from './definition-cost.ts';
 import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
-import { checkInSlices, definitionText } from './registration.ts';
-import { inSlices, nextTurn } from './slices.ts';
+import { parseInSlices } from './parse-definition.ts';
+import { checkInSlices, textInSlices } from './registration.ts';
+import { inSlices } from './slices.ts';
 import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
-  register(tenant: string, definition: WorkflowDefinition): Promise<WorkflowRecord>;
+  /** The definition is parsed first, so it may come from a request. */
+  register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
   /** The definition stays in memory on account of the tenant. */
@@ -58,15 +60,13 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
         details: { definitionHash: hash },
       });
     }
-    const definition = parseWorkflowDefinition(JSON.parse(body));
+    const definition = await inSlices(parseInSlices(JSON.parse(body)), eventLoop);
     return keep(tenant, await compile(definition, hash), body.length);
   };
 
   const adopt = async (tenant: string, definition: WorkflowDefinition): Promise<Workflow> => {
-    // Parsing the request was one turn of the event loop, and the text is another: each grows with the definition.
-    if (eventLoop !== null && definition.nodes.length + definition.edges.length > SMALL) await nextTurn(eventLoop);
-    const body = definitionText(definition);
-    refuseLargeText(definition, body);
+    const body = await inSlices(textInSlices(definition), eventLoop);
+    refuseLargeText(body);
     const hash = sha256(body, 'hex');
     const known = cache.get(hash);
     if (known !== undefined) return known.workflow;
@@ -80,7 +80,8 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
   return {
     byHash,
     adopt,
-    async register(tenant, definition) {
+    async register(tenant, given) {
+      const definition = await inSlices(parseInSlices(given), eventLoop);
       const { hash } = await adopt(tenant, definition);
       const record: WorkflowRecord = {
         tenant,
@@ -105,9 +106,6 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     },
   };
 }
-
-/** Nodes and edges of a definition that is registered in one turn of the event loop. */
-const SMALL = 100;
 
 /** Bytes in memory, measured: 6 for each character of JSON, 1,000 for a node, 300 for an edge, 5 for a unit of cost. */
 function bytesOf({ definition, nodes, edges }: Workflow, characters: number): number {

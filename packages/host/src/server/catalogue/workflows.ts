@@ -1,5 +1,5 @@
 /** Workflows: register, list, read. */
-import { parseWorkflowDefinition, workflowDefinition, workflowRegistered } from '@cairn/protocol';
+import { workflowDefinition, workflowRegistered } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
@@ -58,8 +58,7 @@ const workflowList = z.object({
 
 /** Registration is idempotent by content: the same definition gets the same answer. */
 async function register(call: Call, engine: Engine): Promise<string> {
-  const definition = parseWorkflowDefinition(call.request.body);
-  const { workflowId, version } = await engine.register(call.caller.tenant, definition);
+  const { workflowId, version } = await engine.register(call.caller.tenant, call.request.body);
   call.reply.code(201).header('location', `/v1/workflows/${workflowId}`);
   return JSON.stringify({ workflowId, version });
 }

@@ -1,0 +1,54 @@
+/** Parses definitions in slices: zod takes 5 µs for a node, and a definition may have thousands of them. */
+import {
+  parseShape,
+  parseWorkflowDefinition,
+  type WorkflowDefinition,
+  type WorkflowEdge,
+  type WorkflowNode,
+  workflowEdge,
+  workflowNode,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import { refuseLongLists } from './definition-size.ts';
+import type { Sliced } from './slices.ts';
+
+/** Definitions with fewer nodes and edges are parsed at once. Their errors list the problems of all parts. */
+const SMALL = 100;
+
+/** Nodes or edges that are parsed together. */
+const CHUNK = 25;
+
+const lists = z.looseObject({ nodes: z.array(z.unknown()), edges: z.array(z.unknown()) });
+
+/** A few items with their indexes as names, so that errors have the path that they have in the definition. */
+const nodesByIndex = z.object({ nodes: z.record(z.string(), workflowNode) });
+const edgesByIndex = z.object({ edges: z.record(z.string(), workflowEdge) });
+
+/** Throws `definition_too_large` before anything is parsed, or `validation_error`. */
+export function* parseInSlices(value: unknown): Sliced<WorkflowDefinition> {
+  const { data } = lists.safeParse(value);
+  if (data === undefined) return parseWorkflowDefinition(value);
+  refuseLongLists(data.nodes.length, data.edges.length);
+  if (data.nodes.length + data.edges.length <= SMALL) return parseWorkflowDefinition(value);
+  yield undefined;
+  const frame = parseWorkflowDefinition({ ...data, nodes: data.nodes.slice(0, 1), edges: [] });
+  const nodes: WorkflowNode[] = [];
+  const edges: WorkflowEdge[] = [];
+  for (const chunk of chunksOf(data.nodes)) {
+    yield undefined;
+    nodes.push(...Object.values(parseShape(nodesByIndex, { nodes: chunk }, WHAT).nodes));
+  }
+  for (const chunk of chunksOf(data.edges)) {
+    yield undefined;
+    edges.push(...Object.values(parseShape(edgesByIndex, { edges: chunk }, WHAT).edges));
+  }
+  return { ...frame, nodes, edges };
+}
+
+const WHAT = 'The workflow definition';
+
+function* chunksOf(items: readonly unknown[]): Generator<Record<string, unknown>, void> {
+  for (let from = 0; from < items.length; from += CHUNK) {
+    yield Object.fromEntries(items.slice(from, from + CHUNK).map((item, index) => [from + index, item]));
+  }
+}
