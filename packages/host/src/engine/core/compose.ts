@@ -1,7 +1,7 @@
 /** Composes one append for a run: posted facts, due timers, and the decisions that follow from them. */
 import { isCairnError, isTerminalType } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
-import type { NewRow } from '../../log/ports/rows.ts';
+import { bodySize, type NewRow } from '../../log/ports/rows.ts';
 import { hasChildren } from '../family/relatives.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { decide } from './decide.ts';
@@ -18,6 +18,8 @@ export interface Batch {
   readonly rows: readonly NewRow[];
   /** The facts that this batch records, or that the log already holds. */
   readonly facts: readonly Fact[];
+  /** The facts that did not fit, for the next batch. */
+  readonly left: readonly Fact[];
   /** The idempotency records of the requests that sent the facts. */
   readonly idempotency: Append['idempotency'];
   readonly effects: readonly Effect[];
@@ -57,6 +59,12 @@ export interface Moment {
 /** Maximum cost of the expressions in one append, in their units: about 5 ms. The last decision may exceed it. */
 const MAX_COST = 250_000;
 
+/**
+ * Maximum size of the rows in one append, in characters: rendering, hashing and writing them takes about 5 ms. The last
+ * fact or decision may exceed it.
+ */
+const MAX_BYTES = 524_288;
+
 /** Folds each row into the state, so the state is ahead of the log until the batch is durable. */
 export function compose(moment: Moment): Batch {
   const { state, workflow, maxRows } = moment;
@@ -65,22 +73,31 @@ export function compose(moment: Moment): Batch {
   const base = state.nextSeq;
   const rows: NewRow[] = [];
   const effects: Effect[] = [];
+  let bytes = 0;
   const write = (drafts: readonly Draft[]) => {
-    for (const row of stamp(state, workflow, drafts, now)) rows.push(row);
+    for (const row of stamp(state, workflow, drafts, now)) {
+      rows.push(row);
+      bytes += bodySize(row);
+    }
   };
   const broken = (error: unknown) => {
     moment.broken(error);
-    const code = isCairnError(error) ? error.code : 'internal_error';
-    const message = error instanceof Error ? error.message : String(error);
-    state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error: { code, message } };
+    state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error: failureOf(error) };
   };
-  const facts = moment.facts.filter((fact) => accept(fact, { state, now, workflow, write, broken }));
+  const facts: Fact[] = [];
+  let taken = 0;
+  for (const fact of moment.facts) {
+    if (bytes >= MAX_BYTES) break;
+    taken += 1;
+    if (accept(fact, { state, now, workflow, write, broken })) facts.push(fact);
+  }
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
   // A call requested by this batch needs no second request.
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
   let cost = 0;
-  while (rows.length < maxRows && cost < MAX_COST) {
+  const isFull = () => rows.length >= maxRows || cost >= MAX_COST || bytes >= MAX_BYTES;
+  while (!isFull()) {
     try {
       // Pending facts come before open calls: a node that has timed out gets no new attempt.
       const recovers = takeOver && nextFact(state) === undefined;
@@ -95,13 +112,14 @@ export function compose(moment: Moment): Batch {
       broken(error);
     }
   }
-  const isWhole = rows.length < maxRows && cost < MAX_COST;
+  const isWhole = !isFull();
   const mayRest = moment.hasCheckedRelatives || state.attachedTo === null;
   const quiet = mayRest && isWhole && !awaitsEffects(state) && !state.ended && !hasChildren(state);
   return {
     base,
     rows,
     facts,
+    left: moment.facts.slice(taken),
     idempotency: rows.length === 0 ? undefined : recordsOf(facts, state),
     effects,
     takeOverLater: takeOver,
@@ -114,6 +132,11 @@ function restOf({ state, waitsHere }: Moment, rows: readonly NewRow[]): Batch['r
   const wakeAt = nextTimer(state);
   return wakeAt !== null && waitsHere(wakeAt, rows) ? undefined : { wakeAt };
 }
+
+const failureOf = (error: unknown) => ({
+  code: isCairnError(error) ? error.code : 'internal_error',
+  message: error instanceof Error ? error.message : String(error),
+});
 
 function recordsOf(facts: readonly Fact[], state: RunState): Append['idempotency'] {
   const records = facts.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);

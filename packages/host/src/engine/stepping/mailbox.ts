@@ -128,6 +128,7 @@ export class Mailbox {
         this.#readers.serve(run.state);
         this.#urgency = 'step';
         const batch = held.compose(run, this.#facts.splice(0));
+        this.#facts.push(...batch.left);
         if (batch.rows.length === 0) {
           for (const fact of batch.facts) fact.recorded(run.state);
           if (await this.#rest(run)) return;
