@@ -43,7 +43,14 @@ const config: ConfigInput = {
   port: 0,
   keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
   tools: { allow: [benchTool.id] },
-  limits: { maxNodeExecutions: 1_000_000, maxRunsPerTree: 100_000, maxOpenStreamsPerKey: 4_000 },
+  // Above what any machine reaches, because the figures are about the machine.
+  limits: {
+    maxNodeExecutions: 1_000_000,
+    maxRunsPerTree: 100_000,
+    maxOpenStreamsPerKey: 4_000,
+    maxOpenStreamsPerTenant: 4_000,
+    maxStartsPerSecondPerTenant: 100_000,
+  },
 };
 
 function hostCommands() {

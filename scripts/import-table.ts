@@ -40,6 +40,7 @@ const server = [
   'fair-turns',
   'lru-map',
   'shared-lru-map',
+  'token-buckets',
   'utf8',
   'thrown-code',
 ];
@@ -91,6 +92,14 @@ export const rooms: readonly Room[] = [
     world: [],
   },
   { name: 'thrown-code', path: 'packages/host/src/thrown-code.ts', imports: [], packages: [], builtins: [], world: [] },
+  {
+    name: 'token-buckets',
+    path: 'packages/host/src/token-buckets.ts',
+    imports: [],
+    packages: [],
+    builtins: [],
+    world: [],
+  },
   { name: 'utf8', path: 'packages/host/src/utf8.ts', imports: [], packages: [], builtins: [], world: ['node'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
   {
@@ -128,7 +137,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'lru-map', 'shared-lru-map', 'utf8'],
+    imports: ['protocol', 'log/ports', 'lru-map', 'shared-lru-map', 'token-buckets', 'utf8'],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],

@@ -7,6 +7,12 @@ const definition = (id: string, typeId: string) => definitionOf(id, typeId, {}) 
 export const generalRows: readonly WireRow[] = [
   {
     at: '2.1',
+    says: 'a tenant sees its limits and what it uses of them',
+    ask: { to: 'GET /v1/host/cairn/limits' },
+    answer: { status: 200, body: { limits: { openCalls: { used: 0, waiting: 0 } } } },
+  },
+  {
+    at: '2.1',
     says: 'a path without a version is a bad request',
     ask: { to: 'GET /runs' },
     answer: { status: 400, error: 'validation_error' },

@@ -92,6 +92,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.tools.list({ source: 'mcp', view: 'compact' });
   await client.tools.get('openwop:fs.read');
   await client.calibration();
+  await client.limits();
   await client.packs.install({ tarball: 'H4sI' });
   await client.packs.list();
   await client.packs.remove('vendor.acme.desk');
@@ -132,6 +133,7 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'GET /v1/tools?source=mcp&view=compact',
     'GET /v1/tools/openwop%3Afs.read',
     'GET /v1/host/cairn/calibration',
+    'GET /v1/host/cairn/limits',
     'POST /v1/host/cairn/packs {"tarball":"H4sI"}',
     'GET /v1/host/cairn/packs',
     'DELETE /v1/host/cairn/packs/vendor.acme.desk',

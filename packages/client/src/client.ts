@@ -1,5 +1,5 @@
 /** The client: the calls of a host in groups, over one connection. */
-import type { Calibration, Discovery, RunEventDoc } from '@cairn/protocol';
+import type { Calibration, Discovery, RunEventDoc, TenantLimits } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
 import { type CallOptions, read } from './calls.ts';
@@ -8,6 +8,7 @@ import { type Events, eventCalls } from './events.ts';
 import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
 import { type Inbox, inboxCalls } from './inbox.ts';
 import { type Interrupts, interruptCalls } from './interrupts.ts';
+import { readLimits } from './limits.ts';
 import { type Packs, packCalls } from './packs.ts';
 import { type Runs, runCalls } from './runs.ts';
 import { type Session, sessionCalls } from './session.ts';
@@ -37,6 +38,8 @@ export interface Client {
   readonly agents: Agents;
   /** The confidence that agents stated, compared with the verdicts of people. Repeat until `complete`. */
   calibration(options?: CallOptions): Promise<Calibration>;
+  /** What this tenant may use of the host, and what it uses. */
+  limits(options?: CallOptions): Promise<TenantLimits>;
   readonly tools: Tools;
   readonly packs: Packs;
   readonly workflows: Workflows;
@@ -68,6 +71,7 @@ export function createClient(options: ClientOptions): Client {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
     agents: agentCalls(connection),
     calibration: (call) => readCalibration(connection, call),
+    limits: (call) => readLimits(connection, call),
     tools: toolCalls(connection),
     packs: packCalls(connection),
     workflows: workflowCalls(connection),

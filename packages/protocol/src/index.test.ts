@@ -148,6 +148,7 @@ const names = [
   'streamTypes',
   'taskFace',
   'taskStatuses',
+  'tenantLimits',
   'thrownText',
   'toEnvelope',
   'tokenIntents',

@@ -96,6 +96,7 @@ export {
   PROTOCOL_VERSION,
 } from './host/discovery.ts';
 export { hostSurfaces } from './host/host-surfaces.ts';
+export { type TenantLimits, tenantLimits } from './host/tenant-limits.ts';
 export {
   type CallbackSecret,
   callbackSecret,

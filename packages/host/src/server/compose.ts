@@ -3,11 +3,12 @@
  * them.
  */
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
-import { performance as nodePerformance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance as nodePerformance } from 'node:perf_hooks';
 import { isCairnError } from '@cairn/protocol';
 import { type DestinationStream, destination, pino } from 'pino';
 import { operatorEvents } from '../engine/operator-events.ts';
 import type { Clock, EventLoop, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
+import type { SampleEventLoop } from '../telemetry/event-loop.ts';
 import type { RandomHex } from '../telemetry/trace-context.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 
@@ -45,6 +46,12 @@ export const elapsedMs = (): number => nodePerformance.now();
 export const systemEventLoop: EventLoop = {
   elapsedMs,
   nextTurn: (go) => void setImmediate(go),
+};
+
+export const sampleEventLoop: SampleEventLoop = (intervalMs) => {
+  const samples = monitorEventLoopDelay({ resolution: intervalMs });
+  samples.enable();
+  return samples;
 };
 
 /** Random hex digits from a buffer that is filled for hundreds of calls at once. */

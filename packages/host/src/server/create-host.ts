@@ -9,7 +9,15 @@ import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
-import { elapsedMs, randomHexSupply, stderrReport, systemClock, systemEventLoop, systemTimers } from './compose.ts';
+import {
+  elapsedMs,
+  randomHexSupply,
+  sampleEventLoop,
+  stderrReport,
+  systemClock,
+  systemEventLoop,
+  systemTimers,
+} from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
 import { type OpenCrashRecord, openCrashRecord } from './crash-record.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
@@ -174,6 +182,7 @@ const telemetryPorts = ({ hostId }: HostConfig, world: Pick<TelemetryPorts, 'sto
   timers: systemTimers,
   now: systemClock.now,
   elapsedMs,
+  sampleEventLoop,
   randomHex: randomHexSupply(),
   host: { hostId, version: hostVersion() },
 });

@@ -152,5 +152,8 @@ const engineOptions = ({
     maxRunDepth: limits.maxRunDepth,
     maxRunsPerTree: limits.maxRunsPerTree,
     expressionCost: limits.expressionCost,
+    maxActiveRunsPerTenant: limits.maxActiveRunsPerTenant,
+    maxStartsPerSecondPerTenant: limits.maxStartsPerSecondPerTenant,
+    maxOpenCallsPerTenant: limits.maxOpenCallsPerTenant,
   },
 });

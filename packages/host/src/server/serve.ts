@@ -35,6 +35,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
     },
     {
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+      shares: config.limits,
       unread: config.limits,
       hostId: config.hostId,
       version: hostVersion(),

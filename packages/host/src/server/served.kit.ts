@@ -21,12 +21,13 @@ import { startTelemetry } from '../telemetry/telemetry.ts';
 import { addressMatcher } from './access/addresses.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
 import { createGate } from './access/gate.ts';
+import type { ShareLimits } from './access/limit-routes.ts';
 import type { AccessLimits } from './access/limits.ts';
 import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
-import { elapsedMs, randomHexSupply, systemClock, systemTimers } from './compose.ts';
+import { elapsedMs, randomHexSupply, sampleEventLoop, systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
@@ -95,7 +96,7 @@ export interface ServedOptions {
   readonly corsOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly connections?: Partial<Pick<ConnectionLimits, 'maxConnections' | 'maxConnectionsPerAddress'>>;
-  readonly limits?: Partial<AccessLimits & UnreadLimits>;
+  readonly limits?: Partial<AccessLimits & UnreadLimits & ShareLimits>;
   /** Replaces the manual timers. */
   readonly timers?: Timers;
   /** The clock of the gate. */
@@ -128,6 +129,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     timers: systemTimers,
     now: Date.now,
     elapsedMs,
+    sampleEventLoop,
     randomHex: randomHexSupply(),
     host,
   };
@@ -138,6 +140,10 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
     maxRequestsInFlightPerKey: 1000,
     maxOpenStreamsPerKey: 1000,
+    maxOpenStreamsPerTenant: 1000,
+    maxActiveRunsPerTenant: 1000,
+    maxStartsPerSecondPerTenant: 1000,
+    maxOpenCallsPerTenant: 1000,
     maxFailedAuthPerMinute: 1000,
     maxUnreadBytesPerTenant: 33_554_432,
     maxUnreadBytes: 268_435_456,
@@ -173,7 +179,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     performers: options.agents?.performers ?? [],
     agents: createAgentSource(registry, store.definitions),
     redactor,
-    limits: { maxNodeExecutions: limits.maxNodeExecutions, maxRunDurationMs: null },
+    limits: { ...limits, maxRunDurationMs: null },
     report,
   });
   await real.open();
@@ -220,6 +226,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
       unread: limits,
+      shares: limits,
       ...host,
       httpServer: {
         connections: {

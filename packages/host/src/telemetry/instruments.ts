@@ -130,6 +130,14 @@ export const hostInstruments = {
     'http.response.status_code',
   ),
   refusals: counter('cairn.http.refusals', '{answer}', 'Answers with an error, by its code.', 'error.type'),
+  eventLoopDelay: histogram(
+    'cairn.eventloop.delay',
+    's',
+    'How late the event loop was, sampled every 10 ms since the first reading.',
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
+  ),
+  tenantUsed: gauge('cairn.tenant.used', '{use}', 'What a tenant uses of a limited resource.', tenant, 'resource'),
+  tenantLimit: gauge('cairn.tenant.limit', '{use}', 'What each tenant may use of a resource.', 'resource'),
   streams: gauge('cairn.streams.open', '{stream}', 'Event streams that are open.'),
   polls: gauge('cairn.polls.open', '{request}', 'Long polls that wait.'),
   appends: histogram(

@@ -2,6 +2,7 @@
 import type { Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { Route } from '../server/http/routes.ts';
+import { EventLoopDelays, type SampleEventLoop } from './event-loop.ts';
 import { HttpWatch } from './http-watch.ts';
 import { hostInstruments, type Instrument } from './instruments.ts';
 import { measuredLog } from './measured-log.ts';
@@ -27,12 +28,23 @@ export interface TelemetryPorts {
   readonly now: () => number;
   /** A monotonic clock in ms, with any origin. */
   readonly elapsedMs: () => number;
+  readonly sampleEventLoop: SampleEventLoop;
   readonly randomHex: RandomHex;
   readonly host: { readonly hostId: string; readonly version: string };
 }
 
-/** Open connections of the HTTP surface. */
-export type OpenConnections = () => { readonly streams: number; readonly polls: number };
+/** Open connections of the HTTP surface, and what each tenant uses of its limits. */
+export type OpenConnections = () => {
+  readonly streams: number;
+  readonly polls: number;
+  readonly tenants?: TenantFigures;
+};
+
+export interface TenantFigures {
+  /** By resource. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly used: readonly { readonly tenant: string; readonly used: Readonly<Record<string, number>> }[];
+}
 
 export interface Telemetry {
   /** The same store, measured. Writes that bypass it are not seen. */
@@ -53,9 +65,10 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
   let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
   let behindMs = (): number => 0;
   const feed = new MetricFeed(store, meter, report);
+  const eventLoop = new EventLoopDelays(ports.sampleEventLoop);
   const collect = async (): Promise<readonly Family[]> => {
     feed.lookClosely();
-    return [...meter.read(), ...(await hostFigures(ports, { connections, behindMs }))];
+    return [...meter.read(), eventLoop.read(), ...(await hostFigures(ports, { connections, behindMs }))];
   };
   if (otel !== undefined) feed.lookClosely();
   const exporting = otel === undefined ? null : await startExport(otel, { ...ports, store, meter, collect });
@@ -71,6 +84,7 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
     },
     async close() {
       feed.close();
+      eventLoop.close();
       await exporting?.close();
     },
   };
@@ -87,7 +101,7 @@ async function hostFigures(
   { connections, behindMs }: Figures,
 ): Promise<readonly Family[]> {
   const { active, due } = await store.queue.depth(now());
-  const { streams, polls } = connections();
+  const { streams, polls, tenants } = connections();
   const stats = store.stats?.();
   // The protocol's label for the sum over all tenants.
   const all = { 'openwop.tenant_id': 'all' };
@@ -96,12 +110,32 @@ async function hostFigures(
     figure(hostInstruments.depth, due, all),
     figure(hostInstruments.streams, streams),
     figure(hostInstruments.polls, polls),
+    ...(tenants === undefined ? [] : tenantFamilies(tenants)),
     figure(hostInstruments.spansBehind, behindMs() / 1000),
     ...(stats === undefined ? [] : [figure(hostInstruments.commits, stats.commits)]),
     ...(stats === undefined ? [] : [figure(hostInstruments.rows, stats.rows)]),
     ...(store.walBytes === undefined ? [] : [figure(hostInstruments.wal, store.walBytes())]),
   ];
 }
+
+const tenantFamilies = ({ limits, used }: TenantFigures): readonly Family[] => [
+  {
+    instrument: hostInstruments.tenantLimit,
+    points: Object.entries(limits).map(([resource, value]) => ({ attributes: { resource }, value })),
+  },
+  {
+    instrument: hostInstruments.tenantUsed,
+    points: used.slice(0, MAX_TENANTS).flatMap(({ tenant, used: ofTenant }) =>
+      Object.entries(ofTenant).map(([resource, value]) => ({
+        attributes: { 'openwop.tenant_id': tenant, resource },
+        value,
+      })),
+    ),
+  },
+];
+
+/** Bounds the cardinality: tenants come from keys and tokens, and there may be many. */
+const MAX_TENANTS = 500;
 
 const figure = (instrument: Instrument, value: number, attributes: Readonly<Record<string, string>> = {}): Family => ({
   instrument,

@@ -1,9 +1,10 @@
 /** Run limits: the host's maximums, and the lower values a request or a definition may set. */
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
+import type { TenantLimits } from '../shares/tenant-shares.ts';
 import type { RunLimits } from './state.ts';
 
 /** The host's maximums; no run exceeds them. */
-export interface HostLimits {
+export interface HostLimits extends TenantLimits {
   /** Node executions per run, including retries. */
   readonly maxNodeExecutions: number;
   /** Wall-clock duration of a run; null for no limit. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
+import { TenantShares } from '../shares/tenant-shares.ts';
 import { Attempt } from './attempt.ts';
 
 const call: OpenCall = {
@@ -21,7 +22,13 @@ function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | 
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
   return new Promise((returned) => {
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
-    const ports = { ...ids, sha256: (text: string) => text, redactor, post: () => undefined };
+    const ports = {
+      ...ids,
+      sha256: (text: string) => text,
+      redactor,
+      post: () => undefined,
+      shares: new TenantShares({}, () => 0),
+    };
     new Attempt(call, ports, returned).run(step, {});
   });
 }

@@ -3,6 +3,7 @@ import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { emitted, type Fact } from '../core/facts.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
+import type { TenantShares } from '../shares/tenant-shares.ts';
 import { recordable, stepError } from './step-result.ts';
 
 export interface AttemptPorts {
@@ -14,6 +15,7 @@ export interface AttemptPorts {
   readonly redactor: Redactor | null;
   /** Posts the facts that record a call's emissions and its result. */
   readonly post: (fact: Fact) => void;
+  readonly shares: TenantShares;
 }
 
 /** Maximum unrecorded emissions of a call before `emit` applies backpressure. */
@@ -34,6 +36,8 @@ export class Attempt implements CallContext {
   readonly #returned: (result: StepResult) => void;
   #controller: AbortController | null = null;
   #isOver = false;
+  /** It occupies one of the tenant's slots for calls. */
+  #hasSlot = false;
   /** Number of emissions that are not durable yet. `#room` resolves once more emissions are allowed. */
   #unrecorded = 0;
   #room: PromiseWithResolvers<void> | null = null;
@@ -62,8 +66,13 @@ export class Attempt implements CallContext {
     return this.#ports.contextId;
   }
 
-  /** Calls the performer. Reports the result once, asynchronously, unless the attempt is aborted first. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Calls the performer, in a slot that the caller took. Reports the result once, asynchronously, unless the attempt is aborted first. */
   run(performer: Performer, input: JsonObject): void {
+    this.#hasSlot = true;
     const { redactor } = this.#ports;
     const failed = (error: unknown) => this.#end({ error: stepError(error, redactor) });
     let running: Promise<unknown>;
@@ -78,11 +87,19 @@ export class Attempt implements CallContext {
   #end(result: StepResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#freeSlot();
     this.#returned(result);
+  }
+
+  #freeSlot(): void {
+    if (!this.#hasSlot) return;
+    this.#hasSlot = false;
+    this.#ports.shares.endCall(this.#ports.tenant);
   }
 
   abort(reason: string): void {
     this.#isOver = true;
+    this.#freeSlot();
     this.#controller?.abort(new Error(reason));
     this.#room?.resolve();
     this.#allRecorded?.reject(new Error(reason));

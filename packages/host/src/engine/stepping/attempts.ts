@@ -48,7 +48,16 @@ export class Attempts {
     }
     const started = new Attempt(call, this.#ports, returned);
     this.#underWay.set(callId, started);
-    started.run(performer, input);
+    const { shares, tenant } = this.#ports;
+    if (shares.takeCall(tenant)) {
+      started.run(performer, input);
+      return;
+    }
+    shares.waitForCall(tenant, () => {
+      if (started.isOver) return false;
+      started.run(performer, input);
+      return true;
+    });
   }
 
   /** Aborts every attempt that the run no longer waits for. */

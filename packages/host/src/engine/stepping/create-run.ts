@@ -7,6 +7,7 @@ import { newRunState } from '../core/new-run-state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import type { Clock, UniqueId } from '../ports.ts';
+import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { recordFor } from './idempotency-record.ts';
@@ -22,6 +23,7 @@ export interface RunCreationPorts {
   readonly limits: HostLimits;
   readonly workflows: WorkflowRegistry;
   readonly pins: AgentPins;
+  readonly shares: TenantShares;
   readonly isSteppedHere: (id: RunId) => boolean;
   readonly open: (id: RunId, creation: RunCreation) => Mailbox;
 }
@@ -30,6 +32,8 @@ export interface RunCreationPorts {
 export async function createRun(ports: RunCreationPorts, request: StartRun, child?: ChildStart): Promise<RunStarted> {
   const { uniqueId, limits, clock, workflows } = ports;
   const { tenant, workflowId, version, definition } = request;
+  if (child === undefined) ports.shares.start(tenant);
+  else ports.shares.startChild(tenant);
   const shared =
     definition === undefined
       ? await workflows.byName(tenant, workflowId, version)

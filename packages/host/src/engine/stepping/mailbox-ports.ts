@@ -5,10 +5,11 @@ import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
+import type { TenantShares } from '../shares/tenant-shares.ts';
+import type { Turns } from '../shares/turns.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunLoader } from './run-loader.ts';
 import type { ShortWaits } from './short-waits.ts';
-import type { Turns } from './turns.ts';
 
 export interface MailboxPorts {
   readonly store: Pick<Store, 'log' | 'queue'>;
@@ -21,6 +22,7 @@ export interface MailboxPorts {
   readonly report: Report;
   readonly turns: Turns;
   readonly crashes: CrashRecord | null;
+  readonly shares: TenantShares;
   readonly redactor: Redactor | null;
   readonly shortWaits: ShortWaits;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
@@ -29,7 +31,7 @@ export interface MailboxPorts {
   /** Asks the scheduler to wake a released run at this time. */
   readonly wakeBy: (at: number) => void;
   /** The mailbox is empty and can be removed. */
-  readonly emptied: (runId: RunId, mailbox: object) => void;
+  readonly emptied: (runId: RunId, mailbox: { readonly tenant: string }) => void;
 }
 
 /** A run that does not exist in the log yet. */
@@ -48,6 +50,13 @@ export type Opening =
   | { readonly kind: 'resting'; readonly tenant: string };
 
 export const tenantOf = (opening: Opening): string => (opening.kind === 'create' ? opening.run.tenant : opening.tenant);
+
+/** Rejects callers because the engine is closing. */
+export const engineStopping = (): RetryableError =>
+  new RetryableError('service_unavailable', {
+    message: 'This host is stopping and takes no more commands.',
+    hint: 'Send the request again; another node or the restarted host will take it.',
+  });
 
 /** Rejects callers because another node holds the run. */
 export const leaseGone = (runId: RunId) =>

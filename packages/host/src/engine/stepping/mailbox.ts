@@ -7,13 +7,13 @@ import { awaitsEffects, type Batch } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import type { OperatorEvent } from '../operator-events.ts';
+import type { Waiter } from '../shares/turn-ring.ts';
+import type { Urgency } from '../shares/turns.ts';
 import { refusalOf, retriesAfter } from './append-batch.ts';
 import { Backoff } from './backoff.ts';
 import { HeldRun, type LoadedRun } from './held-run.ts';
 import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
 import { Readers } from './readers.ts';
-import type { Waiter } from './turn-ring.ts';
-import type { Urgency } from './turns.ts';
 
 /** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
 type Written = 'acknowledged' | 'found' | 'not';

@@ -1,5 +1,5 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
-import { isCairnError, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
 import { awaited } from '../core/facts.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
@@ -20,6 +20,8 @@ import { childPerformer, startOfChild } from '../family/child-performer.ts';
 import { unwantedBy } from '../family/missed-ends.ts';
 import { createNodeTypeRegistry, describeNodeTypes } from '../nodes/node-types.ts';
 import type { Performer, Redactor } from '../ports.ts';
+import { TenantShares } from '../shares/tenant-shares.ts';
+import { Turns, type Urgency } from '../shares/turns.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import type { NodeTypeRegistry } from '../workflow/node-type.ts';
@@ -31,7 +33,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
-import type { MailboxPorts, Opening } from './mailbox-ports.ts';
+import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
@@ -39,13 +41,13 @@ import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
 import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
-import { Turns, type Urgency } from './turns.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
 }
 
 class Runtime implements Engine {
+  readonly shares: TenantShares;
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
@@ -70,6 +72,7 @@ class Runtime implements Engine {
     this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, eventLoop, sha256, limits });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, pins, options.crashes);
+    this.shares = new TenantShares(options.limits, clock.now);
     this.#creation = this.#creationPorts(pins);
     this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({
@@ -88,13 +91,10 @@ class Runtime implements Engine {
   }
 
   #creationPorts(pins: AgentPins): RunCreationPorts {
-    const { store, clock, uniqueId, limits } = this.#options;
     return {
-      store,
-      clock,
-      uniqueId,
-      limits,
+      ...this.#options,
       pins,
+      shares: this.shares,
       workflows: this.#workflows,
       isSteppedHere: (id) => this.#mailboxes.has(id),
       open: (id, creation) => this.#open(id, creation),
@@ -119,6 +119,7 @@ class Runtime implements Engine {
       report,
       turns: new Turns(eventLoop),
       crashes: this.#options.crashes ?? null,
+      shares: this.shares,
       redactor: this.#redactor,
       loader: this.#loader,
       shortWaits: new ShortWaits(),
@@ -131,7 +132,9 @@ class Runtime implements Engine {
       isUnwanted: unwantedBy(store.log, this.#loader, (keeper) => this.#mailboxes.get(keeper)),
       wakeBy: (at) => this.#scheduler.wakeBy(at),
       emptied: (id, mailbox) => {
-        if (this.#mailboxes.get(id) === mailbox) this.#mailboxes.delete(id);
+        if (this.#mailboxes.get(id) !== mailbox) return;
+        this.#mailboxes.delete(id);
+        this.shares.runClosed(mailbox.tenant);
       },
     };
   }
@@ -265,17 +268,14 @@ class Runtime implements Engine {
   }
 
   #refuseWhenClosed(): void {
-    if (!this.#closed) return;
-    throw new RetryableError('service_unavailable', {
-      message: 'This host is stopping and takes no more commands.',
-      hint: 'Send the request again; another node or the restarted host will take it.',
-    });
+    if (this.#closed) throw engineStopping();
   }
 
   #open(id: RunId, opening: Opening): Mailbox {
     this.#refuseWhenClosed();
     const mailbox = new Mailbox(id, opening, this.#ports);
     this.#mailboxes.set(id, mailbox);
+    this.shares.runOpened(mailbox.tenant);
     return mailbox;
   }
 

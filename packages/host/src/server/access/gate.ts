@@ -40,6 +40,8 @@ export interface Gate {
   know(request: FastifyRequest): Promise<void>;
   /** For a request with content: counts it as a failed attempt of its sender if it contains a secret of the host. */
   inspect(request: FastifyRequest): void;
+  /** Open streams and long polls of a tenant. */
+  openStreams(tenant: string): number;
   /** The session routes. */
   readonly routes: readonly Route[];
   /** Refuses all further requests that need a credential. */
@@ -101,6 +103,7 @@ export function createGate(config: GateConfig, { now, report, redactor }: GatePo
       const isHit = redactor !== null && redactor.secretIn([body, headers.tracestate]) !== null;
       if (isHit) limits.secretSent(caller ?? ip);
     },
+    openStreams: (tenant) => limits.openStreams(tenant),
     routes: sessionRoutes(sessions),
     drain() {
       draining = true;

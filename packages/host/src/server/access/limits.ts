@@ -2,10 +2,10 @@
  * Limits per caller: requests per second and in flight, open streams and polls, and failed authentications per minute.
  */
 import { RetryableError } from '@cairn/protocol';
+import { TokenBuckets } from '../../token-buckets.ts';
 import type { HostLimits } from '../config/access.ts';
 import { networkOf } from './addresses.ts';
 import type { Caller } from './auth.ts';
-import { TokenBuckets } from './token-buckets.ts';
 
 export type AccessLimits = Pick<
   HostLimits,
@@ -117,6 +117,11 @@ export class Limits {
         else this.#taken.delete(name);
       }
     };
+  }
+
+  /** Open streams and long polls of a tenant. */
+  openStreams(tenant: string): number {
+    return this.#in(`t ${tenant}`);
   }
 
   #in(name: string): number {

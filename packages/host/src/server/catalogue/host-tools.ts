@@ -8,7 +8,7 @@ import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer, Redactor } from '../../engine/ports.ts';
-import { TokenBuckets } from '../access/token-buckets.ts';
+import { TokenBuckets } from '../../token-buckets.ts';
 import { systemClock, systemTimers, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';

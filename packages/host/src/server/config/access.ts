@@ -151,8 +151,21 @@ export const limitsSchema = z.strictObject({
     .describe('Concurrent requests of one key, without event streams and long polls.'),
   maxOpenStreamsPerKey: atLeastOne.default(1000).describe('Open event streams and long polls of one key.'),
   maxOpenStreamsPerTenant: atLeastOne
-    .optional()
+    .default(2000)
     .describe('Open event streams and long polls of all keys of one tenant.'),
+  maxActiveRunsPerTenant: atLeastOne
+    .default(10_000)
+    .describe(
+      'Runs of one tenant that the host works on at the same time. Runs that wait for a person or a later time do not count. Beyond it a start is refused with [rate_limited](../errors/rate_limited.md). Child runs count but are not refused.',
+    ),
+  maxStartsPerSecondPerTenant: atLeastOne
+    .default(2000)
+    .describe(
+      'Runs of one tenant that may start per second, child runs included. Beyond it a start is refused with [rate_limited](../errors/rate_limited.md).',
+    ),
+  maxOpenCallsPerTenant: atLeastOne
+    .default(1000)
+    .describe('Calls to models, tools and steps of one tenant that may be in progress. Further ones wait.'),
   maxUnreadBytesPerTenant: atLeastOne
     .default(33_554_432)
     .describe(

@@ -4,6 +4,7 @@ import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
+import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
@@ -57,6 +58,7 @@ const TURN_BYTES = 1_048_576;
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
   readonly unread: UnreadLimits;
+  readonly shares: ShareLimits;
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
@@ -118,9 +120,13 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 }
 
 /** Builds all routes and the services that hold connections open. */
-function surfaceOf(ports: ServerPorts & { readonly unread: UnreadBytes }, { hostId, version }: ServerOptions) {
+function surfaceOf(
+  ports: ServerPorts & { readonly unread: UnreadBytes },
+  { hostId, version, shares: limits }: ServerOptions,
+) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
+  const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
   const responses = { unread: ports.unread, turns };
@@ -146,7 +152,8 @@ function surfaceOf(ports: ServerPorts & { readonly unread: UnreadBytes }, { host
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
     ...ports.gate.routes,
-    ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size })),
+    ...limitRoutes(shares),
+    ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
     ...discoveryRoutes(discovery),
     ...apiDescriptionRoutes(() => routes),
   ];

@@ -102,6 +102,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listPendingInterrupts: { request: nothing, status: 200 },
   getInbox: { request: nothing, status: 200 },
   getCalibration: { request: nothing, status: 200 },
+  getLimits: { request: nothing, status: 200 },
   mintInterruptToken: { request: ofNode, status: 201 },
   inspectInterrupt: { given: mintedToken, request: ({ other = '' }) => ({ path: { token: other } }), status: 200 },
   resolveInterrupt: {

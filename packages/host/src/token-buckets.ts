@@ -50,6 +50,13 @@ export class TokenBuckets {
     return waitMs > 0.001 ? Math.ceil(waitMs - 0.001) : 0;
   }
 
+  /** How many tokens of the bucket are taken. */
+  used(name: string): number {
+    const { perSecond, burst, now } = this.#rule;
+    const refillMs = (this.#fullAt.get(name) ?? 0) - now();
+    return refillMs <= 0 ? 0 : Math.min(burst, Math.ceil((refillMs * perSecond) / 1000));
+  }
+
   /** Drops full buckets, which equal absent ones. If none is full, drops the oldest tenth. */
   #forget(now: number): void {
     for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { TenantShares } from './tenant-shares.ts';
+
+const clock = { now: 0 };
+const shares = (limits: ConstructorParameters<typeof TenantShares>[0]) => new TenantShares(limits, () => clock.now);
+const refusal = (limit: string) =>
+  expect.objectContaining({ code: 'rate_limited', details: expect.objectContaining({ limit }) });
+
+test('a start beyond the active runs is refused until one of them ends or rests, and other tenants are not', () => {
+  const host = shares({ maxActiveRunsPerTenant: 2 });
+  for (const _ of [1, 2]) {
+    host.start('a');
+    host.runOpened('a');
+  }
+  expect(() => host.start('a')).toThrow(refusal('2 active runs'));
+  host.start('b');
+  host.runClosed('a');
+  host.start('a');
+});
+
+test('starts are counted per second, those of children too, which are never refused', () => {
+  const host = shares({ maxStartsPerSecondPerTenant: 3 });
+  host.start('a');
+  for (const _ of [1, 2, 3]) host.startChild('a');
+  expect(() => host.start('a')).toThrow(refusal('3 starts a second'));
+  expect(host.usage('a').recentStarts).toBe(3);
+  host.start('b');
+  clock.now += 400;
+  host.start('a');
+});
+
+test('a call beyond the open ones waits for the end of another, in order', () => {
+  const host = shares({ maxOpenCallsPerTenant: 1 });
+  const begun: string[] = [];
+  const wait = (name: string, isWanted = true) =>
+    host.waitForCall('a', () => {
+      if (isWanted) begun.push(name);
+      return isWanted;
+    });
+  expect(host.takeCall('a')).toBe(true);
+  expect(host.takeCall('a')).toBe(false);
+  expect(host.takeCall('b')).toBe(true);
+  wait('first');
+  wait('aborted', false);
+  wait('second');
+  expect(host.usage('a')).toMatchObject({ openCalls: 1, waitingCalls: 3 });
+  host.endCall('a');
+  expect(begun).toEqual(['first']);
+  host.endCall('a');
+  expect(begun).toEqual(['first', 'second']);
+  host.endCall('a');
+  expect(host.usage('a')).toMatchObject({ openCalls: 0, waitingCalls: 0 });
+});
+
+test('a tenant that uses nothing is forgotten', () => {
+  const host = shares({});
+  host.runOpened('a');
+  host.takeCall('b');
+  expect(host.tenants()).toEqual(['a', 'b']);
+  host.runClosed('a');
+  host.endCall('b');
+  expect(host.tenants()).toEqual([]);
+});

@@ -1,0 +1,121 @@
+/** What each tenant uses of the host, and its limits: active runs, starts per second and open calls. */
+import { RetryableError } from '@cairn/protocol';
+import { TokenBuckets } from '../../token-buckets.ts';
+
+/** Absent limits do not apply. */
+export interface TenantLimits {
+  /** Runs that this host steps at the same time. Runs that rest do not count. */
+  readonly maxActiveRunsPerTenant?: number | undefined;
+  readonly maxStartsPerSecondPerTenant?: number | undefined;
+  /** Calls of performers that are in progress. Further ones wait. */
+  readonly maxOpenCallsPerTenant?: number | undefined;
+}
+
+export interface TenantUsage {
+  readonly activeRuns: number;
+  /** Starts that the limit per second still remembers. */
+  readonly recentStarts: number;
+  readonly openCalls: number;
+  readonly waitingCalls: number;
+}
+
+interface Account {
+  activeRuns: number;
+  openCalls: number;
+  /** Calls beyond the limit. Each returns false if it is no longer wanted. */
+  readonly waitingCalls: (() => boolean)[];
+}
+
+/** Retry delay for active runs: another one has to end or rest first, at an unknown time. */
+const ACTIVE_RETRY_MS = 1_000;
+
+export class TenantShares {
+  readonly #limits: TenantLimits;
+  readonly #starts: TokenBuckets | null;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(limits: TenantLimits, now: () => number) {
+    const perSecond = limits.maxStartsPerSecondPerTenant;
+    this.#limits = limits;
+    this.#starts = perSecond === undefined ? null : new TokenBuckets({ perSecond, burst: perSecond, now });
+  }
+
+  /** Counts the start of a run. Throws `rate_limited` if the tenant is at one of its limits. */
+  start(tenant: string): void {
+    const { maxActiveRunsPerTenant: maxActive, maxStartsPerSecondPerTenant: perSecond } = this.#limits;
+    if (maxActive !== undefined && (this.#accounts.get(tenant)?.activeRuns ?? 0) >= maxActive) {
+      throw tooMany(`${maxActive} active runs`, ACTIVE_RETRY_MS);
+    }
+    const waitMs = this.#starts?.take(tenant) ?? 0;
+    if (waitMs > 0) throw tooMany(`${perSecond} starts a second`, waitMs);
+  }
+
+  /** Counts a child run. It is never refused, because its parent waits for it; the tree's own limits bound it. */
+  startChild(tenant: string): void {
+    this.#starts?.take(tenant);
+  }
+
+  runOpened(tenant: string): void {
+    this.#account(tenant).activeRuns += 1;
+  }
+
+  runClosed(tenant: string): void {
+    const account = this.#account(tenant);
+    account.activeRuns -= 1;
+    this.#tidy(tenant, account);
+  }
+
+  /** Takes a slot for a call. Returns false if all are taken. */
+  takeCall(tenant: string): boolean {
+    const account = this.#account(tenant);
+    if (account.openCalls >= (this.#limits.maxOpenCallsPerTenant ?? Number.POSITIVE_INFINITY)) return false;
+    account.openCalls += 1;
+    return true;
+  }
+
+  /** Calls `begin` once a slot is free. It returns false to leave the slot to the next one. */
+  waitForCall(tenant: string, begin: () => boolean): void {
+    this.#account(tenant).waitingCalls.push(begin);
+  }
+
+  /** Ends a call: passes its slot on, or frees it. */
+  endCall(tenant: string): void {
+    const account = this.#account(tenant);
+    for (let begin = account.waitingCalls.shift(); begin !== undefined; begin = account.waitingCalls.shift()) {
+      if (begin()) return;
+    }
+    account.openCalls -= 1;
+    this.#tidy(tenant, account);
+  }
+
+  usage(tenant: string): TenantUsage {
+    const { activeRuns = 0, openCalls = 0, waitingCalls = [] } = this.#accounts.get(tenant) ?? {};
+    const recentStarts = this.#starts?.used(tenant) ?? 0;
+    return { activeRuns, recentStarts, openCalls, waitingCalls: waitingCalls.length };
+  }
+
+  /** The tenants that have active runs or open calls. */
+  tenants(): readonly string[] {
+    return [...this.#accounts.keys()];
+  }
+
+  #account(tenant: string): Account {
+    const known = this.#accounts.get(tenant);
+    if (known !== undefined) return known;
+    const account: Account = { activeRuns: 0, openCalls: 0, waitingCalls: [] };
+    this.#accounts.set(tenant, account);
+    return account;
+  }
+
+  #tidy(tenant: string, { activeRuns, openCalls, waitingCalls }: Account): void {
+    if (activeRuns === 0 && openCalls === 0 && waitingCalls.length === 0) this.#accounts.delete(tenant);
+  }
+}
+
+function tooMany(limit: string, retryAfterMs: number): RetryableError {
+  return new RetryableError('rate_limited', {
+    message: `This tenant has used up its ${limit}.`,
+    hint: 'Wait for the time in Retry-After, then send the request again. GET /v1/host/cairn/limits shows the limits.',
+    details: { scope: 'tenant', limit, retryAfterMs },
+  });
+}

@@ -1,0 +1,53 @@
+/** `GET /v1/host/cairn/limits`, and the same figures of all tenants for the metrics. */
+import { tenantLimits } from '@cairn/protocol';
+import type { Engine } from '../../engine/engine.ts';
+import type { TenantFigures } from '../../telemetry/telemetry.ts';
+import type { HostLimits } from '../config/access.ts';
+import type { Route } from '../http/routes.ts';
+import type { Gate } from './gate.ts';
+
+export type ShareLimits = Pick<
+  HostLimits,
+  'maxActiveRunsPerTenant' | 'maxStartsPerSecondPerTenant' | 'maxOpenCallsPerTenant' | 'maxOpenStreamsPerTenant'
+>;
+
+export interface SharePorts {
+  readonly engine: Pick<Engine, 'shares'>;
+  readonly gate: Pick<Gate, 'openStreams'>;
+  readonly limits: ShareLimits;
+}
+
+/** What a tenant may use and what it uses, by resource. */
+function sharesOf(tenant: string, { engine, gate, limits }: SharePorts) {
+  const { activeRuns, recentStarts, openCalls, waitingCalls } = engine.shares.usage(tenant);
+  return {
+    activeRuns: { max: limits.maxActiveRunsPerTenant, used: activeRuns },
+    startsPerSecond: { max: limits.maxStartsPerSecondPerTenant, used: recentStarts },
+    openCalls: { max: limits.maxOpenCallsPerTenant, used: openCalls, waiting: waitingCalls },
+    openStreams: { max: limits.maxOpenStreamsPerTenant, used: gate.openStreams(tenant) },
+  };
+}
+
+/** The shares of every tenant with active runs or open calls. */
+export function tenantFigures(ports: SharePorts): TenantFigures {
+  const limits = Object.entries(sharesOf('', ports)).map(([resource, { max }]) => [resource, max] as const);
+  const used = ports.engine.shares.tenants().map((tenant) => ({
+    tenant,
+    used: Object.fromEntries(Object.entries(sharesOf(tenant, ports)).map(([resource, { used }]) => [resource, used])),
+  }));
+  return { limits: Object.fromEntries(limits), used };
+}
+
+export const limitRoutes = (ports: SharePorts): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/host/cairn/limits',
+    scope: 'runs:read',
+    handle: async ({ caller: { tenant } }) => JSON.stringify({ tenant, limits: sharesOf(tenant, ports) }),
+    doc: {
+      id: 'getLimits',
+      summary: 'The limits of the tenant, and what it uses of them',
+      responses: { 200: { description: 'By resource.', shape: tenantLimits } },
+    },
+  },
+];
