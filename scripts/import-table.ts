@@ -63,6 +63,16 @@ const everything = [
   'host/index',
 ];
 
+/** A single file of the host that imports nothing. */
+const ofHost = (name: string, world: Room['world'] = []): Room => ({
+  name,
+  path: `packages/host/src/${name}.ts`,
+  imports: [],
+  packages: [],
+  builtins: [],
+  world,
+});
+
 export const rooms: readonly Room[] = [
   { name: 'protocol', path: 'packages/protocol/src', imports: [], packages: ['zod'], builtins: [], world: [] },
   {
@@ -81,26 +91,8 @@ export const rooms: readonly Room[] = [
     builtins: [],
     world: ['clock', 'timer', 'random'],
   },
-  { name: 'fair-turns', path: 'packages/host/src/fair-turns.ts', imports: [], packages: [], builtins: [], world: [] },
-  { name: 'lru-map', path: 'packages/host/src/lru-map.ts', imports: [], packages: [], builtins: [], world: [] },
-  {
-    name: 'shared-lru-map',
-    path: 'packages/host/src/shared-lru-map.ts',
-    imports: [],
-    packages: [],
-    builtins: [],
-    world: [],
-  },
-  { name: 'thrown-code', path: 'packages/host/src/thrown-code.ts', imports: [], packages: [], builtins: [], world: [] },
-  {
-    name: 'token-buckets',
-    path: 'packages/host/src/token-buckets.ts',
-    imports: [],
-    packages: [],
-    builtins: [],
-    world: [],
-  },
-  { name: 'utf8', path: 'packages/host/src/utf8.ts', imports: [], packages: [], builtins: [], world: ['node'] },
+  ...['fair-turns', 'lru-map', 'shared-lru-map', 'thrown-code', 'token-buckets'].map((name) => ofHost(name)),
+  ofHost('utf8', ['node']),
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
   {
     name: 'log',
