@@ -40,12 +40,14 @@ export async function recordPacks(checkout: string, load: Load, say: (recorded: 
   for (const { workflowId, inputs } of plays) {
     const data = await mkdtemp(join(tmpdir(), 'cairn-compare-'));
     // A fixed secret: the initial characters of a known secret affect where a stream is split.
-    await writeFile(join(data, 'host.key'), `${Buffer.alloc(32, '~').toString('base64url')}\n`, { mode: 0o600 });
+    const masterKey = join(data, 'master.key');
+    await writeFile(masterKey, `${Buffer.alloc(32, '~').toString('base64url')}\n`, { mode: 0o600 });
     try {
       const host = await open({
         config: {
           port: 0,
           data,
+          masterKey: { file: masterKey },
           keys: [{ key: KEY, tenant: 'crew', principal: 'ada' }],
           packs: { folders: [join(checkout, 'packs')] },
         },

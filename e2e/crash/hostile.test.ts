@@ -40,7 +40,7 @@ describe('out of space', slow, () => {
     async (disk) => {
       await using scratch = new ScratchHost();
       const folder = join(scratch.home, 'disk');
-      mkdirSync(folder);
+      mkdirSync(folder, { mode: 0o700 });
       const release = disk.prepare(folder);
       try {
         await scratch.begin();
@@ -173,7 +173,7 @@ describe('a damaged database', slow, () => {
   test('that is no database at all is refused with store_corrupt, naming the file, and left as it is', async () => {
     await using scratch = new ScratchHost();
     const db = join(scratch.host.settings.folder, 'cairn.db');
-    mkdirSync(scratch.host.settings.folder, { recursive: true });
+    mkdirSync(scratch.host.settings.folder, { recursive: true, mode: 0o700 });
     writeFileSync(db, 'Dear diary, '.repeat(1_000));
     const birth = await scratch.host.start();
     expect(birth).toMatchObject({ kind: 'failed', code: 'store_corrupt' });

@@ -90,6 +90,10 @@ export const errorKinds = {
   store_locked: kind(503, 1),
   store_newer: kind(503, 1),
   store_corrupt: kind(503, 1),
+  store_missing: kind(503, 1),
+  store_mismatch: kind(503, 1),
+  host_key_lost: kind(503, 1),
+  data_folder_exposed: kind(503, 1),
   store_failed: kind(503, 1),
   store_closed: kind(503, 1),
   // packs

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
+import { refuseDamage } from '../log/sqlite/folder/damage.ts';
 import { lockFolder } from '../log/sqlite/folder/lock.ts';
 import { openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { check, type Finding } from './doctor-finding.ts';
@@ -24,7 +25,7 @@ export async function dataFindings(folder: string): Promise<readonly Finding[]> 
   return [
     await check('data folder', () => writable(folder)),
     await check('lock', () => lockFinding(folder, held)),
-    await check('database', () => databaseFinding(folder)),
+    await check('database', () => databaseFinding(folder, held)),
     await check('write-ahead log', () => walFinding(folder, held)),
     await check('disk', () => diskFinding(folder)),
     ...quarantineFindings(folder),
@@ -60,8 +61,8 @@ function writable(folder: string): Finding {
   const subject = 'data folder';
   const mode = statSync(folder).mode & 0o777;
   if (process.platform === 'win32' || (mode & 0o077) === 0) return { subject, state: 'good', text: folder };
-  const text = `${folder} has mode ${mode.toString(8).padStart(4, '0')}: other users of this machine can read the data of runs`;
-  return { subject, state: 'doubtful', text, hint: `To prevent that: chmod 700 ${folder}` };
+  const text = `${folder} has mode ${mode.toString(8).padStart(4, '0')}: other users of this machine can read the data of runs, so no host starts`;
+  return { subject, state: 'bad', text, hint: `To prevent that: chmod 700 ${folder}` };
 }
 
 /** Whether a live process holds the lock. The lock of a dead process is free. */
@@ -84,8 +85,9 @@ function lockFinding(folder: string, held: boolean): Finding {
   return { subject, state: 'doubtful', text, hint: 'No data is lost. The next start checks the database first.' };
 }
 
-function databaseFinding(folder: string): Finding {
+function databaseFinding(folder: string, held: boolean): Finding {
   const subject = 'database';
+  if (!held) refuseDamage(folder);
   if (!existsSync(join(folder, 'cairn.db'))) {
     return { subject, state: 'doubtful', text: 'does not exist yet; the first start creates it' };
   }

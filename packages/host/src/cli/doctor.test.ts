@@ -45,14 +45,28 @@ test('a healthy folder is told, while a host runs on it and after', async () => 
   expect(rebuild).toMatchObject({ code: 1, index: expect.stringMatching(/^bad: .* in use by another process/) });
 });
 
-test('a data folder is for its owner alone; one that others can read is doubtful', async () => {
+test('a data folder is for its owner alone; one that others can read is bad', async () => {
   const cwd = folder();
   const data = join(cwd, 'data');
   await (await openSqliteStore({ folder: data })).close();
   expect(await findings(cwd, '--data', 'data')).toMatchObject({ 'data folder': `good: ${data}` });
   chmodSync(data, 0o755);
   const told = await findings(cwd, '--data', 'data');
-  expect(told).toMatchObject({ code: 0, 'data folder': expect.stringMatching(/^doubtful: .* mode 0755: other users/) });
+  expect(told).toMatchObject({ code: 1, 'data folder': expect.stringMatching(/^bad: .* mode 0755: other users/) });
+});
+
+test('a lost database and a write-ahead log of another one are named, and left as they are', async () => {
+  const cwd = folder();
+  const data = join(cwd, 'data');
+  await (await openSqliteStore({ folder: data })).close();
+  writeFileSync(join(data, 'cairn.db-wal'), 'x'.repeat(5_000));
+  writeFileSync(join(data, 'cairn.stamp'), '7\n');
+  const foreign = await findings(cwd, '--data', 'data');
+  expect(foreign).toMatchObject({ code: 1, database: expect.stringMatching(/^bad: .*-wal does not belong to/) });
+  rmSync(join(data, 'cairn.db-wal'));
+  rmSync(join(data, 'cairn.db'));
+  const missing = await findings(cwd, '--data', 'data');
+  expect(missing).toMatchObject({ code: 1, database: expect.stringMatching(/^bad: .* is missing, but .*cairn.stamp/) });
 });
 
 test('an index that is wrong is made again', async () => {

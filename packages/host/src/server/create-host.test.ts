@@ -199,7 +199,7 @@ test('says which port is taken', async () => {
 
 test('refuses a folder that another host uses', async () => {
   const data = join(await folder(), 'data');
-  await mkdir(data);
+  await mkdir(data, { mode: 0o700 });
   await host({ config: { data } });
   await expect(host({ config: { data } })).rejects.toMatchObject({ code: 'store_locked' });
 });

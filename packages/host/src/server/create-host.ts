@@ -23,6 +23,7 @@ import { type OpenCrashRecord, openCrashRecord } from './crash-record.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
+import { checkFolderKey } from './secrets/host-secret.ts';
 import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
@@ -98,8 +99,8 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
   const found = await foundWorkflows(config, options.workflows ?? []);
   const opened: Closable[] = [];
   try {
-    const store = options.store ?? (await openStore(config, report));
-    opened.push(store);
+    const store = options.store ?? (await openStore(config, { report, opened }));
+    if (options.store !== undefined) opened.push(store);
     const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report }));
     opened.push(telemetry);
     const crashes = crashRecord(config, options, report);
@@ -167,14 +168,19 @@ function crashRecord(
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }
 
-function openStore({ data }: HostConfig, report: Report) {
-  const onFault = (error: unknown) => report({ level: 'error', event: 'store.fault', error });
-  return openSqliteStore({
+async function openStore(
+  { data, masterKey }: HostConfig,
+  { report, opened }: { readonly report: Report; readonly opened: Closable[] },
+): Promise<Store> {
+  const store = await openSqliteStore({
     folder: data,
-    onFault,
+    onFault: (error: unknown) => report({ level: 'error', event: 'store.fault', error }),
     elapsedMs,
     onMigration: (notice) => report({ level: 'info', event: 'store.migrating', facts: { ...notice } }),
   });
+  opened.push(store);
+  await checkFolderKey({ masterKey, folder: data }, store.facts);
+  return store;
 }
 
 const telemetryPorts = ({ hostId }: HostConfig, world: Pick<TelemetryPorts, 'store' | 'report'>): TelemetryPorts => ({

@@ -62,7 +62,7 @@ test('a store whose flush failed is opened the next time as after a crash, also 
 test('what is flushed is the WAL beside the database itself, also when the folder only leads to it', async () => {
   const [folder, elsewhere] = [fresh(), fresh()];
   await (await open(elsewhere)).close();
-  mkdirSync(folder);
+  mkdirSync(folder, { mode: 0o700 });
   symlinkSync(join(elsewhere, 'cairn.db'), join(folder, 'cairn.db'));
   // Left from the time before it was moved.
   writeFileSync(join(folder, 'cairn.db-wal'), '');

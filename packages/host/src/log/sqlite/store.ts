@@ -13,6 +13,7 @@ import type { Connection } from './connection.ts';
 import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
+import { type FolderFacts, folderFacts } from './folder-facts.ts';
 import { HeadCache } from './head-cache.ts';
 import { sqliteIdempotency } from './idempotency.ts';
 import { ListedRuns } from './listed-runs.ts';
@@ -29,6 +30,7 @@ export interface SqliteStore extends Store {
   stats(): { readonly commits: number; readonly rows: number };
   /** The current size of the write-ahead log. */
   walBytes(): number;
+  readonly facts: FolderFacts;
 }
 
 export interface SqliteStorePorts {
@@ -99,6 +101,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
     memories: sqliteMemories(connection),
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
+    facts: folderFacts(connection),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
     walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
     close: () => {

@@ -6,6 +6,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCairnError, TerminalError, thrownText } from '@cairn/protocol';
+import type { FolderFacts } from '../../log/sqlite/folder-facts.ts';
 import { thrownCode } from '../../thrown-code.ts';
 import type { MasterKey } from '../config/secrets.ts';
 import { SecretText } from './secret-text.ts';
@@ -42,6 +43,33 @@ export function folderSecret(folder: string | null): SecretText | null {
   const key = folder === null ? null : readKey(join(folder, FILE));
   return key === null ? null : new SecretText(key.toString('base64url'));
 }
+
+/**
+ * Refuses a data folder whose key is gone or was replaced, and creates the key of a new folder. Without this check a host
+ * would sign with a new key and find every sealed secret unreadable.
+ */
+export async function checkFolderKey(sources: SecretSources & { readonly folder: string }, facts: FolderFacts) {
+  const { masterKey, folder } = sources;
+  const file = join(folder, FILE);
+  const known = await facts.keyId();
+  let key = readKey(file);
+  if (key === null) {
+    if (masterKey !== undefined) return;
+    if (known !== null || (await facts.hasLocalRuns())) throw keyLost(file, 'is missing');
+    key = folderKey(folder);
+  }
+  const [id] = deriveFrom([key])('key id').map((derived) => derived.toString('base64url'));
+  if (id === undefined || id === known) return;
+  if (known !== null) throw keyLost(file, 'is not the key that this database was used with');
+  await facts.saveKeyId(id);
+}
+
+const keyLost = (file: string, state: string): TerminalError =>
+  new TerminalError('host_key_lost', {
+    message: `${file} ${state}, but the database beside it has runs of a host.`,
+    hint: 'Restore the file from a backup. If it is lost for good, configure a new key as masterKey and remove a wrong host.key: webhook secrets and tokens of the old key stay lost. "cairn doctor" checks a folder.',
+    details: { file },
+  });
 
 const deriveFrom =
   ([current, ...earlier]: Keys): DeriveKeys =>

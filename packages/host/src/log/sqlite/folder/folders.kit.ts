@@ -1,5 +1,5 @@
 /** Data folders for the suites of the SQLite store; not shipped. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -23,6 +23,7 @@ export function folders(): { fresh(): string; copyOf(folder: string): string } {
     copyOf(folder) {
       const copy = fresh();
       cpSync(folder, copy, { recursive: true });
+      chmodSync(copy, 0o700);
       return copy;
     },
   };
@@ -30,7 +31,7 @@ export function folders(): { fresh(): string; copyOf(folder: string): string } {
 
 /** A new database in a new folder, for a suite that assembles the store itself. */
 export function database(folder: string): { readonly db: DatabaseSync; readonly file: string } {
-  mkdirSync(folder);
+  mkdirSync(folder, { mode: 0o700 });
   const file = join(folder, 'cairn.db');
   const db = openDatabase(file);
   migrate(db, file);

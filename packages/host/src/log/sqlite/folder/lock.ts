@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RetryableError } from '@cairn/protocol';
 import { isBusy, storeError } from '../errors.ts';
+import { privateFile } from './private-files.ts';
 
 export interface FolderLock {
   release(): void;
@@ -13,6 +14,7 @@ export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'cairn.lock');
   let db: DatabaseSync | undefined;
   try {
+    privateFile(file);
     db = new DatabaseSync(file, { timeout: 0 });
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {

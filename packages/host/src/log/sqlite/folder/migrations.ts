@@ -236,4 +236,8 @@ export const migrations: readonly Migration[] = [
     name: 'due runs by tenant',
     sql: 'CREATE INDEX runs_due_of_tenant ON runs (tenant, wake_at) WHERE owner IS NULL AND wake_at IS NOT NULL;',
   },
+  {
+    name: 'what a host knows of its own folder',
+    sql: 'CREATE TABLE folder_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+  },
 ];

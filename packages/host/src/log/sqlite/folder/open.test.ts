@@ -74,7 +74,7 @@ describe('a damaged database', () => {
 
   it('is refused when the file is something else', async () => {
     const folder = fresh();
-    mkdirSync(folder);
+    mkdirSync(folder, { mode: 0o700 });
     writeFileSync(fileOf(folder), 'This is a letter, not a database. '.repeat(500));
     await expect(open(folder)).rejects.toMatchObject(damaged);
     // The refusal lets go of the folder.

@@ -1,13 +1,16 @@
 /** Opens the store of a data folder: locks it for this process, checks it after a crash, and migrates it. */
-import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ListenerFault } from '../../feed/followers.ts';
 import type { ElapsedMs } from '../commit/group-commit.ts';
 import { corrupt, storeError } from '../errors.ts';
 import { assembleStore, type SqliteStore, type SqliteStorePorts } from '../store.ts';
+import { markerFile, refuseDamage, refuseEmpty } from './damage.ts';
 import { lockFolder } from './lock.ts';
-import { type MigrateOptions, migrate } from './migrate.ts';
+import { checkVersion, type MigrateOptions, migrate } from './migrate.ts';
+import { narrow, privateFile, privateFolder } from './private-files.ts';
+import { stamp } from './stamp.ts';
 
 export type { SqliteStore } from '../store.ts';
 
@@ -35,27 +38,34 @@ export async function openSqliteStore({
   onMigration,
 }: SqliteStoreOptions): Promise<SqliteStore> {
   const file = join(folder, 'cairn.db');
-  const marker = join(folder, 'cairn.running');
+  const marker = markerFile(folder);
   let undo = (): void => {};
   try {
-    // Other users of this machine must not read run data. An existing folder keeps its permissions.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    privateFolder(folder);
     const lock = lockFolder(folder);
     undo = () => lock.release();
+    refuseDamage(folder);
     const crashed = existsSync(marker);
+    // If this start fails, SQLite merges the log when it closes the database, and the log is gone for a good reason.
+    if (crashed) writeFileSync(marker, '', { mode: 0o600 });
+    privateFile(file);
+    for (const suffix of ['-wal', '-shm']) narrow(`${realpathSync(file)}${suffix}`);
     const db = openDatabase(file);
     undo = () => {
       db.close();
       lock.release();
     };
-    db.exec('PRAGMA user_version'); // the first read of the file: fails for anything but a database
+    const isEmpty = checkVersion(db, file) === 0; // the first read of the file: fails for anything but a database
+    if (isEmpty) refuseEmpty(folder);
     if (crashed) check(db, file);
     if (crashed) makeLast(db);
     migrate(db, file, { onMigration });
-    writeFileSync(marker, '');
+    writeFileSync(marker, String(stamp(db, folder)), { mode: 0o600 });
+    narrow(marker);
     const closed: SqliteStorePorts['closed'] = (as) => {
-      // A kept marker makes the next process treat the folder as crashed.
+      // A kept marker makes the next process treat the folder as crashed. Its log is merged, as far as it was readable.
       if (as === 'whole') rmSync(marker, { force: true });
+      else writeFileSync(marker, '');
       lock.release();
     };
     return assembleStore({ db, file, onFault, closed, elapsedMs });
