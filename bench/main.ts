@@ -10,6 +10,7 @@ import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
 import { fairnessGroup } from './fairness-figures.ts';
 import { type FigureLine, figureLine } from './figure.ts';
+import { listGroup } from './list-figures.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
 import type { Group, Plan } from './plan.ts';
@@ -22,6 +23,7 @@ const groups: readonly Group[] = [
   runGroup,
   longRunGroup,
   suspendedGroup,
+  listGroup,
   streamGroup,
   agentGroup,
   childrenGroup,

@@ -2,6 +2,7 @@
 /** Starts the command line: from the sources in a checkout, from the build in an installed package. */
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
+import { compileCacheFolder } from './compile-cache.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 16)) {
@@ -11,8 +12,8 @@ if (major < 24 || (major === 24 && minor < 16)) {
   process.exit(1);
 }
 
-// What was compiled once is read from a cache the next time: half of what a short command takes.
-nodeModule.enableCompileCache();
+const cache = compileCacheFolder();
+if (cache !== null) nodeModule.enableCompileCache(cache);
 
 const source = new URL('../src/cli/main.ts', import.meta.url);
 if (existsSync(source)) {

@@ -25,8 +25,8 @@ export interface Conversations {
 /** Cache limits: the number of folded contexts, and their total number of characters. */
 const MAX_CONTEXTS = 200;
 const MAX_CHARACTERS = 32_000_000;
-const PAGE_ROWS = 1000;
-const PAGE_BYTES = 524_288;
+/** An imported run may name any context. What it says must never reach the agents that talk there. */
+const PAGE = { limit: 1000, maxBytes: 524_288, isLocal: true } as const;
 
 export function createConversations(log: Pick<EventLog, 'read'>): Conversations {
   const folds = new LruMap<ContextId, Kept>(MAX_CONTEXTS);
@@ -46,7 +46,7 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
   /** Advances to the end of the page that holds the cursor, or exactly to the cursor. */
   const advance = async (contextId: ContextId, fold: ContextFold, to: number, isExact = false): Promise<void> => {
     while (fold.cursor < to) {
-      const rows = await log.read({ contextId, afterCursor: fold.cursor, limit: PAGE_ROWS, maxBytes: PAGE_BYTES });
+      const rows = await log.read({ contextId, afterCursor: fold.cursor, ...PAGE });
       if (rows.length === 0) return;
       for (const row of rows) {
         if (isExact && row.cursor > to) return;

@@ -100,6 +100,26 @@ describe('a tarball is refused', () => {
       'tarball_too_large',
       gzipSync(tar(...Array.from({ length: packLimits.entries + 1 }, (_, i) => ({ path: `f${i}` })))),
     ],
+    [
+      'with too many folders',
+      'tarball_too_large',
+      gzipSync(
+        tar(
+          ...Array.from({ length: packLimits.entries + 1 }, (_, i) => ({ path: `d${i}/`, type: 'Directory' as const })),
+        ),
+      ),
+    ],
+    [
+      'with more files and folders than entries, although fewer of each',
+      'tarball_too_large',
+      gzipSync(
+        tar(
+          ...Array.from({ length: packLimits.entries + 1 }, (_, i) =>
+            i % 2 === 0 ? { path: `d${i}/`, type: 'Directory' as const } : { path: `f${i}` },
+          ),
+        ),
+      ),
+    ],
   ];
   test.each(cases)('%s', (_, code, bytes) => refusedWith(bytes, code));
 

@@ -65,7 +65,12 @@ function entriesOf(bytes: Buffer): PackFiles {
     }
   };
   const parser = new Parser({ strict: true, onReadEntry: (entry) => refused(() => take(entry, collector)) });
-  parser.on('ignoredEntry', (entry: ReadEntry) => refused(() => checkType(entry)));
+  parser.on('ignoredEntry', (entry: ReadEntry) =>
+    refused(() => {
+      collector.count();
+      checkType(entry);
+    }),
+  );
   parser.on('error', (error: Error) => refused(() => raise(notTar(error.message))));
   parser.end(bytes);
   if (refusal !== undefined) throw refusal;
@@ -73,9 +78,10 @@ function entriesOf(bytes: Buffer): PackFiles {
 }
 
 function take(entry: ReadEntry, collector: FileCollector): void {
-  checkType(entry);
+  checkType(entry); // a link ends the reading, so it needs no count
   const path = String(entry.path);
   if (entry.type === 'Directory') {
+    collector.count();
     if (!isRoot(path)) packPath(path, 'The archive');
     entry.resume();
     return;

@@ -69,9 +69,9 @@ export const failing = defineNodeType({
   begin: ({ config }) => ({
     kind: 'fail',
     error: {
-      // A workflow may fail with a custom code; the engine does not act on it.
-      code: (config.code ?? 'conformance_test_failure') as ErrorCode,
-      message: config.message ?? 'Intentional conformance failure',
+      // A workflow may fail with a custom code; the engine does not act on it. An event has no empty code or message.
+      code: (config.code || 'conformance_test_failure') as ErrorCode,
+      message: config.message || 'Intentional conformance failure',
       retryable: config.retryable === true,
     },
   }),

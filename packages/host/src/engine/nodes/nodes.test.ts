@@ -111,3 +111,10 @@ test('a loop over something that is no list fails', () => {
   const run = only('core.loop', { items: 'inputs.n' }, { n: 3 });
   expect(run.last('run.failed').error).toMatchObject({ code: 'expression_failed' });
 });
+
+test('core.fail fails with its own code and message, and with the default ones for empty texts', () => {
+  const own = { code: 'broken', message: 'It is.', retryable: false };
+  expect(only('core.fail', own).last('node.failed').error).toMatchObject(own);
+  const empty = only('core.fail', { code: '', message: '' }).last('node.failed');
+  expect(empty.error).toMatchObject({ code: 'conformance_test_failure', message: 'Intentional conformance failure' });
+});

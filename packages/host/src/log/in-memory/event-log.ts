@@ -131,6 +131,7 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
       ? [runs.get(range.runId)?.rows ?? [], range.after + 1]
       : afterCursor(tables.contexts.get(range.contextId) ?? [], range.afterCursor);
   const { limit, audience } = range;
+  const isLocal = 'contextId' in range && range.isLocal === true;
   const maxBytes = pageBytes(range.maxBytes);
   const found: Row[] = [];
   let bytes = 0;
@@ -138,6 +139,7 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
     const row = rows[i];
     if (row === undefined) break;
     if (audience !== undefined && row.audience !== audience) continue;
+    if (isLocal && tables.run(row.runId).head.record.importedAt !== null) continue;
     found.push(row);
     bytes += bodySize(row);
   }

@@ -132,6 +132,8 @@ export interface ContextRows {
   readonly limit: number;
   readonly audience?: 'client' | undefined;
   readonly maxBytes?: number | undefined;
+  /** Leaves out imported runs: somebody else wrote what they say. */
+  readonly isLocal?: boolean | undefined;
 }
 
 /** A range of the rows of all runs, for readers that must not miss a row, even across failures. */

@@ -53,6 +53,15 @@ export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
     );
   });
 
+  it('leaves it out of what the runs of its context said here', async () => {
+    await log().append(creation(runB, { create: { tenant: 't', contextId: context, originRunId: runB } }));
+    const { run, rows } = await elsewhere(long);
+    await log().importRun(run, rows);
+    await log().append({ runId: runB, rows: [row('a')] });
+    const local = await log().read({ contextId: context, afterCursor: 0, limit: 10_000, isLocal: true });
+    expect(local.map(({ runId, seq }) => `${runId} ${seq}`)).toEqual([`${runB} 0`, `${runB} 1`]);
+  });
+
   it('lists it, marked, with what its rows say', async () => {
     const { run, rows } = await elsewhere(long);
     await log().importRun(run, rows);

@@ -28,6 +28,7 @@ interface Source {
 
 export class ContextMerge {
   readonly #runs: Query<[key: number, runId: RunId]>;
+  readonly #localRuns: Query<[key: number, runId: RunId]>;
   readonly #last: Query<[seq: number, cursor: number]>;
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #cursors: Query<[cursor: number]>;
@@ -36,6 +37,7 @@ export class ContextMerge {
 
   constructor(db: DatabaseSync) {
     this.#runs = query(db, 'SELECT key, id FROM runs WHERE context = ? ORDER BY key');
+    this.#localRuns = query(db, 'SELECT key, id FROM runs WHERE context = ? AND imported_at IS NULL ORDER BY key');
     this.#last = query(db, 'SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
@@ -43,10 +45,11 @@ export class ContextMerge {
     this.#rowOf = rowReader(db);
   }
 
-  read({ contextId, afterCursor, limit, audience, maxBytes: asked }: ContextRows): readonly Row[] {
+  read({ contextId, afterCursor, limit, audience, maxBytes: asked, isLocal = false }: ContextRows): readonly Row[] {
     const maxBytes = pageBytes(asked);
     const shown = audience === 'client' ? CLIENT : OPERATOR;
-    const sources = this.#sources(contextId, afterCursor);
+    const runs = isLocal ? this.#localRuns : this.#runs;
+    const sources = this.#sources(runs.all(contextId), afterCursor);
     const rows: Row[] = [];
     let bytes = 0;
     while (rows.length < limit && bytes < maxBytes) {
@@ -63,9 +66,9 @@ export class ContextMerge {
     return rows;
   }
 
-  #sources(contextId: string, afterCursor: number): readonly Source[] {
+  #sources(runs: readonly (readonly [key: number, runId: RunId])[], afterCursor: number): readonly Source[] {
     const sources: Source[] = [];
-    for (const [run, runId] of this.#runs.all(contextId)) {
+    for (const [run, runId] of runs) {
       const [lastSeq, lastCursor] = required(this.#last.get(run), 'run-has-rows');
       if (lastCursor <= afterCursor) continue;
       const next = this.#firstAfter(run, afterCursor, lastSeq);

@@ -3,7 +3,6 @@
  * database that it was not written for. So each start draws a stamp, writes it into the header of the database file and
  * into a file beside it. A database that was replaced since has another stamp.
  */
-import { randomInt } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -48,7 +47,8 @@ export function knownStamps(folder: string): readonly number[] | null {
 
 /** Gives an open, migrated database a new stamp, and returns it. */
 export function stamp(db: DatabaseSync, folder: string): number {
-  const fresh = randomInt(1, 2 ** 31);
+  // SQLite draws the salts of a write-ahead log from the same source.
+  const fresh = Number(db.prepare('SELECT abs(random() % 2147483647) + 1 AS fresh').get()?.fresh);
   const current = Number(db.prepare('PRAGMA application_id').get()?.application_id);
   // All of them are valid until the new one is in the file of the database: a reader may delay the checkpoint.
   writeStamps(folder, [...new Set([...(knownStamps(folder) ?? []), current, fresh])]);
