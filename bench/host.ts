@@ -13,6 +13,7 @@ import { fairnessCommands, fairnessWorkflows, neighbour } from './fairness-load.
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
 import { treeCommands, treeWorkflows } from './tree-load.ts';
+import { wakingCommands, wakingWorkflows } from './waking-load.ts';
 import type { Target } from './watched-run.ts';
 import { STEP_NAME, workflows } from './workflows.ts';
 
@@ -64,7 +65,7 @@ function hostCommands() {
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],
-        workflows: [...workflows, ...agentWorkflows, ...treeWorkflows, ...fairnessWorkflows],
+        workflows: [...workflows, ...agentWorkflows, ...treeWorkflows, ...fairnessWorkflows, ...wakingWorkflows],
         config,
       });
       running = { store, engine: host.engine };
@@ -116,6 +117,7 @@ function hostCommands() {
 
     ...treeCommands(() => present(running), TENANT),
     ...fairnessCommands(() => present(running).engine, TENANT),
+    ...wakingCommands(() => present(running), TENANT),
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(present(running).engine, present(running).store, workflowId),

@@ -17,6 +17,7 @@ import type { Group, Plan } from './plan.ts';
 import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
+import { wakingGroup } from './waking-figures.ts';
 
 const groups: readonly Group[] = [
   logGroup,
@@ -24,6 +25,7 @@ const groups: readonly Group[] = [
   longRunGroup,
   suspendedGroup,
   listGroup,
+  wakingGroup,
   streamGroup,
   agentGroup,
   childrenGroup,
