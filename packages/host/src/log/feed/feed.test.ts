@@ -10,7 +10,7 @@ import { collector, settled } from './feed-sink.kit.ts';
 import { type Form, type Lens, payloads } from './lens.ts';
 import { Ring } from './ring.ts';
 
-const tiny: FeedLimits = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
+const tiny: Partial<FeedLimits> = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
 
 /** A store whose reads are counted. */
 function counted(store: Store) {

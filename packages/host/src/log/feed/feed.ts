@@ -18,12 +18,15 @@ export type FeedRange = Range & { readonly lens?: Lens };
 export interface FeedLimits {
   /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
   readonly ring: RingLimits;
+  /** Characters that the rings of all contexts keep together. Default: 64 Mi. */
+  readonly total: number;
   /** What a subscriber that is behind reads from the log at once. Default: 500 rows or 256 Ki characters. */
   readonly page: RingLimits;
 }
 
 const defaults: FeedLimits = {
   ring: { events: 4_096, size: 4_194_304 },
+  total: 67_108_864,
   page: { events: 500, size: 262_144 },
 };
 
@@ -59,12 +62,19 @@ export class LiveFeed {
   /** Contexts whose new events wait for more. */
   readonly #held = new Set<Followed>();
   readonly #beginnings = new Beginnings();
+  /** Characters in all rings. */
+  #kept = 0;
 
   constructor(log: EventLog, { pace = atOnce, ...limits }: FeedOptions = {}) {
     this.#log = log;
     this.#limits = { ...defaults, ...limits };
     this.pace = pace;
     log.follow((commit) => this.#onCommit(commit));
+  }
+
+  /** Characters that all rings keep now. */
+  get keptSize(): number {
+    return this.#kept;
   }
 
   /** Writes the events of the range, then those that follow. The range of a run ends after its terminal event. */
@@ -87,7 +97,7 @@ export class LiveFeed {
       const runId = 'runId' in range ? range.runId : null;
       const beginning = known === undefined ? this.#beginnings.take(runId, contextId) : null;
       const place = beginning === null ? NOWHERE : ring.end;
-      if (beginning !== null) ring.push(beginning);
+      if (beginning !== null) this.#push(followed, beginning);
       const source = new RowSource(followed, {
         range,
         lens: range.lens ?? everything,
@@ -123,7 +133,10 @@ export class LiveFeed {
       subscriber.source?.close();
       subscribers.delete(subscriber);
       ring.isShared = subscribers.size > 1;
-      if (subscribers.size === 0) this.#contexts.delete(contextId);
+      if (subscribers.size > 0) return;
+      this.#contexts.delete(contextId);
+      this.#kept -= ring.size;
+      ring.clear();
     };
   }
 
@@ -134,11 +147,29 @@ export class LiveFeed {
       this.#beginnings.note(commit);
       return;
     }
-    followed.ring.push(commit.rows);
+    this.#push(followed, commit.rows);
     if (!this.#fresh.has(followed) && !commit.rows.some(isWaitedFor) && this.#holds(followed)) return;
     this.#held.delete(followed);
     if (this.#fresh.size === 0) queueMicrotask(() => this.#offer(this.#fresh));
     this.#fresh.add(followed);
+  }
+
+  /** Adds rows to a ring. When all rings keep too much, large ones are emptied: who is behind there reads the log. */
+  #push({ ring }: Followed, rows: readonly Row[]): void {
+    const before = ring.size;
+    ring.push(rows);
+    this.#kept += ring.size - before;
+    if (this.#kept <= this.#limits.total) return;
+    const share = this.#kept / this.#contexts.size;
+    for (const followed of this.#contexts.values()) {
+      if (followed.ring === ring || followed.ring.size < share) continue;
+      this.#kept -= followed.ring.size;
+      followed.ring.clear();
+      if (this.#kept <= this.#limits.total) return;
+    }
+    if (this.#kept <= this.#limits.total) return;
+    this.#kept -= ring.size;
+    ring.clear();
   }
 
   /** Whether the new events of the context wait for more. They do not while there is time to write each by itself. */
@@ -160,7 +191,10 @@ export class LiveFeed {
         const needs = subscriber.source?.needs ?? NOWHERE;
         if (needs !== NOWHERE && needs < needed) needed = needs;
       }
+      const before = ring.size;
       ring.trim(needed);
+      ring.forgetTexts();
+      this.#kept += ring.size - before;
     }
   }
 }

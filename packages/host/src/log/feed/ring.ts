@@ -38,6 +38,9 @@ export interface Wanted {
 /** Kinds of subscribers whose last stretch is remembered; further kinds at once build their text again. */
 const MAX_REMEMBERED = 8;
 
+/** Characters from which on a stretch is not remembered beyond one round of subscribers. */
+const LARGE_TEXT = 32_768;
+
 interface Remembered extends Wanted {
   readonly from: number;
   readonly stretch: Stretch;
@@ -102,6 +105,16 @@ export class Ring {
     this.#slots = [];
     this.#gone = 0;
     this.#size = 0;
+  }
+
+  /** Drops the texts of large stretches, which subscribers at one place have shared. */
+  forgetTexts(): void {
+    if (this.#last.some(isLarge)) this.#last = [];
+  }
+
+  /** Drops everything: subscribers that are behind read the log. */
+  clear(): void {
+    this.trim(this.end);
   }
 
   #letGo(): void {
@@ -170,6 +183,8 @@ export class Ring {
     return text;
   }
 }
+
+const isLarge = ({ stretch }: Remembered): boolean => stretch.text.length >= LARGE_TEXT;
 
 const isSameKind = (last: Remembered, wanted: Wanted): boolean =>
   last.runId === wanted.runId && last.audience === wanted.audience && last.lens.key === wanted.lens.key;

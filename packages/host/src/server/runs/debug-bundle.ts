@@ -11,6 +11,7 @@ import { runSpans } from '../../telemetry/spans.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { Caller } from '../access/auth.ts';
 import { implementation } from '../catalogue/discovery.ts';
+import { jsonPieces, nextStretch } from '../http/json-pieces.ts';
 import { visibleRun } from '../http/params.ts';
 import type { Call, Route } from '../http/routes.ts';
 
@@ -88,7 +89,7 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
   const { engine, log, version, now, isRedacted } = ports;
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
-  const run = shownRun(snapshot);
+  const run = await shownRun(snapshot);
   const fixed = utf8Size(run.text) + FRAME_BYTES;
   const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
@@ -121,8 +122,14 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
 const FRAME_BYTES = 4_096;
 
 /** The snapshot may fill half of the bundle. A larger one is reduced to identity, status, times and error. */
-function shownRun(snapshot: RunSnapshot): { readonly text: string; readonly isWhole: boolean } {
-  const text = JSON.stringify(snapshot);
+async function shownRun(snapshot: RunSnapshot): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const pieces = jsonPieces(snapshot);
+  let text = '';
+  for (let next = nextStretch(pieces); next !== ''; next = nextStretch(pieces)) {
+    text += next;
+    if (text.length > MAX_BUNDLE_BYTES / 2) break;
+    await setImmediate();
+  }
   if (utf8Size(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
   const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
   const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
@@ -139,6 +146,17 @@ interface Wanted {
   readonly audience: 'client' | undefined;
 }
 
+/** The rows of a chunk that ends with a seq. Large ones come in several pages. */
+async function chunkOf(log: EventLog, { runId, seq, audience }: Wanted): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let after = Math.max(seq - CHUNK, -1); after < seq; ) {
+    const page = await log.read({ runId, after, limit: seq - after, audience });
+    rows.push(...page.filter((row) => row.seq <= seq));
+    after = page.at(-1)?.seq ?? seq;
+  }
+  return rows;
+}
+
 /**
  * Reads backwards from the end, where failures usually are, until the byte budget is used. Returns rows in log order.
  */
@@ -146,9 +164,8 @@ async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, max
   const newest: Row[] = [];
   let bytes = 0;
   for (let upTo = seq; upTo >= 0; upTo -= CHUNK) {
-    const from = Math.max(upTo - CHUNK, -1);
-    const rows = await log.read({ runId, after: from, limit: upTo - from, audience });
-    for (const row of rows.filter((one) => one.seq <= upTo).reverse()) {
+    const rows = await chunkOf(log, { runId, seq: upTo, audience });
+    for (const row of rows.reverse()) {
       const size = utf8Size(eventText(row)) + 1;
       if (bytes + size > maxBytes) return { rows: newest.reverse(), bytes, isWhole: false };
       bytes += size;
