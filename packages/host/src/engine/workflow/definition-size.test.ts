@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
-import { parseInSlices } from './parse-definition.ts';
+import { parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkDefinition, textInSlices } from './registration.ts';
 import { atOnce, inSlices } from './slices.ts';
 import { compileInSlices, compileWorkflow } from './workflow.ts';
@@ -125,7 +125,11 @@ test('a large definition is parsed in parts, to the same result and with the sam
 });
 
 test('a definition with too many nodes is refused before it is parsed', () => {
-  expect(() => atOnce(parseInSlices({ nodes: Array(3_001).fill('no node'), edges: [] }))).toThrow(/has 3001 nodes/);
+  expect(() => refuseLongLists({ nodes: Array(3_001).fill('no node'), edges: [] })).toThrow(/has 3001 nodes/);
+  expect(() => refuseLongLists({ channels: Object.fromEntries(ids(1_001).map((id) => [id, 1])) })).toThrow(
+    /has 1001 channels/,
+  );
+  expect(() => refuseLongLists('no definition')).not.toThrow();
 });
 
 test('the text in slices is canonical JSON', () => {
@@ -133,5 +137,15 @@ test('the text in slices is canonical JSON', () => {
     fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })), (value) => {
       expect(atOnce(textInSlices(value))).toBe(canonicalize(value));
     }),
+  );
+});
+
+test('the config of a node has a limit in values', () => {
+  const schema = { properties: Object.fromEntries(ids(1_200).map((id) => [id, { type: 'string', maxLength: 3 }])) };
+  const questions = [0, 1, 2].map((index) => ({ id: `q${index}`, question: 'Well?', schema }));
+  const [node] = graph(1, [], 'core.clarificationGate').nodes;
+  const definition = { ...graph(1, []), nodes: [{ ...node, config: { questions } }] };
+  expect(() => checkDefinition(parseWorkflowDefinition(definition), scriptNodeTypes)).toThrow(
+    /The config of node n0 has \d+ values; at most 5000 are allowed/,
   );
 });

@@ -3,10 +3,16 @@ import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { NodeTypeRegistry } from './node-type.ts';
 
 /** A run starts at most 1,000 nodes unless the host allows more, so larger graphs are rare. */
-export const MAX_NODES = 3_000;
-export const MAX_EDGES = 10_000;
+export const listLimits = {
+  nodes: 3_000,
+  edges: 10_000,
+  variables: 1_000,
+  channels: 1_000,
+  triggers: 1_000,
+  groups: 1_000,
+};
 
-/** The maximum length of its canonical text. Parsing and hashing take about 10 ms each, and cannot be interrupted. */
+/** The maximum length of its canonical text. Reading and hashing it take a few milliseconds each, and cannot be split. */
 export const MAX_CHARACTERS = 524_288;
 
 /** Agents and child workflows share the budget of a run, so each one looks at all the others. */
@@ -16,19 +22,14 @@ export const MAX_DRIVEN_NODES = 500;
 export function refuseLargeGraph(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
   const { nodes, edges } = definition;
   const isDriven = ({ typeId }: { typeId: string }) => nodeTypes.get(typeId)?.driver !== undefined;
-  refuseLongLists(nodes.length, edges.length);
+  refuse(nodes.length, listLimits.nodes, 'nodes');
+  refuse(edges.length, listLimits.edges, 'edges');
   refuse(nodes.filter(isDriven).length, MAX_DRIVEN_NODES, 'nodes that run agents or workflows');
-}
-
-/** For a definition that is not parsed yet. */
-export function refuseLongLists(nodes: number, edges: number): void {
-  refuse(nodes, MAX_NODES, 'nodes');
-  refuse(edges, MAX_EDGES, 'edges');
 }
 
 export const refuseLargeText = (text: string): void => refuse(text.length, MAX_CHARACTERS, 'characters');
 
-function refuse(count: number, limit: number, what: string): void {
+export function refuse(count: number, limit: number, what: string): void {
   if (count <= limit) return;
   throw new TerminalError('definition_too_large', {
     message: `The workflow definition has ${count} ${what}; at most ${limit} are allowed.`,

@@ -9,7 +9,7 @@ import {
   workflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { refuseLongLists } from './definition-size.ts';
+import { listLimits, refuse } from './definition-size.ts';
 import type { Sliced } from './slices.ts';
 
 /** Definitions with fewer nodes and edges are parsed at once. Their errors list the problems of all parts. */
@@ -24,11 +24,10 @@ const lists = z.looseObject({ nodes: z.array(z.unknown()), edges: z.array(z.unkn
 const nodesByIndex = z.object({ nodes: z.record(z.string(), workflowNode) });
 const edgesByIndex = z.object({ edges: z.record(z.string(), workflowEdge) });
 
-/** Throws `definition_too_large` before anything is parsed, or `validation_error`. */
+/** Throws `validation_error`. */
 export function* parseInSlices(value: unknown): Sliced<WorkflowDefinition> {
   const { data } = lists.safeParse(value);
   if (data === undefined) return parseWorkflowDefinition(value);
-  refuseLongLists(data.nodes.length, data.edges.length);
   if (data.nodes.length + data.edges.length <= SMALL) return parseWorkflowDefinition(value);
   yield undefined;
   const frame = parseWorkflowDefinition({ ...data, nodes: data.nodes.slice(0, 1), edges: [] });
@@ -43,6 +42,16 @@ export function* parseInSlices(value: unknown): Sliced<WorkflowDefinition> {
     edges.push(...Object.values(parseShape(edgesByIndex, { edges: chunk }, WHAT).edges));
   }
   return { ...frame, nodes, edges };
+}
+
+/** Throws `definition_too_large` before anything is parsed. What has another shape is refused later. */
+export function refuseLongLists(value: unknown): void {
+  for (const [name, limit] of Object.entries(listLimits)) refuse(sizeOf(value, name), limit, name);
+}
+
+function sizeOf(value: unknown, name: string): number {
+  const list: unknown = z.looseObject({}).safeParse(value).data?.[name];
+  return typeof list === 'object' && list !== null ? Object.keys(list).length : 0;
 }
 
 const WHAT = 'The workflow definition';

@@ -34,7 +34,7 @@ export const checkDefinition = (definition: WorkflowDefinition, nodeTypes: NodeT
 /** The same check, for a caller that lets others go on between its parts. */
 export function* checkInSlices(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): Sliced<void> {
   refuseLargeGraph(definition, nodeTypes);
-  refuseCostly(definition);
+  yield* refuseCostly(definition);
   refuseGatedTypes(definition, nodeTypes);
   refuseSensitive(definition);
   const problems: Problem[] = [];
@@ -81,18 +81,21 @@ function* allProblems(
 export const definitionText = (definition: WorkflowDefinition): string => atOnce(textInSlices(definition));
 
 /** The same text, made of the texts of its parts. */
-export function* textInSlices(value: object, depth = 3): Sliced<string> {
+export function* textInSlices(value: object): Sliced<string> {
   yield undefined;
-  const isList = Array.isArray(value);
-  const members = Object.entries<unknown>({ ...value }).filter(([, member]) => member !== undefined);
-  if (!isList) members.sort(([a], [b]) => (a < b ? -1 : 1));
   const texts: string[] = [];
-  for (const [name, member] of members) {
-    const isLarge = depth > 1 && typeof member === 'object' && member !== null;
-    const text = isLarge ? yield* textInSlices(member, depth - 1) : String(canonicalize(member));
-    texts.push(isList ? text : `${JSON.stringify(name)}:${text}`);
+  if (Array.isArray(value)) {
+    for (const item of value) texts.push(yield* memberText(item));
+    return `[${texts.join(',')}]`;
   }
-  return isList ? `[${texts.join(',')}]` : `{${texts.join(',')}}`;
+  for (const [name, member] of Object.entries<unknown>({ ...value }).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (member !== undefined) texts.push(`${JSON.stringify(name)}:${yield* memberText(member)}`);
+  }
+  return `{${texts.join(',')}}`;
+}
+
+function* memberText(member: unknown): Sliced<string> {
+  return typeof member === 'object' && member !== null ? yield* textInSlices(member) : String(canonicalize(member));
 }
 
 function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {

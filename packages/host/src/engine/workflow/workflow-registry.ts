@@ -8,7 +8,7 @@ import type { Clock, EventLoop, Sha256 } from '../ports.ts';
 import { compileCost } from './definition-cost.ts';
 import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
-import { parseInSlices } from './parse-definition.ts';
+import { parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkInSlices, textInSlices } from './registration.ts';
 import { inSlices } from './slices.ts';
 import { compileInSlices, type Workflow } from './workflow.ts';
@@ -46,8 +46,10 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
   const cache = new SharedLruMap<string, Cached>({ capacity: MAX_CACHED_BYTES, weigh: ({ bytes }) => bytes });
   const compile = (definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
     inSlices(compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }), eventLoop);
-  const keep = (tenant: string, workflow: Workflow, characters: number): Workflow =>
-    cache.set(workflow.hash, { workflow, bytes: bytesOf(workflow, characters) }, tenant).workflow;
+  const keep = async (tenant: string, workflow: Workflow, characters: number): Promise<Workflow> => {
+    const cost = await inSlices(compileCost(workflow.definition), eventLoop);
+    return cache.set(workflow.hash, { workflow, bytes: bytesOf(workflow, characters, cost) }, tenant).workflow;
+  };
 
   const byHash = async (tenant: string, hash: string): Promise<Workflow> => {
     const known = cache.get(hash);
@@ -81,6 +83,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     byHash,
     adopt,
     async register(tenant, given) {
+      refuseLongLists(given);
       const definition = await inSlices(parseInSlices(given), eventLoop);
       const { hash } = await adopt(tenant, definition);
       const record: WorkflowRecord = {
@@ -108,6 +111,5 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
 }
 
 /** Bytes in memory, measured: 6 for each character of JSON, 1,000 for a node, 300 for an edge, 5 for a unit of cost. */
-function bytesOf({ definition, nodes, edges }: Workflow, characters: number): number {
-  return 6 * characters + 1_000 * nodes.size + 300 * edges.size + 5 * compileCost(definition);
-}
+const bytesOf = ({ nodes, edges }: Workflow, characters: number, cost: number): number =>
+  6 * characters + 1_000 * nodes.size + 300 * edges.size + 5 * cost;

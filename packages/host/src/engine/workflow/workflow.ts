@@ -6,7 +6,6 @@ import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
-import { refuseLargeGraph } from './definition-size.ts';
 import { analyseGraph, type Graph } from './loops.ts';
 import { parseConfig, problemText } from './node-config.ts';
 import { compileSettings } from './node-settings.ts';
@@ -30,7 +29,6 @@ export interface CompileOptions {
 /** The same, for a caller that lets others go on between its parts. */
 export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
   const { definition, hash, nodeTypes, expressionCost = DEFAULT_EXPRESSION_COST } = options;
-  refuseLargeGraph(definition, nodeTypes);
   const graph = graphOf(definition);
   yield undefined;
   const groups = new Map<string, { rule: TriggerRule; size: number }[]>();
