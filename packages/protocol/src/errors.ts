@@ -62,6 +62,8 @@ export const errorKinds = {
   channel_access_denied: kind(400, 1),
   conformance_test_failure: kind(422, 1),
   event_too_large: kind(413, 1),
+  run_state_too_large: kind(413, 1),
+  run_log_too_large: kind(413, 1),
   prompt_variable_unresolved: kind(422, 1),
   // model calls
   model_not_configured: kind(422, 1),

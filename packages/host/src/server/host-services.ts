@@ -155,5 +155,8 @@ const engineOptions = ({
     maxActiveRunsPerTenant: limits.maxActiveRunsPerTenant,
     maxStartsPerSecondPerTenant: limits.maxStartsPerSecondPerTenant,
     maxOpenCallsPerTenant: limits.maxOpenCallsPerTenant,
+    maxRunStateBytes: limits.runStateBytes,
+    maxRunLogBytes: limits.runLogBytes,
+    maxTenantLogBytes: limits.tenantLogBytes,
   },
 });

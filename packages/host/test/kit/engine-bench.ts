@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { RetryableError } from '@cairn/protocol';
+import type { HostLimits } from '../../src/engine/core/limits.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Redactor, Step, StepContext, StepSafety } from '../../src/engine/ports.ts';
 import { createEngine } from '../../src/engine/stepping/runtime.ts';
@@ -72,7 +73,8 @@ interface Bench {
   seen(runId: RunId, type: string, count?: number): Promise<void>;
 }
 
-export function bench(store: Store = inMemoryStore()): Bench {
+/** `limits` replace those of the host. */
+export function bench(store: Store = inMemoryStore(), limits: Partial<HostLimits> = {}): Bench {
   const clock = new VirtualClock(1_000_000);
   let ids = 0;
   const rows = (runId: RunId) => rowsOf(store, runId);
@@ -90,7 +92,7 @@ export function bench(store: Store = inMemoryStore()): Bench {
         sha256: (text, encoding) => hash('sha256', text, encoding),
         owner,
         steps,
-        limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null },
+        limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...limits },
         report: () => undefined,
         leaseMs: 10_000,
         redactor: redactor ?? null,

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
+import { jsonSize } from '../json-size.ts';
 import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { channelValues, declareChannels, writeChannel } from './channels.ts';
 
@@ -86,6 +87,29 @@ test('votes: one entry per voter, the latest', () => {
     fc.property(fc.array(vote, { minLength: 1 }), (votes) => {
       const latest = votes.filter((one, i) => votes.findLastIndex((other) => other.voter === one.voter) === i);
       expect(reduce({ reducer: 'votes' }, untimed(votes))).toEqual(latest);
+    }),
+  );
+});
+
+test('the counted size is that of the value, whatever was written', () => {
+  const reducers = ['replace', 'append', 'votes', 'message', 'counter', 'merge'] as const;
+  const value = fc.oneof(
+    fc.jsonValue() as fc.Arbitrary<Json>,
+    message,
+    fc.record({ voter: fc.constantFrom('ann', 'bob'), n: fc.nat() }),
+    fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.string()),
+  );
+  const write = fc.record({ reducer: fc.constantFrom(...reducers), value, gap: fc.nat(50) });
+  const options = fc.record({ maxSize: fc.constantFrom(1, 3), ttlMs: fc.constantFrom(20, 100) }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(fc.array(write), options, (writes, declared) => {
+      const channels = declareChannels({ c: { reducer: 'append', default: [1, 'two'], ...declared } }, 0);
+      let at = 0;
+      for (const { reducer, value: written, gap } of writes) {
+        at += gap;
+        writeChannel(channels, { channel: 'c', reducer, value: written }, at);
+        expect(channels.c?.bytes).toBe(jsonSize(channels.c?.value));
+      }
     }),
   );
 });

@@ -8,6 +8,7 @@ import { decide } from './decide.ts';
 import { type Fact, timerFired } from './facts.ts';
 import { nextFact } from './pause.ts';
 import { recover } from './recover.ts';
+import { refuseLargeFact, type SizeLimits, sizeFailure } from './run-size.ts';
 import { stamp } from './stamp.ts';
 import type { Decision, Draft, Effect, RunState } from './state.ts';
 import { dueTimers, nextTimer } from './timers.ts';
@@ -27,6 +28,8 @@ export interface Batch {
   readonly takeOverLater: boolean;
   /** No further decision is possible until a new fact arrives. */
   readonly isWhole: boolean;
+  /** The run fails or is cancelled: its rows may pass the tenant's quota, so that it can end. */
+  readonly isEnding: boolean;
   /** Set if the run waits for nothing in this process, so that the lease can be released. */
   readonly rest: { readonly wakeAt: number | null } | undefined;
 }
@@ -38,6 +41,7 @@ export interface Moment {
   readonly now: number;
   /** Most rows of the append: enough to share a commit, few enough to yield the event loop to other runs. */
   readonly maxRows: number;
+  readonly limits: SizeLimits;
   /** The lease is new: open calls belong to a previous holder and are handled first. */
   readonly takenOver: boolean;
   /**
@@ -84,12 +88,13 @@ export function compose(moment: Moment): Batch {
     moment.broken(error);
     state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error: failureOf(error) };
   };
+  const { limits } = moment;
   const facts: Fact[] = [];
   let taken = 0;
   for (const fact of moment.facts) {
     if (bytes >= MAX_BYTES) break;
     taken += 1;
-    if (accept(fact, { state, now, workflow, write, broken })) facts.push(fact);
+    if (accept(fact, { state, now, workflow, limits, write, broken })) facts.push(fact);
   }
   if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
   let takeOver = moment.takenOver;
@@ -99,6 +104,7 @@ export function compose(moment: Moment): Batch {
   const isFull = () => rows.length >= maxRows || cost >= MAX_COST || bytes >= MAX_BYTES;
   while (!isFull()) {
     try {
+      failWhenTooLarge(state, limits);
       // Pending facts come before open calls: a node that has timed out gets no new attempt.
       const recovers = takeOver && nextFact(state) === undefined;
       const decision: Decision = recovers ? recover(state, workflow, seenTo) : decide(state, workflow);
@@ -124,8 +130,16 @@ export function compose(moment: Moment): Batch {
     effects,
     takeOverLater: takeOver,
     isWhole,
+    isEnding: state.failure !== null || state.cancel !== null,
     rest: quiet ? restOf(moment, rows) : undefined,
   };
+}
+
+/** Checked after each decision, because one decision writes a bounded number of bounded rows. */
+function failWhenTooLarge(state: RunState, limits: SizeLimits): void {
+  if (state.failure !== null || state.cancel !== null || state.ended) return;
+  const error = sizeFailure(state, limits);
+  if (error !== null) state.failure = { seq: state.nextSeq - 1, nodeId: null, error };
 }
 
 function restOf({ state, waitsHere }: Moment, rows: readonly NewRow[]): Batch['rest'] {
@@ -147,13 +161,16 @@ interface Acceptance {
   readonly state: RunState;
   readonly now: number;
   readonly workflow: Workflow;
+  readonly limits: SizeLimits;
   readonly write: (drafts: readonly Draft[]) => void;
   readonly broken: (error: unknown) => void;
 }
 
-function accept(fact: Fact, { state, now, workflow, write, broken }: Acceptance): boolean {
+function accept(fact: Fact, { state, now, workflow, limits, write, broken }: Acceptance): boolean {
   try {
-    write(fact.propose(state, now, workflow));
+    const drafts = fact.propose(state, now, workflow);
+    if (!fact.internal) refuseLargeFact(state, drafts, limits);
+    write(drafts);
     return true;
   } catch (error) {
     if (fact.instead === undefined) {

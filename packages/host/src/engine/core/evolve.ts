@@ -11,11 +11,14 @@ import { nodeEnded, nodeRetried, nodeStarted } from './evolve/nodes.ts';
 import { timerFired, timerSet } from './evolve/timers.ts';
 import { enqueue } from './flow.ts';
 import { nodeById } from './node-of.ts';
+import { addedBytes, replacedBytes } from './run-size.ts';
 import type { Pause, RunError, RunState } from './state.ts';
 
 /** Updates the state in place. Deterministic; its cost does not grow with the run. Ignores unknown event types. */
 export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): void {
+  const replaced = replacedBytes(state, event);
   foldRun(state.view, event);
+  state.bytes += addedBytes(state, event) - replaced;
   state.nextSeq = event.seq + 1;
   state.now = event.at;
   switch (event.type) {

@@ -86,6 +86,7 @@ test('an append ends early when its expressions have cost much, and the next one
       workflow,
       facts,
       now: 1_000,
+      limits: {},
       maxRows: 256,
       takenOver: false,
       hasCheckedRelatives: true,

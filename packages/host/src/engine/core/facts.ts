@@ -4,7 +4,7 @@ import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';
-import type { Draft, RunState, StepResult, Timer } from './state.ts';
+import type { Draft, RunError, RunState, StepResult, Timer } from './state.ts';
 import { stepReturned } from './step-rows.ts';
 
 /** The mailbox calls `propose` again whenever another node wrote first. */
@@ -82,6 +82,17 @@ export function callReturned(callId: string, attempt: number, result: StepResult
     refused: () => undefined,
   };
 }
+
+/** Fails the run, because the store refuses its rows. The decision that follows writes the rows that end it. */
+export const mustFail = (error: RunError): Fact => ({
+  internal: true,
+  propose(state) {
+    state.failure ??= { seq: state.nextSeq - 1, nodeId: null, error };
+    return [];
+  },
+  recorded: () => undefined,
+  refused: () => undefined,
+});
 
 /** Why a run is cancelled, and by whom: a caller, or the parent run that has ended. */
 export interface CancelReason {

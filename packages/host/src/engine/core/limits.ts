@@ -13,6 +13,12 @@ export interface HostLimits extends TenantLimits {
   readonly maxRunDepth?: number | undefined;
   /** Maximum number of runs below one root run. Default 1000. */
   readonly maxRunsPerTree?: number | undefined;
+  /** Bytes of a run's variables, outputs and channels. Default: no limit. */
+  readonly maxRunStateBytes?: number | undefined;
+  /** Bytes of a run's events. Default: no limit. */
+  readonly maxRunLogBytes?: number | undefined;
+  /** Bytes of all events of a tenant. Default: no limit. */
+  readonly maxTenantLogBytes?: number | undefined;
   /** Cost of the expressions in one decision. Default 500,000. */
   readonly expressionCost?: number | undefined;
 }

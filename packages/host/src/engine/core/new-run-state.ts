@@ -10,6 +10,8 @@ export const newRunState = (runId: RunId): RunState => ({
   nextSeq: 0,
   now: 0,
   limits: { maxNodeExecutions: 0, timeoutMs: null },
+  bytes: 0,
+  logBytes: 0,
   account: newAccount({ maxRuns: DEFAULT_RUNS_PER_TREE }),
   agents: {},
   attachedTo: null,

@@ -1,6 +1,7 @@
 /** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
 import { eventOf, TerminalError, taskFace } from '@cairn/protocol';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
+import { rowBytes } from '../../log/row-bytes.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';
@@ -19,7 +20,7 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
     const event = eventOf(draft, state.nextSeq, at);
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
-    return {
+    const row: NewRow = {
       at,
       type: draft.type,
       nodeId: draft.nodeId,
@@ -28,6 +29,8 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
       payload: payloads[i] as string,
       task: face === null ? null : JSON.stringify(face),
     };
+    state.logBytes += rowBytes(row);
+    return row;
   });
 }
 

@@ -160,6 +160,10 @@ export interface RunState {
   /** Time of the last event, and the only clock that `decide` reads. */
   now: number;
   limits: RunLimits;
+  /** Bytes of the variables, outputs and channels. A value in two of these places counts twice. */
+  bytes: number;
+  /** Bytes of the run's events in the log. */
+  logBytes: number;
   /** Budget and usage of the run and its descendants. */
   account: Account;
   /** The pinned agents of this run, by id. */

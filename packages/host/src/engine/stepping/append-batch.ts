@@ -16,7 +16,7 @@ export interface BatchAppend {
 }
 
 /** Combines everything that must commit atomically: the rows, the lease after them, and the wakes of relatives. */
-export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: BatchAppend): Append {
+export function appendOf({ clock, owner, leaseMs, limits }: MailboxPorts, request: BatchAppend): Append {
   const { runId, batch, creating, fence, relatives } = request;
   const now = clock.now();
   return {
@@ -26,6 +26,7 @@ export function appendOf({ clock, owner, leaseMs }: MailboxPorts, request: Batch
     create: creating?.run,
     idempotency: batch.idempotency,
     isAloneInScope: creating?.isAloneInScope,
+    maxTenantBytes: batch.isEnding ? undefined : limits.maxTenantLogBytes,
     fence: fence ?? undefined,
     claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,
     rest: batch.rest,

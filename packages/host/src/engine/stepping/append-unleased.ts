@@ -4,6 +4,8 @@
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
+import type { HostLimits } from '../core/limits.ts';
+import { refuseLargeFact } from '../core/run-size.ts';
 import { stamp } from '../core/stamp.ts';
 import type { Command } from './commands.ts';
 import type { RecordFor } from './idempotency-record.ts';
@@ -12,6 +14,7 @@ import type { RunLoader } from './run-loader.ts';
 export interface UnleasedAppend<Answer> {
   readonly store: Pick<Store, 'log'>;
   readonly loader: RunLoader;
+  readonly limits: HostLimits;
   readonly now: number;
   readonly runId: RunId;
   readonly command: Command<Answer>;
@@ -38,12 +41,13 @@ export async function appendUnleased<Answer>(append: UnleasedAppend<Answer>): Pr
 }
 
 async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer> {
-  const { store, loader, runId, command, recordFor } = append;
+  const { store, loader, limits, runId, command, recordFor } = append;
   const { state, workflow } = await loader.load(runId);
   const base = state.nextSeq;
   const now = Math.max(append.now, state.now);
   const drafts = command.propose(state, now, workflow);
   if (drafts.length === 0) return command.look(state);
+  refuseLargeFact(state, drafts, limits);
   const rows = stamp(state, workflow, drafts, now);
   const answers = command.answers?.();
   // A vote that leaves its gate open depends on the earlier votes.
@@ -51,6 +55,8 @@ async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer
   const position = isVote || command.isPositioned === true ? { at: base } : {};
   const answer = command.look(state);
   const idempotency = recordFor && [recordFor(answer)];
-  await store.log.append({ runId, rows, answers, idempotency, wakes: [{ runId, at: now }], ...position });
+  const maxTenantBytes = state.cancel === null ? limits.maxTenantLogBytes : undefined;
+  const wakes = [{ runId, at: now }];
+  await store.log.append({ runId, rows, answers, idempotency, wakes, maxTenantBytes, ...position });
   return answer;
 }

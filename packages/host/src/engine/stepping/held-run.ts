@@ -174,6 +174,7 @@ export class HeldRun {
       facts,
       now: this.#ports.clock.now(),
       maxRows: this.#ports.turns.maxRows,
+      limits: this.#ports.limits,
       takenOver: lease.takenOver,
       hasCheckedRelatives: lease.hasCheckedRelatives && lease.fence !== null,
       waitsHere: (until, rows) =>

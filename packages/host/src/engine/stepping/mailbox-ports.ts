@@ -2,6 +2,7 @@
 import { RetryableError, type RunId } from '@cairn/protocol';
 import type { Append, NewRun } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
+import type { HostLimits } from '../core/limits.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
@@ -19,6 +20,7 @@ export interface MailboxPorts {
   readonly loader: RunLoader;
   readonly owner: string;
   readonly leaseMs: number;
+  readonly limits: HostLimits;
   readonly report: Report;
   readonly turns: Turns;
   readonly crashes: CrashRecord | null;

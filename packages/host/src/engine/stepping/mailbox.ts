@@ -2,9 +2,9 @@
  * The single writer for a run in this process. It folds posted facts, decides what follows, appends both in one commit,
  * and only then performs the effects. It runs one such step at a time.
  */
-import { isCairnError, type RunId } from '@cairn/protocol';
+import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import { awaitsEffects, type Batch } from '../core/compose.ts';
-import type { Fact } from '../core/facts.ts';
+import { type Fact, mustFail } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Waiter } from '../shares/turn-ring.ts';
@@ -170,7 +170,19 @@ export class Mailbox {
       this.#facts.unshift(...batch.facts);
       return 'not';
     }
+    if (isCairnError(error, 'quota_exceeded') && !held.isCreating) return this.#overQuota(batch, error);
     return this.#unknown(batch, error);
+  }
+
+  /** A request is refused, and the run stays as it is. A run that goes on by itself fails; its last rows are exempt. */
+  #overQuota(batch: Batch, error: CairnError): Written {
+    this.#held.unload();
+    const requests = batch.facts.filter((fact) => !fact.internal);
+    for (const fact of requests) fact.refused(error);
+    this.#facts.unshift(...batch.facts.filter((fact) => fact.internal));
+    const { code, message } = error;
+    if (requests.length === 0) this.#facts.push(mustFail({ code, message, retryable: false }));
+    return 'not';
   }
 
   /** Handles a store failure: only the log shows whether the rows were written. */

@@ -4,6 +4,7 @@ import type { RunHead } from '../../log/ports/event-log.ts';
 import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { rowBytes } from '../../log/row-bytes.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
@@ -18,7 +19,7 @@ import { RecentStates, type RestingRun } from './recent-states.ts';
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
  */
-export const STATE_FORMAT = 'run-state/8';
+export const STATE_FORMAT = 'run-state/9';
 
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
@@ -86,6 +87,7 @@ export function createRunLoader(
       for (const row of rows) {
         evolve(state, workflow, foldEventOf(row));
         bytes += row.payload.length;
+        state.logBytes += rowBytes(row);
       }
       if (!isFull(rows, PAGE)) return bytes;
     }

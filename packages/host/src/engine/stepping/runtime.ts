@@ -102,7 +102,7 @@ class Runtime implements Engine {
   }
 
   #mailboxPorts(leaseMs: number): MailboxPorts {
-    const { store, clock, sha256, owner, report, steps, performers = [], eventLoop = null } = this.#options;
+    const { store, clock, sha256, owner, report, steps, performers = [], limits, eventLoop = null } = this.#options;
     const notices: NoticePorts = {
       report,
       write: (run, propose) => {
@@ -116,6 +116,7 @@ class Runtime implements Engine {
       sha256,
       owner,
       leaseMs,
+      limits,
       report,
       turns: new Turns(eventLoop),
       crashes: this.#options.crashes ?? null,
@@ -250,7 +251,7 @@ class Runtime implements Engine {
     command: Command<Answer>,
     urgency: Urgency,
   ): Promise<Answer> {
-    const { store, clock } = this.#options;
+    const { store, clock, limits } = this.#options;
     const record = recordFor(command.idempotency, clock);
     const { fact, done } = awaited(command.propose, command.look, record);
     const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting', tenant });
@@ -262,7 +263,8 @@ class Runtime implements Engine {
     }
     this.#refuseWhenClosed();
     const now = clock.now();
-    const answer = await appendUnleased({ store, loader: this.#loader, now, runId: id, command, recordFor: record });
+    const ports = { store, loader: this.#loader, limits };
+    const answer = await appendUnleased({ ...ports, now, runId: id, command, recordFor: record });
     this.#scheduler.nudge();
     return answer;
   }

@@ -139,6 +139,21 @@ export const limitsSchema = z.strictObject({
     .describe(
       'The maximum cost of all expressions that one step of a node evaluates, in units of about 20 ns. Beyond it the node fails with [expression_failed](../errors/expression_failed.md). See [expressions](expressions.md#cost).',
     ),
+  runStateBytes: atLeastOne
+    .default(16_777_216)
+    .describe(
+      'The maximum size of the variables, outputs and channels of a run. Beyond it the run fails with [run_state_too_large](../errors/run_state_too_large.md), and an answer that would pass it is refused.',
+    ),
+  runLogBytes: atLeastOne
+    .default(268_435_456)
+    .describe(
+      'The maximum size of the events of a run. Beyond it the run fails with [run_log_too_large](../errors/run_log_too_large.md).',
+    ),
+  tenantLogBytes: atLeastOne
+    .default(53_687_091_200)
+    .describe(
+      'The maximum size of all events of a tenant. Beyond it, new runs, answers and active runs of the tenant end with [quota_exceeded](../errors/quota_exceeded.md). Events that an earlier version of Cairn wrote do not count.',
+    ),
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)
     .describe(

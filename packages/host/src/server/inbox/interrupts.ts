@@ -49,6 +49,8 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
           'interrupt_cancelled',
           'run_imported',
           'event_too_large',
+          'run_state_too_large',
+          'quota_exceeded',
         ],
       },
     },

@@ -45,7 +45,7 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
         summary: 'Answer with a token instead of a key',
         body: answerInterrupt,
         responses: { 200: { description: 'The answer counts.', shape: interruptResolved } },
-        errors: [...errors, 'forbidden', 'conflict', 'event_too_large'],
+        errors: [...errors, 'forbidden', 'conflict', 'event_too_large', 'run_state_too_large', 'quota_exceeded'],
       },
     },
   ];

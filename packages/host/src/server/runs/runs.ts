@@ -52,6 +52,8 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
           'force_engine_version_forbidden',
           'run_already_active',
           'event_too_large',
+          'run_state_too_large',
+          'quota_exceeded',
           'idempotency_key_mismatch',
           'idempotency_in_flight',
         ],
