@@ -95,6 +95,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   'installPack unsupported_model_class': 'packages/host/src/agents/packs/check-pack.test.ts',
   // Stand-ins for models are for hosts in conformance mode.
   'createRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
+  'createRun run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'createRun quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'answerInterrupt run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'answerInterrupt quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'resolveInterrupt run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'resolveInterrupt quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 
