@@ -93,7 +93,7 @@ export const rooms: readonly Room[] = [
   },
   ...['fair-turns', 'lru-map', 'shared-lru-map', 'thrown-code', 'token-buckets'].map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
-  { name: 'log/ports', path: `${log}/ports`, imports: ['protocol'], packages: [], builtins: [], world: [] },
+  { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
   {
     name: 'log',
     path: log,

@@ -7,10 +7,10 @@ import { quotaExceeded, runAlreadyActive, runExists, runImported } from './error
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
+import { ROW_OVERHEAD_BYTES } from './ports/row-bytes.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
-import { ROW_OVERHEAD_BYTES } from './row-bytes.ts';
 
 /** The head of a run with all state that the next append depends on. Immutable: each append replaces it. */
 export interface FullHead extends IndexedRun {

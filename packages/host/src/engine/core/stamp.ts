@@ -1,7 +1,7 @@
 /** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
 import { eventOf, TerminalError, taskFace } from '@cairn/protocol';
+import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
-import { rowBytes } from '../../log/row-bytes.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';

@@ -3,18 +3,15 @@
  * holder.
  */
 import { isCairnError, type RunId } from '@cairn/protocol';
-import type { Store } from '../../log/ports/store.ts';
-import type { HostLimits } from '../core/limits.ts';
 import { refuseLargeFact } from '../core/run-size.ts';
 import { stamp } from '../core/stamp.ts';
 import type { Command } from './commands.ts';
 import type { RecordFor } from './idempotency-record.ts';
-import type { RunLoader } from './run-loader.ts';
+import type { MailboxPorts } from './mailbox-ports.ts';
+
+type UnleasedPorts = Pick<MailboxPorts, 'store' | 'loader' | 'limits'>;
 
 export interface UnleasedAppend<Answer> {
-  readonly store: Pick<Store, 'log'>;
-  readonly loader: RunLoader;
-  readonly limits: HostLimits;
   readonly now: number;
   readonly runId: RunId;
   readonly command: Command<Answer>;
@@ -25,11 +22,11 @@ export interface UnleasedAppend<Answer> {
 const MAX_RACES = 8;
 
 /** Returns the answer from the state with the fact in it. The holder decides the consequences. */
-export async function appendUnleased<Answer>(append: UnleasedAppend<Answer>): Promise<Answer> {
+export async function appendUnleased<Answer>(ports: UnleasedPorts, append: UnleasedAppend<Answer>): Promise<Answer> {
   let hasEnded = false;
   for (let races = 0; ; races++) {
     try {
-      return await tryAppend(append);
+      return await tryAppend(ports, append);
     } catch (error) {
       const isOver = isCairnError(error, 'run_terminal');
       const isLost = isCairnError(error, 'conflict') && error.retryable;
@@ -40,8 +37,9 @@ export async function appendUnleased<Answer>(append: UnleasedAppend<Answer>): Pr
   }
 }
 
-async function tryAppend<Answer>(append: UnleasedAppend<Answer>): Promise<Answer> {
-  const { store, loader, limits, runId, command, recordFor } = append;
+async function tryAppend<Answer>(ports: UnleasedPorts, append: UnleasedAppend<Answer>): Promise<Answer> {
+  const { store, loader, limits } = ports;
+  const { runId, command, recordFor } = append;
   const { state, workflow } = await loader.load(runId);
   const base = state.nextSeq;
   const now = Math.max(append.now, state.now);

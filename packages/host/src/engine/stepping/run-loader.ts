@@ -1,10 +1,10 @@
 /** Loads a run's state: the newest checkpoint, then the tail of its log. */
 import { foldEventOf, parseRunId, quoted, type RunId, type RunView, TerminalError } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
+import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { rowBytes } from '../../log/row-bytes.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';

@@ -251,7 +251,7 @@ class Runtime implements Engine {
     command: Command<Answer>,
     urgency: Urgency,
   ): Promise<Answer> {
-    const { store, clock, limits } = this.#options;
+    const { clock } = this.#options;
     const record = recordFor(command.idempotency, clock);
     const { fact, done } = awaited(command.propose, command.look, record);
     const mailbox = this.#mailboxes.get(id) ?? this.#open(id, { kind: 'resting', tenant });
@@ -262,9 +262,7 @@ class Runtime implements Engine {
       if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
     }
     this.#refuseWhenClosed();
-    const now = clock.now();
-    const ports = { store, loader: this.#loader, limits };
-    const answer = await appendUnleased({ ...ports, now, runId: id, command, recordFor: record });
+    const answer = await appendUnleased(this.#ports, { now: clock.now(), runId: id, command, recordFor: record });
     this.#scheduler.nudge();
     return answer;
   }

@@ -3,9 +3,9 @@ import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
 import { storeClosed } from '../errors.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts';
+import { rowBytes } from '../ports/row-bytes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
-import { rowBytes } from '../row-bytes.ts';
 import { MemoryTable } from './memory-table.ts';
 
 /** One run with all its data. */

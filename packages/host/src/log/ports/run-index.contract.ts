@@ -3,8 +3,8 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
-import { rowBytes } from '../row-bytes.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
+import { rowBytes } from './row-bytes.ts';
 import type { RunQuery } from './run-index.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 

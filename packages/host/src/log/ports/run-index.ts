@@ -9,7 +9,7 @@ export interface RunIndex {
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
   /** The open interrupts of a tenant's runs. Imported runs have none. */
   pending(query: PendingQuery): Promise<PendingPage>;
-  /** The bytes of a tenant's events in the log, as `row-bytes.ts` counts them. */
+  /** The bytes of a tenant's events in the log, as `rowBytes` counts them. */
   tenantLogBytes(tenant: string): Promise<number>;
   /** Rebuilds run list, inbox and memories from the rows. Returns the number of runs that were wrong. */
   rebuild(): Promise<Rebuilt>;

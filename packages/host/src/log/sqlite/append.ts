@@ -14,9 +14,9 @@ import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
+import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
-import { rowBytes } from '../row-bytes.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
 import type { Work } from './commit/group-commit.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';

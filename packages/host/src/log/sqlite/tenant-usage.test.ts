@@ -1,7 +1,7 @@
 /** A tenant's bytes survive restarts, crashes and failed transactions. */
 import { expect, it } from 'vitest';
+import { rowBytes } from '../ports/row-bytes.ts';
 import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
-import { rowBytes } from '../row-bytes.ts';
 import { folders, open } from './folder/folders.kit.ts';
 
 const { fresh, copyOf } = folders();

@@ -2,8 +2,8 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
+import { rowBytes } from '../../ports/row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
-import { rowBytes } from '../../row-bytes.ts';
 import { folders, open, undo } from './folders.kit.ts';
 import { openSqliteStore } from './open.ts';
 

@@ -1,6 +1,6 @@
 /** What a row counts in quotas. */
-import { utf8Size } from '../utf8.ts';
-import type { NewRow } from './ports/rows.ts';
+import { utf8Size } from '../../utf8.ts';
+import type { NewRow } from './rows.ts';
 
 /** What a row costs beyond its texts: columns, hashes and its place in the indexes. */
 export const ROW_OVERHEAD_BYTES = 256;
