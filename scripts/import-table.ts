@@ -28,6 +28,8 @@ const configuration = ['config', 'config-sources'].map((file) => `packages/host/
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
 );
+/** Small files beside the rooms. */
+const beside = ['escape-text', 'fair-turns', 'lru-map', 'shared-lru-map', 'thrown-code', 'token-buckets'];
 const server = [
   'protocol',
   'log',
@@ -37,12 +39,8 @@ const server = [
   'agents/providers',
   'redaction',
   'telemetry',
-  'fair-turns',
-  'lru-map',
-  'shared-lru-map',
-  'token-buckets',
+  ...beside,
   'utf8',
-  'thrown-code',
 ];
 /** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -91,7 +89,7 @@ export const rooms: readonly Room[] = [
     builtins: [],
     world: ['clock', 'timer', 'random'],
   },
-  ...['fair-turns', 'lru-map', 'shared-lru-map', 'thrown-code', 'token-buckets'].map((name) => ofHost(name)),
+  ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
   {
@@ -233,7 +231,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', 'packages/host/src/server/nearest.ts'],
+    imports: ['protocol', 'client', 'escape-text', 'packages/host/src/server/nearest.ts'],
     packages: 'any',
     builtins: 'any',
     world: 'any',

@@ -3,7 +3,7 @@ import type { Client } from '@cairn/client';
 import type { Calibration } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
-import { jsonLine, safe, styleOf } from './render/style.ts';
+import { jsonLine, oneLine, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -39,7 +39,7 @@ const rows = ({ agentId, buckets }: Agent): string[][] =>
     return [
       i === 0 ? safe(agentId) : '',
       `${from.toFixed(1)} to ${to.toFixed(1)}`,
-      ...[stated, held, approved, edited, rejected].map(String),
+      ...[stated, held, approved, edited, rejected].map((count) => oneLine(count)),
       verdicts === 0 ? '-' : `${Math.round((100 * approved) / verdicts)} %`,
     ];
   });

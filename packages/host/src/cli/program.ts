@@ -1,13 +1,15 @@
 /** Assembles the verbs of the command line and reports failures. */
 import { Command, CommanderError } from 'commander';
 import { exit } from './exit.ts';
+import { filtered } from './filtered-terminal.ts';
 import type { Terminal } from './terminal.ts';
 import { addOfflineVerbs } from './verbs-offline.ts';
 import { addPackVerbs } from './verbs-packs.ts';
 import { addRunVerbs } from './verbs-runs.ts';
 import { addServeVerbs } from './verbs-serve.ts';
 
-export async function program(terminal: Terminal): Promise<void> {
+export async function program(process: Terminal): Promise<void> {
+  const terminal = filtered(process);
   const cairn = cairnCommand(terminal);
   try {
     await cairn.parseAsync(terminal.argv);

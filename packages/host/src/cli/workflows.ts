@@ -69,7 +69,7 @@ function page(definition: WorkflowDefinition, style: Style, columns: number | nu
   if (variables.length > 0) {
     const inputs = variables.map(({ name: variable, type, required, defaultValue }) => [
       safe(variable),
-      type,
+      safe(type),
       required === true
         ? 'required'
         : defaultValue === undefined

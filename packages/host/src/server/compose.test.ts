@@ -57,3 +57,21 @@ test('a notice is one line of JSON: the event to search for, its facts, the erro
     { level: 30, time: 1_000_000, event: 'jwks.recovered', msg: 'All is well.' },
   ]);
 });
+
+test('no text in a notice forges a second line or steers a terminal', () => {
+  const written: string[] = [];
+  const report = reportTo({ write: (line) => void written.push(line) });
+  const steers = 'x\n{"level":30,"event":"forged"}\r\n\u0085\u2028\u2029\u001b[2J\u009b31m\u202e\u007f';
+  report({
+    level: 'warn',
+    event: 'run.stopped',
+    message: steers,
+    facts: { [steers]: steers },
+    error: new Error(steers),
+  });
+  const text = written.join('');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
+  expect(text.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
+  expect(text.endsWith('\n')).toBe(true);
+  expect(JSON.parse(text)).toMatchObject({ event: 'run.stopped', msg: steers, [steers]: steers });
+});

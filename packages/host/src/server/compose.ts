@@ -8,6 +8,7 @@ import { isCairnError } from '@cairn/protocol';
 import { type DestinationStream, destination, pino } from 'pino';
 import { operatorEvents } from '../engine/operator-events.ts';
 import type { Clock, EventLoop, Report, Sha256, Timers, UniqueId } from '../engine/ports.ts';
+import { escapeText } from '../escape-text.ts';
 import type { SampleEventLoop } from '../telemetry/event-loop.ts';
 import type { RandomHex } from '../telemetry/trace-context.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
@@ -75,9 +76,13 @@ export const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding)
 /** JSON lines on stderr. Stdout carries only the line that says the host is ready. */
 export const stderrReport = (): Report => reportTo(destination({ fd: 2, sync: true }));
 
-/** One line per notice: `event` is for searches, `msg` is for people. */
+/**
+ * One line per notice: `event` is for searches, `msg` is for people. JSON escapes line breaks and most control
+ * characters; the rest could still forge a line or steer a terminal that shows it.
+ */
 export function reportTo(output: DestinationStream): Report {
-  const logger = pino({ base: null }, output);
+  const escaping = { write: (line: string) => output.write(escapeText(line, (one) => (one === '\n' ? one : null))) };
+  const logger = pino({ base: null }, escaping);
   return ({ level, event, message = operatorEvents[event], facts, error }) => {
     const err = error === undefined ? {} : { err: errorFacts(error) };
     logger[level]({ event, ...facts, ...err }, message);

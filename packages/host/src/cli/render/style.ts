@@ -1,4 +1,5 @@
 /** Colours, and escaping of untrusted text. */
+import { escapeText } from '../../escape-text.ts';
 
 export interface Style {
   readonly bold: Paint;
@@ -31,12 +32,12 @@ const colourless: Style = { bold: plain, dim: plain, red: plain, green: plain, y
 
 export const styleOf = (isColoured: boolean): Style => (isColoured ? coloured : colourless);
 
+/** The escape sequences of the colours above and of a reset, as a group. No others reach the terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
+export const ownColour = /(\u001b\[(?:0|1|2|22|31|32|33|36|39)m)/;
+
 /** Escapes control characters, because text from a host, a workflow or a person could control the terminal. */
-export const safe = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be replaced
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) =>
-    character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const safe = (text: string): string => escapeText(text, (character) => (character === '\t' ? ' ' : null));
 
 /** A value as one line of JSON that is safe to print and parses to the same value. */
 export const jsonLine = (value: unknown): string => safe(JSON.stringify(value));
