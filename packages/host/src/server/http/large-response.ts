@@ -14,11 +14,14 @@ export interface ResponsePorts {
   readonly turns: FairTurns;
 }
 
+/** What a waiting response counts for beside its bytes, in bytes: the document that it is rendered from stays in memory. */
+const KEPT_BYTES = 4_194_304;
+
 /** Returns a small document for the caller to send, or sends a large one and returns undefined. */
 export async function answerInPieces(
   call: Call,
   pieces: Iterator<string>,
-  { unread, turns }: ResponsePorts,
+  { unread, turns, stalled }: ResponsePorts & { readonly stalled: () => void },
 ): Promise<string | undefined> {
   const { tenant } = call.caller;
   const next = (most?: number) =>
@@ -29,10 +32,17 @@ export async function answerInPieces(
     });
   const first = await next(LARGE_BYTES);
   if (first.length < LARGE_BYTES) return first;
-  const writer = new PacedWriter(call, unread);
+  const writer = new PacedWriter(call, unread, { keptBytes: KEPT_BYTES, stalled });
   for (let text = first; text !== '' && !writer.isGone; text = await next()) await writer.write(text);
   writer.end();
   return undefined;
+}
+
+interface WriterOptions {
+  /** Bytes that stay in memory while the client reads. Default 0. */
+  readonly keptBytes?: number;
+  /** Called when the client does not keep up. */
+  readonly stalled?: () => void;
 }
 
 /** Writes a JSON document at the pace of its client, and counts what waits for it. */
@@ -40,9 +50,11 @@ export class PacedWriter {
   readonly #response: ServerResponse;
   readonly #tenant: string;
   readonly #unread: UnreadBytes;
+  readonly #options: WriterOptions;
 
   /** Sends the head. From here on, only a broken connection says that the document is not whole. */
-  constructor(call: Call, unread: UnreadBytes) {
+  constructor(call: Call, unread: UnreadBytes, options: WriterOptions = {}) {
+    this.#options = options;
     this.#response = takenOver(call);
     this.#tenant = call.caller.tenant;
     this.#unread = unread;
@@ -58,7 +70,9 @@ export class PacedWriter {
   async write(text: string): Promise<void> {
     const response = this.#response;
     if (response.destroyed || response.write(text)) return;
-    this.#unread.wait(this.#tenant, response, response.writableLength);
+    const { keptBytes = 0, stalled } = this.#options;
+    stalled?.();
+    this.#unread.wait(this.#tenant, response, response.writableLength + keptBytes);
     await drained(response);
     this.#unread.read(this.#tenant, response);
   }

@@ -19,6 +19,7 @@ import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
+import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
 import { hasOpenChildren, withFamily } from './run-family.ts';
 
@@ -29,7 +30,11 @@ export interface RunPorts extends CreateRunPorts {
   readonly responses: ResponsePorts;
 }
 
+/** States of one tenant that are loaded and sent at the same time. Each may be megabytes. */
+const STATES_AT_ONCE = 4;
+
 export function runRoutes(ports: RunPorts): readonly Route[] {
+  const slots = new TenantSlots(STATES_AT_ONCE);
   return [
     {
       method: 'POST',
@@ -76,7 +81,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}',
       scope: 'runs:read',
-      handle: (call) => get(call, ports),
+      handle: (call) => get(call, ports, slots),
       doc: {
         id: 'getRun',
         summary: 'Read the state of a run',
@@ -104,25 +109,34 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, { engine, log, runIndex, responses }: RunPorts): Promise<string | undefined> {
-  const runId = runIdParam(call);
+async function get(call: Call, ports: RunPorts, slots: TenantSlots): Promise<string | undefined> {
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
-    const etag = etagOf((await visibleRun(call, log)).seq);
+    const etag = etagOf((await visibleRun(call, ports.log)).seq);
     if (etagMatches(known, etag)) {
       call.reply.code(304).header('etag', etag).header('cache-control', REVALIDATE).send();
       return undefined;
     }
   }
-  const { tenant } = call.caller;
-  const { seq, snapshot } = await engine.snapshotAt(tenant, runId);
+  const release = await slots.take(call.caller.tenant);
+  try {
+    return await answerSnapshot(call, ports, release);
+  } finally {
+    release();
+  }
+}
+
+/** A slot is held while a state is loaded and sent, but not for a client that stalls. */
+async function answerSnapshot(call: Call, ports: RunPorts, stalled: () => void): Promise<string | undefined> {
+  const { engine, runIndex, responses } = ports;
+  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runIdParam(call));
   if (hasOpenChildren(snapshot)) {
     // The children's status changes without an event of this run, so an ETag by its events would be wrong.
     call.reply.header('cache-control', 'private, no-store');
-    return answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), responses);
+    return answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), { ...responses, stalled });
   }
   call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-  return answerInPieces(call, jsonPieces(snapshot), responses);
+  return answerInPieces(call, jsonPieces(snapshot), { ...responses, stalled });
 }
 
 /** Only this client may cache it, and it must revalidate before use. */
