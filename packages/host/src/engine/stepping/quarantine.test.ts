@@ -5,6 +5,7 @@ import { bench, chain, heldStep, settled } from '../../../test/kit/engine-bench.
 import { present } from '../../../test/kit/present.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { CrashRecord, Death, Notice, Step } from '../ports.ts';
+import { createLoadView } from './run-view.ts';
 import { createEngine } from './runtime.ts';
 
 /** A crash record in memory, and what the engine told it. */
@@ -103,7 +104,7 @@ test('a run in which the process died twice fails without being loaded, and the 
 
 test('the snapshot of a quarantined run shows how it started and ended, and folds nothing between', async () => {
   const host = bench();
-  const { begin, clock, store } = host;
+  const { begin, clock, store, types } = host;
   const steps = [heldStep('work').step];
   const bad = await begin(host.node('dead', steps), chain('core.noop', 'local.step.work'));
   clock.advance(10_001);
@@ -128,7 +129,8 @@ test('the snapshot of a quarantined run shows how it started and ended, and fold
     workflowId: 'flow',
     error: { code: 'run_quarantined' },
   });
-  expect(read).toEqual([1, 1]);
+  expect(await createLoadView(over)(bad)).toMatchObject({ status: 'failed', lastSeq: (await types(bad)).length - 1 });
+  expect(read).toEqual([1, 1, 1, 1]);
   expect(await engine.cancel({ tenant: 't', runId: bad })).toEqual({ status: 'failed' });
 });
 

@@ -3,6 +3,7 @@ import { foldEventOf, foldRun, newRunView, type RunId, type RunView } from '@cai
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
+import { isQuarantined, outlineOf } from './quarantine.ts';
 import { STATE_FORMAT } from './run-loader.ts';
 
 /** Rows are parsed and folded in the turn that reads them. */
@@ -13,6 +14,8 @@ export type LoadView = (runId: RunId) => Promise<RunView>;
 /** Returns the view after the last durable row. The caller owns the returned object. */
 export function createLoadView({ log, checkpoints }: Pick<Store, 'log' | 'checkpoints'>): LoadView {
   return async (runId) => {
+    const head = await log.head(runId);
+    if (head !== null && isQuarantined(head)) return outlineOf(log, head);
     const checkpoint = await checkpoints.get(runId);
     const view =
       checkpoint?.format === STATE_FORMAT ? (JSON.parse(checkpoint.body) as RunState).view : newRunView(runId);

@@ -20,7 +20,7 @@ export class Waiting {
   readonly #alarm: Alarm;
   #committedAt = 0;
   /** What the run occupies of `shortWaits` while it waits for a near timer; null while it does not. */
-  #short: { readonly tenant: string; readonly bytes: number } | null = null;
+  #short: { readonly until: number; readonly tenant: string; readonly bytes: number } | null = null;
 
   constructor(ports: WaitingPorts, wake: () => void) {
     this.#ports = ports;
@@ -31,7 +31,7 @@ export class Waiting {
   startShort(until: number, tenant: string, stateBytes: number): boolean {
     const { clock, shortWaits } = this.#ports;
     if (until - clock.now() >= SHORT_WAIT_MS || !shortWaits.enter(tenant, stateBytes)) return false;
-    this.#short = { tenant, bytes: stateBytes };
+    this.#short = { until, tenant, bytes: stateBytes };
     return true;
   }
 
@@ -49,7 +49,7 @@ export class Waiting {
   /** Sets the alarm and returns true if the run keeps its lease although it could rest. */
   lingers(state: RunState): boolean {
     if (this.#short !== null) {
-      this.setAlarm(state);
+      this.#alarm.set(this.#short.until);
       return true;
     }
     const until = this.#committedAt + LINGER_MS;
