@@ -8,6 +8,7 @@ import { present } from '../packages/host/test/kit/present.ts';
 import { agentGroup } from './agent-figures.ts';
 import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
+import { expressionGroup } from './expression-figures.ts';
 import { fairnessGroup } from './fairness-figures.ts';
 import { type FigureLine, figureLine } from './figure.ts';
 import { listGroup } from './list-figures.ts';
@@ -30,6 +31,7 @@ const groups: readonly Group[] = [
   agentGroup,
   childrenGroup,
   fairnessGroup,
+  expressionGroup,
 ];
 
 const help = `npm run bench [-- name...] [--quick] [--json]

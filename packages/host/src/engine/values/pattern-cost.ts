@@ -9,8 +9,8 @@ const MAX_INSTRUCTIONS = 4_000;
 const MAX_COMPILE_COST = 250_000;
 
 /** Units, all measured: to parse a character, compile an instruction, merge a Unicode class, fold a character. */
-const CHARACTER = 60;
-const INSTRUCTION = 15;
+const CHARACTER = 120;
+const INSTRUCTION = 20;
 const UNICODE_CLASS = 4_000;
 const FOLDED_UNICODE_CLASS = 15_000;
 /** An instruction that matches a Unicode class has hundreds of ranges. */
@@ -28,7 +28,8 @@ export function patternCost(source: string, isFolded: boolean): number {
       `the pattern stands for up to ${instructions} instructions; at most ${MAX_INSTRUCTIONS} are allowed, so repeat less`,
     );
   }
-  const cost = 100 + CHARACTER * source.length + INSTRUCTION * instructions + UNICODE_INSTRUCTION * unicode + classCost;
+  const cost =
+    1_000 + CHARACTER * source.length + INSTRUCTION * instructions + UNICODE_INSTRUCTION * unicode + classCost;
   if (cost <= MAX_COMPILE_COST) return cost;
   throw new RangeError(
     `the pattern costs ${cost} units to compile; at most ${MAX_COMPILE_COST} are allowed, so use fewer or smaller character classes`,

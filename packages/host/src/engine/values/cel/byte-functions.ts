@@ -15,7 +15,7 @@ export const byteFunctions: Readonly<Record<string, Priced>> = {
   'bytes.size(): int': priced(prices.integer, (bytes: Uint8Array) => BigInt(bytes.length)),
   'string(bytes): string': priced(copied, textOf),
   'bytes.string(): string': priced(copied, textOf),
-  'bytes.hex(): string': priced(copied, (bytes: Uint8Array) => Array.from(bytes, hex).join('')),
+  'bytes.hex(): string': priced(copied, hexOf),
   'bytes.base64(): string': priced(copied, (bytes: Uint8Array) => btoa(latin1(bytes))),
   'bytes.json(): dyn': priced(
     (bytes: Uint8Array) => prices.time + bytes.length * prices.jsonCharacter,
@@ -32,7 +32,13 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
+function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += DIGITS.charAt(byte >> 4) + DIGITS.charAt(byte & 15);
+  return text;
+}
+
+const DIGITS = '0123456789abcdef';
 
 /** One character for each byte. */
 const latin1 = (bytes: Uint8Array): string => {

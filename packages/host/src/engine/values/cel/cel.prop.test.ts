@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { libraryEnvironment, libraryValue } from '../../../../test/kit/cel-library.ts';
 import { compileExpression, type Scope } from '../expressions.ts';
-import { libraryEnvironment, libraryValue } from './library.kit.ts';
 
 const scope: Scope = {
   inputs: {

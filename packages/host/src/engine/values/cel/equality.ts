@@ -37,6 +37,7 @@ function sameList(a: readonly unknown[], b: readonly unknown[], budget: CostBudg
 }
 
 function sameObject(a: object, b: object, budget: CostBudget, depth: number): boolean {
+  spend(budget, prices.object);
   if (isMap(a) && isMap(b)) return sameMap(a, b, budget, depth);
   if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
   if (a instanceof Duration && b instanceof Duration) return a.nanos === b.nanos;
@@ -47,8 +48,9 @@ function sameObject(a: object, b: object, budget: CostBudget, depth: number): bo
 
 function sameMap(a: CelMap, b: CelMap, budget: CostBudget, depth: number): boolean {
   const keys = Object.keys(a);
+  spend(budget, keys.length * prices.key);
   const count = Object.keys(b).length;
-  spend(budget, (keys.length + count) * prices.key);
+  spend(budget, count * prices.key);
   if (keys.length !== count) return false;
   for (const key of keys) {
     if (!Object.hasOwn(b, key) || !equal(a[key], b[key], budget, depth + 1)) return false;
@@ -59,5 +61,6 @@ function sameMap(a: CelMap, b: CelMap, budget: CostBudget, depth: number): boole
 function sameBytes(a: Uint8Array, b: Uint8Array, budget: CostBudget): boolean {
   if (a.length !== b.length) return false;
   spend(budget, a.length * prices.character);
-  return a.every((byte, i) => byte === b[i]);
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { libraryEnvironment } from '../../../../test/kit/cel-library.ts';
 import { CostExceeded, costBudget } from '../cost-budget.ts';
 import { compileExpression, type Scope } from '../expressions.ts';
 import { functionOverloads, signatures } from './functions.ts';
-import { libraryEnvironment } from './library.kit.ts';
 import { macros } from './macros.ts';
 
 /** Functions of the library that expressions do not have. */

@@ -125,6 +125,7 @@ function compare(op: string, a: unknown, b: unknown, budget: CostBudget): number
   }
   const left = kindOf(a);
   const right = kindOf(b);
+  spend(budget, prices.integer);
   if (!isOrdered(left, right)) throw new Failure(noOverload(op, left, right));
   return order(amount(a), amount(b));
 }

@@ -2,36 +2,38 @@
 
 export const prices = {
   /** Visiting a part of an expression: a name, a field, an operator, a call. */
-  step: 1,
+  step: 2,
   /** One turn of a macro, besides its parts. */
-  turn: 2,
+  turn: 4,
   /** An element of a list or a map that is read, compared, copied or built. */
-  element: 1,
+  element: 2,
   /** A key of a map that is listed, and the value behind it. */
-  key: 6,
+  key: 20,
   /** A key of a map that is built. */
-  newKey: 8,
+  newKey: 16,
   /** A failure that a macro or a logical operator swallows. */
   failure: 100,
   /** A pattern that does not compile. */
-  badPattern: 2_000,
+  badPattern: 3_000,
   /** Arithmetic on integers, which allocates. */
-  integer: 2,
+  integer: 4,
   /** Makes an object: a list, a map, a time. */
-  object: 4,
+  object: 8,
   /** Text of a number, or a number of a text. */
-  number: 20,
+  number: 30,
   /** Parses or formats a time. */
-  time: 40,
+  time: 60,
   /** Looks a time zone up. */
-  zone: 5_000,
+  zone: 20_000,
   /** A character or a byte that is compared or copied. */
   copiedCharacter: 1 / 16,
-  /** A character that is searched, counted or changed. */
+  /** A character that is counted or changed. */
   character: 1 / 4,
+  /** A character that is searched. */
+  searchedCharacter: 1 / 2,
   /** A character of a JSON text that is parsed. */
   jsonCharacter: 1,
   /** An element and a character of the result, which is copied, folded and serialised. */
-  resultElement: 2,
+  resultElement: 4,
   resultCharacter: 1 / 4,
 } as const;

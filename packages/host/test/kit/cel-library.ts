@@ -1,6 +1,6 @@
 /** The library's own evaluation, as the reference for tests. */
 import { Environment } from '@marcbachmann/cel-js';
-import type { Scope } from './evaluation.ts';
+import type { Scope } from '../../src/engine/values/cel/evaluation.ts';
 
 /** The library with the operators that mix doubles and integers. */
 export function libraryEnvironment(): Environment {
