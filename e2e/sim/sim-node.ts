@@ -5,7 +5,7 @@ import { createSupervisor } from '../../packages/host/src/agents/orchestration/s
 import { PromptRegistry } from '../../packages/host/src/agents/prompts/prompt-registry.ts';
 import type { Engine } from '../../packages/host/src/engine/engine.ts';
 import { dispatch } from '../../packages/host/src/engine/nodes/dispatch.ts';
-import type { Sha256, UniqueId } from '../../packages/host/src/engine/ports.ts';
+import type { EventLoop, Sha256, UniqueId } from '../../packages/host/src/engine/ports.ts';
 import { createEngine } from '../../packages/host/src/engine/stepping/runtime.ts';
 import { LiveFeed } from '../../packages/host/src/log/feed/feed.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
@@ -24,6 +24,18 @@ const limits = { maxNodeExecutions: 60, maxRunDurationMs: null };
 const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size: 10_000 } };
 
 const sha256: Sha256 = (text, encoding) => digest('sha256', text, encoding);
+
+/** An event loop on which every look at the clock takes long, so that most runs have to wait for their turn. */
+function hurriedLoop(): EventLoop {
+  let elapsed = 0;
+  return {
+    elapsedMs: () => {
+      elapsed += 3;
+      return elapsed;
+    },
+    nextTurn: (go) => void setImmediate(go),
+  };
+}
 
 const nobody = (): never => {
   throw new Error('Nobody acts as an agent here.');
@@ -88,6 +100,7 @@ export class SimNode {
     const engine = createEngine({
       store: line,
       clock,
+      eventLoop: hurriedLoop(),
       uniqueId,
       sha256,
       owner: name,
