@@ -212,6 +212,12 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '2.15',
+    says: 'a definition that is too large is refused at registration, with its size and the limit',
+    ask: { to: 'POST /v1/workflows', body: { ...definition('large', 'core.noop'), edges: Array(10_001).fill({}) } },
+    answer: { status: 413, error: 'definition_too_large', details: { count: 10_001, limit: 10_000 } },
+  },
+  {
     at: '1.1',
     says: 'the documentation needs no key',
     ask: { to: 'GET /v1/docs', as: 'nobody' },
