@@ -99,7 +99,7 @@ export const runRows: readonly WireRow[] = [
     at: '2.6, 2.21',
     says: 'inputs that no event can hold are 413',
     ask: { to: create, body: { ...done, inputs: { text: 'x'.repeat(600_000) } } },
-    answer: { status: 413, error: 'event_too_large', details: { type: 'run.started' } },
+    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 491_520 } },
   },
   {
     at: '2.6',

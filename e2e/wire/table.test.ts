@@ -101,6 +101,9 @@ const elsewhere: Readonly<Record<string, string>> = {
   'answerInterrupt quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'resolveInterrupt run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'resolveInterrupt quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'createRun event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
+  'answerInterrupt event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
+  'resolveInterrupt event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

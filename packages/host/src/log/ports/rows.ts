@@ -44,3 +44,9 @@ export function isFull(rows: readonly Row[], page: { readonly limit: number; rea
 
 /** Largest event: payload and task face together, in UTF-8 bytes. */
 export const MAX_EVENT_BYTES = 1_048_576;
+
+/**
+ * Largest request body that becomes part of an event. A payload has half of an event, because the task face may repeat
+ * it; a sixteenth of the payload is for its other fields.
+ */
+export const MAX_EVENT_BODY_BYTES = (MAX_EVENT_BYTES / 2) * (15 / 16);

@@ -9,6 +9,7 @@ import {
   streamModes,
 } from '@cairn/protocol';
 import { joinPolicies, MAX_FAN_OUT } from '../../engine/nodes/dispatch-config.ts';
+import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
 import type { HostLimits } from '../config/config.ts';
 import { otlpProtocols } from '../config/outside.ts';
 import { serveFixed } from '../http/fixed-document.ts';
@@ -52,7 +53,8 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       envelopesPerTurn: 5,
       maxNodeExecutions,
       ...(maxRunDurationMs === undefined ? {} : { maxRunDurationMs }),
-      maxRequestBodyBytes,
+      // What every route takes. Packs and definitions may be larger, because they are no events.
+      maxRequestBodyBytes: Math.min(maxRequestBodyBytes, MAX_EVENT_BODY_BYTES),
     },
     // No upper bounds: a run that asks for more than the limits above gets the limits.
     configurable: {

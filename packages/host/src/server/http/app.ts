@@ -1,6 +1,7 @@
 /** The Fastify app: parses and checks a request before its handler runs, and sends errors. */
 import { invariant, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
@@ -109,8 +110,9 @@ function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
  * The key and its scope are checked first. A caller without them learns nothing, not even whether the body is
  * well-formed.
  */
-function register(app: FastifyInstance, route: Route, { gate, unread }: AppPorts): void {
+function register(app: FastifyInstance, route: Route, { gate, unread, maxRequestBodyBytes }: AppPorts): void {
   app.route({
+    bodyLimit: route.isEventBody ? Math.min(maxRequestBodyBytes, MAX_EVENT_BODY_BYTES) : maxRequestBodyBytes,
     method: [...methodsOf(route)],
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {

@@ -26,7 +26,7 @@ export interface ErrorPorts {
 
 /** Sends an error response. Host faults are reported under a correlation id that the response contains. */
 export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPorts): void {
-  const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, ports);
+  const raised = isCairnError(thrown) ? thrown : frameworkError(thrown, bodyLimitOf(reply, ports));
   ports.watch.refused(raised.code, reply.request.caller?.tenant);
   const error = publicError(raised, reply, ports);
   const status = errorKinds[error.code].status;
@@ -102,7 +102,11 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'validation_error',
 };
 
-function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
+/** A route may take less than the host. */
+const bodyLimitOf = ({ request }: FastifyReply, { maxRequestBodyBytes }: ErrorPorts): number =>
+  request.routeOptions.bodyLimit ?? maxRequestBodyBytes;
+
+function frameworkError(thrown: unknown, maxRequestBodyBytes: number): CairnError {
   const name = thrownCode(thrown);
   const code = typeof name === 'string' ? frameworkCodes[name] : undefined;
   if (isAbort(thrown)) return new TerminalError('validation_error', { message: 'The body broke off before its end.' });
@@ -111,8 +115,8 @@ function frameworkError(thrown: unknown, ports: ErrorPorts): CairnError {
       return new TerminalError('internal_error', { message: thrownText(thrown), cause: thrown });
     case 'payload_too_large':
       return new TerminalError(code, {
-        message: `The body is larger than ${ports.maxRequestBodyBytes} bytes.`,
-        details: { maxRequestBodyBytes: ports.maxRequestBodyBytes },
+        message: `The body is larger than ${maxRequestBodyBytes} bytes.`,
+        details: { maxRequestBodyBytes },
       });
     case 'unsupported_media_type':
       return new TerminalError(code, {

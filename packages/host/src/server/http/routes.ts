@@ -56,6 +56,8 @@ interface RouteBase {
   readonly doc: RouteDoc;
   /** The handler records each success under the `Idempotency-Key` itself, together with its changes. */
   readonly recordsItself?: true;
+  /** Its body becomes part of an event, and must fit in one. */
+  readonly isEventBody?: true;
   /** A repeated request is meant to repeat its effect, so the `Idempotency-Key` is ignored. */
   readonly repeatable?: true;
   /** The response contains a secret, so it is sealed when recorded for an `Idempotency-Key`. */

@@ -34,6 +34,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       method: 'POST',
       path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
+      isEventBody: true,
       handle: (call) => answer(call, surface.engine),
       doc: {
         id: 'answerInterrupt',

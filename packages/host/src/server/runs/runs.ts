@@ -41,6 +41,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       path: '/v1/runs',
       scope: 'runs:create',
       recordsItself: true,
+      isEventBody: true,
       handle: (call) => createRunFrom(call, ports),
       doc: {
         id: 'createRun',

@@ -1,0 +1,57 @@
+/** The advertised body limit: a body of this size is taken and recorded, and a larger one is refused at the door. */
+import type { JsonObject, RunId } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { chain, noop } from '../sample-workflows.kit.ts';
+import { type Served, served } from '../served.kit.ts';
+
+const LIMIT = 491_520;
+const asks = chain('asks', {
+  typeId: 'core.interrupt',
+  config: { kind: 'custom', data: { customKind: 'local.test', payload: {} } },
+});
+
+async function host(): Promise<Served> {
+  const opened = await served({ maxRequestBodyBytes: 1_048_576 });
+  for (const workflow of [noop, asks]) await opened.engine.register('t', workflow);
+  return opened;
+}
+
+/** A body of exactly so many bytes. */
+function sized(bytes: number, body: (text: string) => JsonObject): string {
+  return JSON.stringify(body('x'.repeat(bytes - JSON.stringify(body('')).length)));
+}
+
+const tooLarge = { status: 413, body: { error: 'payload_too_large', details: { maxRequestBodyBytes: LIMIT } } };
+
+test('inputs of the advertised size start a run that completes; one byte more is refused', async () => {
+  const to = await host();
+  const { body } = await to.ask('GET', '/.well-known/openwop');
+  expect(body).toMatchObject({ limits: { maxRequestBodyBytes: LIMIT } });
+  const start = (bytes: number) =>
+    to.ask('POST', '/v1/runs', { raw: sized(bytes, (text) => ({ workflowId: 'noop', inputs: { text } })) });
+  const taken = await start(LIMIT);
+  expect(taken.status).toBe(201);
+  expect((await to.store.log.head(taken.body.runId as RunId))?.record.status).toBe('completed');
+  expect(await start(LIMIT + 1)).toMatchObject(tooLarge);
+});
+
+test('an answer of the advertised size completes its run; one byte more is refused', async () => {
+  const to = await host();
+  const started = await to.ask('POST', '/v1/runs', { body: { workflowId: 'asks' } });
+  const runId = started.body.runId as RunId;
+  const answer = (bytes: number) =>
+    to.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { raw: sized(bytes, (text) => ({ resumeValue: { text } })) });
+  expect(await answer(LIMIT + 1)).toMatchObject(tooLarge);
+  expect(await answer(LIMIT)).toMatchObject({ status: 200 });
+  expect((await to.store.log.head(runId))?.record.status).toBe('completed');
+});
+
+test('a body whose numbers grow when they are written is refused before anything is recorded', async () => {
+  const to = await host();
+  const raw = `{"workflowId":"noop","inputs":{"a":[${Array.from({ length: 60_000 }, () => '1e20').join(',')}]}}`;
+  expect(await to.ask('POST', '/v1/runs', { raw })).toMatchObject({
+    status: 413,
+    body: { error: 'event_too_large', details: { type: 'run.started' } },
+  });
+  expect((await to.store.runIndex.list({ tenant: 't', limit: 9 })).runs).toEqual([]);
+});
