@@ -3,6 +3,7 @@ import { TerminalError } from '@cairn/protocol';
 import { LiveFeed } from '../log/feed/feed.ts';
 import { thrownCode } from '../thrown-code.ts';
 import { addressMatcher } from './access/addresses.ts';
+import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
@@ -26,7 +27,13 @@ export async function serve(config: HostConfig, services: HostServices): Promise
     {
       ...services,
       feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
-      gate: createGate(config, { now: systemClock.now, report, redactor }),
+      gate: createGate(config, {
+        now: systemClock.now,
+        report,
+        redactor,
+        sessionKeys: services.deriveKeys('session'),
+        endedSessions: await EndedSessions.load(store.checkpoints, systemClock.now),
+      }),
       timers: systemTimers,
       now: systemClock.now,
       uniqueId,

@@ -20,6 +20,7 @@ import type { Store } from '../log/ports/store.ts';
 import { startTelemetry } from '../telemetry/telemetry.ts';
 import { addressMatcher } from './access/addresses.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
+import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import type { ShareLimits } from './access/limit-routes.ts';
 import type { AccessLimits } from './access/limits.ts';
@@ -38,7 +39,7 @@ import { safetyHeaders } from './http/http-server.ts';
 import type { Route } from './http/routes.ts';
 import type { UnreadLimits } from './http/unread-bytes.ts';
 import { ManualTimers } from './manual-timers.kit.ts';
-import { hostSecret } from './secrets/host-secret.ts';
+import { type DeriveKeys, hostSecret } from './secrets/host-secret.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
 
@@ -104,6 +105,8 @@ export interface ServedOptions {
   /** Origins that webhooks may name besides `nobodyListens`. */
   readonly egressAllow?: readonly string[];
   readonly redactor?: Redactor;
+  /** The keys of the host. Default: fresh ones. */
+  readonly deriveKeys?: DeriveKeys;
   readonly steps?: readonly Step[];
   /** The trust policy for packs. Default: accept all packs. */
   readonly packs?: Partial<TrustPolicy>;
@@ -159,6 +162,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   });
   const policy = { trust: [], allowUnsigned: true, ...options.packs };
   const redactor = options.redactor ?? null;
+  const deriveKeys = options.deriveKeys ?? hostSecret({ folder: null });
   const registry = new AgentRegistry({
     definitions: store.definitions,
     packs: store.packs,
@@ -200,7 +204,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
           cors: { origins: [...(options.corsOrigins ?? [])] },
           limits,
         },
-        { now: options.now ?? Date.now, report, redactor },
+        {
+          now: options.now ?? Date.now,
+          report,
+          redactor,
+          sessionKeys: deriveKeys('session'),
+          endedSessions: await EndedSessions.load(store.checkpoints, options.now ?? Date.now),
+        },
       ),
       discovery,
       registry,
@@ -215,7 +225,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       uniqueId,
       report,
       redactor,
-      deriveKeys: hostSecret({ folder: null }),
+      deriveKeys,
       egress: createEgress({
         allow: [nobodyListens, ...(options.egressAllow ?? [])],
         resolve: async () => [],

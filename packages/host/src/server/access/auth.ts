@@ -112,6 +112,20 @@ export function requireScope(caller: Caller, scope: Scope): void {
 export const audienceFor = (held: ReadonlySet<Scope>): Caller['audience'] =>
   held.has('audit:read') ? undefined : 'client';
 
+const credentialOf = (sha256: string): string => `key:${sha256.slice(0, 16)}`;
+
+const allScopes: ReadonlySet<Scope> = new Set(scopes);
+
+/** Returns the scopes that a credential of a tenant has now; null if the configuration does not have it any more. */
+export function currentScopes(keys: readonly AccessKey[], hasTokens: boolean) {
+  const callers = new Map(keys.map((key) => [credentialOf(key.sha256), keyCaller(key)]));
+  return (tenant: string, credential: string): ReadonlySet<Scope> | null => {
+    if (!credential.startsWith('key:')) return hasTokens ? allScopes : null;
+    const caller = callers.get(credential);
+    return caller?.tenant === tenant ? caller.scopes : null;
+  };
+}
+
 function keyCaller({ sha256, tenant, principal, scopes: listed, toolScopes = [] }: AccessKey): Caller {
   const held = new Set(listed ?? ordinaryScopes);
   return {
@@ -120,7 +134,7 @@ function keyCaller({ sha256, tenant, principal, scopes: listed, toolScopes = [] 
     scopes: held,
     toolScopes,
     audience: audienceFor(held),
-    credential: `key:${sha256.slice(0, 16)}`,
+    credential: credentialOf(sha256),
     expiresAt: undefined,
   };
 }

@@ -44,8 +44,9 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
       throw unauthenticated(`A session is good for GET only, not for ${method}.`, SEND_KEY);
     }
     const caller = sessions.find(sessionId);
-    if (caller !== null) return caller;
-    throw unauthenticated('The session is over or was never here.', 'Open a new one: POST /v1/host/cairn/session.');
+    if (caller === null) throw unauthenticated('The session is not one of this host.', OPEN_SESSION);
+    if (caller !== 'over') return caller;
+    throw new TerminalError('key_expired', { message: 'The session is over.', hint: OPEN_SESSION });
   };
 
   return (presented) => {
@@ -72,6 +73,7 @@ function refuseOtherPages({ origin, 'sec-fetch-site': site }: IncomingHttpHeader
   });
 }
 
+const OPEN_SESSION = 'Open a new one: POST /v1/host/cairn/session.';
 const SEND_KEY = 'Send the header "Authorization: Bearer <key>".';
 
 const unauthenticated = (message: string, hint: string): TerminalError =>

@@ -7,10 +7,12 @@ import type { Redactor, Report } from '../../engine/ports.ts';
 import { type HostConfig, isLoopback } from '../config/config.ts';
 import { createCheckHost } from '../http/host-header.ts';
 import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
+import type { Keys } from '../secrets/host-secret.ts';
 import { createAttempt } from './attempts.ts';
-import { type Caller, createKeyRing, requireScope } from './auth.ts';
+import { type Caller, createKeyRing, currentScopes, requireScope } from './auth.ts';
 import { createAuthenticate, isAnonymous, noCredential } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
+import type { EndedSessions } from './ended-sessions.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
 import { type AccessLimits, Limits } from './limits.ts';
@@ -25,6 +27,9 @@ export interface GatePorts {
   readonly now: () => number;
   readonly report: Report;
   readonly redactor: Pick<Redactor, 'secretIn'> | null;
+  /** Keys that sign the cookies of sessions. */
+  readonly sessionKeys: Keys;
+  readonly endedSessions: EndedSessions;
 }
 
 export interface Gate {
@@ -51,11 +56,18 @@ export interface Gate {
 /** More headers than this are refused. The parser bounds their total size. */
 const MAX_HEADERS = 100;
 
-export function createGate(config: GateConfig, { now, report, redactor }: GatePorts): Gate {
+export function createGate(config: GateConfig, ports: GatePorts): Gate {
+  const { now, report, redactor, sessionKeys, endedSessions } = ports;
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
-  const sessions = new Sessions({ secure: config.publicUrl?.startsWith('https:') ?? false, now });
   const { jwt } = config;
+  const sessions = new Sessions({
+    secure: config.publicUrl?.startsWith('https:') ?? false,
+    now,
+    keys: sessionKeys,
+    ended: endedSessions,
+    scopesOf: currentScopes(config.keys, jwt !== undefined),
+  });
   const token =
     jwt === undefined ? null : createTokenCheck(jwt, { keys: new IssuerKeys({ url: jwt.jwksUrl, now, report }), now });
   const key = createKeyRing(config.keys, { isReachable: !isLoopback(config.bind), report });

@@ -34,7 +34,8 @@ export function sessionRoutes(sessions: Sessions): readonly Route[] {
       repeatable: true,
       handle: async ({ request, reply }) => {
         const { cookie } = request.headers;
-        reply.code(204).header('set-cookie', sessions.end(cookie === undefined ? null : sessions.idIn(cookie)));
+        const cleared = await sessions.end(cookie === undefined ? null : sessions.idIn(cookie));
+        reply.code(204).header('set-cookie', cleared);
         reply.send();
         return undefined;
       },

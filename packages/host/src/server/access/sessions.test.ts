@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { approval } from '../sample-workflows.kit.ts';
-import { keys, served } from '../served.kit.ts';
+import type { Keys } from '../secrets/host-secret.ts';
+import { keys as accessKeys, served } from '../served.kit.ts';
 import { KEEPALIVE_MS } from '../streams/event-streams.ts';
-import type { Caller } from './auth.ts';
+import { type Caller, type Scope, scopes } from './auth.ts';
+import { EndedSessions } from './ended-sessions.ts';
 import { SESSION_LIFE_MS, Sessions } from './sessions.ts';
+
+const keys: Keys = [randomBytes(32)];
 
 const caller = (credential: string, expiresAt?: number): Caller => ({
   tenant: 't',
@@ -15,65 +21,98 @@ const caller = (credential: string, expiresAt?: number): Caller => ({
   expiresAt,
 });
 
-function clocked(secure = false) {
-  const clock = { at: 1_000_000 };
-  return { clock, sessions: new Sessions({ secure, now: () => clock.at }) };
+async function clocked(secure = false, store = inMemoryStore(), held: ReadonlySet<Scope> | null = new Set(scopes)) {
+  const clock = { at: 1_000_000_000_000 };
+  const now = () => clock.at;
+  const ended = await EndedSessions.load(store.checkpoints, now);
+  return { clock, sessions: new Sessions({ secure, now, keys, ended, scopesOf: () => held }) };
 }
 
-const idOf = (cookie: string): string => clocked().sessions.idIn(cookie.split(';')[0] ?? '') ?? '';
+const textOf = (cookie: string): string => /=([^;]*);/.exec(cookie)?.[1] ?? '';
 
-test('a session ends after its life, and no later than the credential that opened it', () => {
-  const { clock, sessions } = clocked();
-  const long = idOf(sessions.open(caller('key:a')).cookie);
+test('a session ends after its life, and no later than the credential that opened it', async () => {
+  const { clock, sessions } = await clocked();
+  const long = textOf(sessions.open(caller('key:a')).cookie);
   const short = sessions.open(caller('token:b', clock.at + 60_500));
   expect(short.cookie).toContain('Max-Age=60;');
   clock.at += 60_500;
-  expect(sessions.find(idOf(short.cookie))).toBeNull();
-  expect(sessions.find(long)?.credential).toBe('key:a');
+  expect(sessions.find(textOf(short.cookie))).toBe('over');
+  expect(sessions.find(long)).toMatchObject({ credential: 'key:a' });
   clock.at += SESSION_LIFE_MS;
-  expect(sessions.find(long)).toBeNull();
-  expect(sessions.size).toBe(0);
+  expect(sessions.find(long)).toBe('over');
 });
 
-test('opening many sessions ends the oldest of the same credential, never those of another', () => {
-  const { sessions } = clocked();
-  const other = idOf(sessions.open(caller('key:other')).cookie);
-  const ids = Array.from({ length: 65 }, () => idOf(sessions.open(caller('key:a')).cookie));
-  expect(sessions.find(ids[0] ?? '')).toBeNull();
-  expect(sessions.find(ids[1] ?? '')).not.toBeNull();
-  expect(sessions.find(other)).not.toBeNull();
+test('opening many sessions ends the oldest of the same principal, never those of another', async () => {
+  const { sessions } = await clocked();
+  const other = textOf(sessions.open(caller('key:other')).cookie);
+  const texts = Array.from({ length: 65 }, () => textOf(sessions.open(caller('key:a')).cookie));
+  expect(sessions.find(texts[0] ?? '')).toBe('over');
+  expect(sessions.find(texts[1] ?? '')).toMatchObject({ credential: 'key:a' });
+  expect(sessions.find(other)).toMatchObject({ credential: 'key:other' });
 });
 
-test('no number of credentials makes the sessions grow without bound', () => {
-  const { clock, sessions } = clocked();
-  const first = idOf(sessions.open(caller('key:first')).cookie);
-  for (let i = 0; i < 9_999; i += 1) sessions.open(caller(`token:${i}`));
-  expect(sessions.find(first)).not.toBeNull();
-  sessions.open(caller('token:one-more'));
-  expect([sessions.size, sessions.find(first)]).toEqual([10_000, null]);
-  clock.at += SESSION_LIFE_MS;
-  sessions.open(caller('token:later'));
-  expect(sessions.size).toBe(1);
+test('all principals of a tenant share a cap', async () => {
+  const { sessions } = await clocked();
+  const texts = Array.from({ length: 1_001 }, (_, i) => textOf(sessions.open(caller(`token:${i}`)).cookie));
+  expect(sessions.find(texts[0] ?? '')).toBe('over');
+  expect(sessions.find(texts[1] ?? '')).toMatchObject({ tenant: 't' });
 });
 
-test('the cookie is hidden from scripts and other sites, and bound to https and the host where there is https', () => {
-  const plain = clocked().sessions.open(caller('key:a')).cookie;
-  expect(plain).toMatch(/^cairn_session=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict$/);
-  const secure = clocked(true).sessions.open(caller('key:a')).cookie;
-  expect(secure).toMatch(/^__Host-cairn_session=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/);
+test('a session survives a restart, within the same caps, and an ended one stays ended', async () => {
+  const store = inMemoryStore();
+  const { sessions } = await clocked(false, store);
+  const texts = Array.from({ length: 64 }, () => textOf(sessions.open(caller('key:a')).cookie));
+  await sessions.end(texts[63] ?? '');
+  const { sessions: later, clock } = await clocked(false, store);
+  clock.at += 1_000;
+  expect(later.find(texts[63] ?? '')).toBe('over');
+  for (const text of texts.slice(0, 63)) expect(later.find(text)).toMatchObject({ credential: 'key:a' });
+  later.open(caller('key:a'));
+  later.open(caller('key:a'));
+  expect([later.find(texts[0] ?? ''), later.find(texts[1] ?? '')]).toMatchObject(['over', { tenant: 't' }]);
 });
+
+test('a session has no scope that its key has lost, and ends when its key is gone', async () => {
+  const { sessions } = await clocked();
+  const text = textOf(sessions.open(caller('key:a')).cookie);
+  const { sessions: less } = await clocked(false, inMemoryStore(), new Set());
+  expect(less.find(text)).toMatchObject({ scopes: new Set() });
+  const { sessions: gone } = await clocked(false, inMemoryStore(), null);
+  expect(gone.find(text)).toBe('over');
+});
+
+test('no change of a cookie passes', async () => {
+  const { sessions } = await clocked();
+  const text = textOf(sessions.open(caller('key:a')).cookie);
+  for (let i = 0; i < text.length; i += 1) {
+    const changed = `${text.slice(0, i)}${text[i] === 'A' ? 'B' : 'A'}${text.slice(i + 1)}`;
+    expect(sessions.find(changed)).toBeNull();
+  }
+});
+
+test('the cookie is hidden from scripts and other sites, and bound to https and the host where there is https', async () => {
+  const plain = (await clocked()).sessions.open(caller('key:a')).cookie;
+  expect(plain).toMatch(/^cairn_session=[\w-]+\.[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict$/);
+  const secure = (await clocked(true)).sessions.open(caller('key:a')).cookie;
+  expect(secure).toMatch(
+    /^__Host-cairn_session=[\w-]+\.[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+  );
+});
+
+const made = (letter: string): string => `${letter}.${letter.repeat(43)}`;
 
 test.each([
-  [`cairn_session=${'a'.repeat(43)}`, 'a'.repeat(43), null],
-  [`theme=dark; cairn_session=${'b'.repeat(43)}; x=1`, 'b'.repeat(43), null],
-  [`__Host-cairn_session=${'c'.repeat(43)}`, null, 'c'.repeat(43)],
-  [`cairn_session=${'d'.repeat(43)}; __Host-cairn_session=${'e'.repeat(43)}`, 'd'.repeat(43), 'e'.repeat(43)],
-  [`not_cairn_session=${'a'.repeat(43)}`, null, null],
+  [`cairn_session=${made('a')}`, made('a'), null],
+  [`theme=dark; cairn_session=${made('b')}; x=1`, made('b'), null],
+  [`__Host-cairn_session=${made('c')}`, null, made('c')],
+  [`cairn_session=${made('d')}; __Host-cairn_session=${made('e')}`, made('d'), made('e')],
+  [`not_cairn_session=${made('a')}`, null, null],
   ['cairn_session=short', null, null],
-  [`cairn_session=${'a'.repeat(44)}`, null, null],
+  [`cairn_session=${made('a')}a`, null, null],
   ['', null, null],
-])('reads the session id out of %j, under the name of its kind of host only', (header, plain, secure) => {
-  expect([clocked().sessions.idIn(header), clocked(true).sessions.idIn(header)]).toEqual([plain, secure]);
+])('reads the session out of %j, under the name of its kind of host only', async (header, plain, secure) => {
+  const [http, https] = [await clocked(), await clocked(true)];
+  expect([http.sessions.idIn(header), https.sessions.idIn(header)]).toEqual([plain, secure]);
 });
 
 /** A host, a waiting run of alice, and her session's cookie. */
@@ -128,7 +167,7 @@ test('a change with only a cookie is refused on every route that changes somethi
 
 test('a session holds those scopes of its key that read what pages show, and no more', async () => {
   const host = await served();
-  const whole = await host.ask('POST', '/v1/host/cairn/session', { key: keys.auditor });
+  const whole = await host.ask('POST', '/v1/host/cairn/session', { key: accessKeys.auditor });
   const auditor = whole.headers.get('set-cookie')?.split(';')[0] ?? '';
   const read = host.server.routes.filter(
     ({ method, scope, path }) => method === 'GET' && scope !== null && !path.includes('{'),
@@ -163,9 +202,9 @@ test('a made-up session, a session with a wrong key beside it, and a session tha
   const { host, runId, cookie } = await withSession({ now: () => clock.at });
   const status = async (headers: Record<string, string>, key: string | null = null) =>
     (await host.ask('GET', `/v1/runs/${runId}`, { key, headers })).status;
-  expect(await status({ cookie: `cairn_session=${'x'.repeat(43)}` })).toBe(401);
+  expect(await status({ cookie: `cairn_session=${made('x')}` })).toBe(401);
   expect(await status({ cookie }, 'some-other-key-here')).toBe(401);
-  expect(await status({ cookie }, keys.alice)).toBe(200);
+  expect(await status({ cookie }, accessKeys.alice)).toBe(200);
   clock.at += SESSION_LIFE_MS;
   expect(await status({ cookie })).toBe(401);
 });

@@ -1,13 +1,16 @@
-/** Browser sessions: a random id in an HttpOnly cookie, so that an EventSource can authenticate. */
-import { hash, randomBytes } from 'node:crypto';
-import { audienceFor, type Caller, type Scope } from './auth.ts';
+/**
+ * Browser sessions: a signed cookie, so that an EventSource can authenticate. The cookie holds the session; the host
+ * keeps only which sessions count and which were ended, so that sessions survive a restart.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Keys } from '../secrets/host-secret.ts';
+import { audienceFor, type Caller, type Scope, scopes } from './auth.ts';
+import type { EndedSessions } from './ended-sessions.ts';
+import { SessionCaps } from './session-caps.ts';
 
 /** A session expires after this time, or earlier with the credential that opened it. */
 export const SESSION_LIFE_MS = 3_600_000;
-
-/** Above these limits the oldest session ends: first per credential, then overall. */
-const MAX_PER_CREDENTIAL = 64;
-const MAX_SESSIONS = 10_000;
 
 /** A session keeps only these scopes of its credential: those that pages need to read. */
 export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
@@ -16,85 +19,97 @@ export interface SessionPorts {
   /** Whether browsers reach the host by https; the cookie is then `Secure`. */
   readonly secure: boolean;
   readonly now: () => number;
+  /** The first key signs; all keys verify. */
+  readonly keys: Keys;
+  readonly ended: EndedSessions;
+  /** The scopes that a credential of this tenant has now; null if it is gone. A session ends with its key. */
+  readonly scopesOf: (tenant: string, credential: string) => ReadonlySet<Scope> | null;
 }
 
-interface Session {
-  readonly caller: Caller;
-  readonly expiresAt: number;
-}
+const sessionShape = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  principal: z.string().optional(),
+  scopes: z.array(z.enum(scopes)),
+  credential: z.string(),
+  openedAt: z.number(),
+  expiresAt: z.number(),
+});
+
+type Session = z.infer<typeof sessionShape>;
 
 export class Sessions {
-  /** Keyed by the hash of the id, oldest first, so that a memory dump reveals no usable id. */
-  readonly #sessions = new Map<string, Session>();
-  readonly #byCredential = new Map<string, Set<string>>();
-  readonly #secure: boolean;
-  readonly #now: () => number;
+  readonly #ports: SessionPorts;
+  readonly #caps: SessionCaps;
+  #lastOpenedAt = 0;
 
-  constructor({ secure, now }: SessionPorts) {
-    this.#secure = secure;
-    this.#now = now;
-  }
-
-  get size(): number {
-    return this.#sessions.size;
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+    this.#caps = new SessionCaps({ now: ports.now, lifeMs: SESSION_LIFE_MS });
   }
 
   /** Opens a session for a caller; returns its cookie. */
   open(caller: Caller): { readonly cookie: string; readonly expiresAt: number } {
-    const now = this.#now();
-    this.#makeRoom(caller.credential, now);
-    const sessionId = randomBytes(32).toString('base64url');
-    const digest = digestOf(sessionId);
+    const now = this.#ports.now();
+    // Distinct, so that the order of sessions is known when the oldest has to end.
+    const openedAt = Math.max(now, this.#lastOpenedAt + 0.001);
+    this.#lastOpenedAt = openedAt;
+    const { tenant, principal, credential } = caller;
     const expiresAt = Math.min(now + SESSION_LIFE_MS, caller.expiresAt ?? Number.POSITIVE_INFINITY);
-    this.#sessions.set(digest, { caller: reading(caller, expiresAt), expiresAt });
-    const own = this.#byCredential.get(caller.credential);
-    if (own === undefined) this.#byCredential.set(caller.credential, new Set([digest]));
-    else own.add(digest);
+    const held = sessionScopes.filter((scope) => caller.scopes.has(scope));
+    const id = randomBytes(16).toString('base64url');
+    const session: Session = { id, tenant, principal, scopes: held, credential, openedAt, expiresAt };
+    this.#caps.admit(session);
+    const payload = Buffer.from(JSON.stringify(session)).toString('base64url');
     const seconds = Math.max(0, Math.floor((expiresAt - now) / 1000));
-    return { cookie: this.#cookie(sessionId, seconds), expiresAt };
+    return { cookie: this.#cookie(`${payload}.${this.#mac(payload)[0]}`, seconds), expiresAt };
   }
 
-  find(sessionId: string): Caller | null {
-    const digest = digestOf(sessionId);
-    const session = this.#sessions.get(digest);
-    if (session === undefined) return null;
-    if (session.expiresAt > this.#now()) return session.caller;
-    this.#end(digest);
-    return null;
+  /** The caller of a session: null for a forged cookie, `over` for a session that has ended. */
+  find(text: string): Caller | 'over' | null {
+    const session = this.#signed(text);
+    if (session === null) return null;
+    const { now, ended, scopesOf } = this.#ports;
+    const { id, tenant, principal, credential, expiresAt } = session;
+    const current = scopesOf(tenant, credential);
+    if (current === null || expiresAt <= now() || ended.has(id) || !this.#caps.admit(session)) return 'over';
+    const held = new Set(session.scopes.filter((scope) => current.has(scope)));
+    return { tenant, principal, scopes: held, toolScopes: [], audience: audienceFor(held), credential, expiresAt };
   }
 
-  /** Ends the session, if it exists; returns the cookie that clears it in the browser. */
-  end(sessionId: string | null): string {
-    if (sessionId !== null) this.#end(digestOf(sessionId));
+  /** Ends the session, if it exists, also for later starts; returns the cookie that clears it in the browser. */
+  async end(text: string | null): Promise<string> {
+    const session = text === null ? null : this.#signed(text);
+    if (session !== null) await this.#ports.ended.add(session.id, session.expiresAt);
     return this.#cookie('', 0);
   }
 
-  /** The session id in a Cookie header, or null. Accepts only the current cookie name: others are easier to plant. */
+  /** The session in a Cookie header, or null. Accepts only the current cookie name: others are easier to plant. */
   idIn(header: string): string | null {
-    return (this.#secure ? SECURE_COOKIE : PLAIN_COOKIE).exec(header)?.[1] ?? null;
+    return (this.#ports.secure ? SECURE_COOKIE : PLAIN_COOKIE).exec(header)?.[1] ?? null;
   }
 
-  #makeRoom(credential: string, now: number): void {
-    const own = this.#byCredential.get(credential);
-    if (own !== undefined && own.size >= MAX_PER_CREDENTIAL) this.#end(first(own));
-    if (this.#sessions.size < MAX_SESSIONS) return;
-    for (const [digest, { expiresAt }] of this.#sessions) if (expiresAt <= now) this.#end(digest);
-    if (this.#sessions.size >= MAX_SESSIONS) this.#end(first(this.#sessions.keys()));
+  #signed(text: string): Session | null {
+    const [payload = '', mac = ''] = text.split('.');
+    const given = Buffer.from(mac);
+    let isSigned = false;
+    // Tries every key, also after one fits, so that the time says nothing about the keys.
+    for (const expected of this.#mac(payload)) {
+      const bytes = Buffer.from(expected);
+      if (bytes.length === given.length && timingSafeEqual(bytes, given)) isSigned = true;
+    }
+    return isSigned ? sessionShape.parse(JSON.parse(Buffer.from(payload, 'base64url').toString())) : null;
   }
 
-  #end(digest: string | undefined): void {
-    const session = digest === undefined ? undefined : this.#sessions.get(digest);
-    if (digest === undefined || session === undefined) return;
-    this.#sessions.delete(digest);
-    const { credential } = session.caller;
-    const own = this.#byCredential.get(credential);
-    if (own?.delete(digest) && own.size === 0) this.#byCredential.delete(credential);
+  #mac(payload: string): readonly string[] {
+    return this.#ports.keys.map((key) => createHmac('sha256', key).update(payload).digest('base64url'));
   }
 
   #cookie(value: string, maxAge: number): string {
+    const { secure } = this.#ports;
     // With the `__Host-` prefix, browsers accept the cookie only from this exact host over https.
-    const name = this.#secure ? SECURE_NAME : PLAIN_NAME;
-    const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${this.#secure ? '; Secure' : ''}`;
+    const name = secure ? SECURE_NAME : PLAIN_NAME;
+    const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
     return `${name}=${value}; ${attributes}`;
   }
 }
@@ -102,18 +117,7 @@ export class Sessions {
 const PLAIN_NAME = 'cairn_session';
 const SECURE_NAME = '__Host-cairn_session';
 
-const cookieNamed = (name: string): RegExp => new RegExp(`(?:^|;)\\s*${name}=([\\w-]{43})(?:\\s*;|\\s*$)`);
+const cookieNamed = (name: string): RegExp =>
+  new RegExp(`(?:^|;)\\s*${name}=([\\w-]{1,2048}\\.[\\w-]{43})(?:\\s*;|\\s*$)`);
 const PLAIN_COOKIE = cookieNamed(PLAIN_NAME);
 const SECURE_COOKIE = cookieNamed(SECURE_NAME);
-
-function reading(caller: Caller, expiresAt: number): Caller {
-  const held = new Set(sessionScopes.filter((scope) => caller.scopes.has(scope)));
-  return { ...caller, scopes: held, audience: audienceFor(held), expiresAt };
-}
-
-const digestOf = (sessionId: string): string => hash('sha256', sessionId, 'base64url');
-
-const first = (digests: Iterable<string>): string | undefined => {
-  for (const digest of digests) return digest;
-  return undefined;
-};
