@@ -52,13 +52,13 @@ const accepts = (kind: Part['kind'] | undefined, value: unknown): boolean =>
 
 const kindsOf = (count: number, ...values: readonly unknown[]): string => values.slice(0, count).map(kindOf).join(', ');
 
-/** `text.matches(pattern)`. A literal pattern compiles with the expression, another one when it differs from the last. */
+/** `text.matches(pattern)`. Compiles the pattern at its first use and whenever it differs from the last one. */
 function matches([text, source]: readonly Part[]): Part {
   if (text === undefined || source === undefined) throw new Error('matches() needs a text and a pattern');
   if (text.kind !== 'dyn' && [text, source].some(({ kind }) => kind !== 'dyn' && kind !== 'string')) {
     throw new Error(`no such overload: matches(${text.kind}, ${source.kind})`);
   }
-  let pattern = typeof source.literal === 'string' ? compilePattern(source.literal) : undefined;
+  let pattern: Pattern | undefined;
   return {
     kind: 'bool',
     step(frame) {

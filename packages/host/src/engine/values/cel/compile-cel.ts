@@ -63,7 +63,7 @@ function part(node: ASTNode, locals: readonly string[], depth: number): Part {
 /** A literal. It costs nothing: what reads it does. */
 function constant(value: unknown): Part {
   const literal = typeof value === 'bigint' ? int(value) : isUnsigned(value) ? uint(value.value) : value;
-  return { kind: kindOf(literal), step: () => literal, literal };
+  return { kind: kindOf(literal), step: () => literal };
 }
 
 /** The parser has its own class for literals such as `1u`. */

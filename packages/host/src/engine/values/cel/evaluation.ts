@@ -30,8 +30,6 @@ export type Step = (frame: Frame) => unknown;
 export interface Part {
   readonly step: Step;
   readonly kind: Kind | 'dyn';
-  /** The value of a literal. */
-  readonly literal?: unknown;
 }
 
 /** Throws a Failure with the operator's name when a value has the wrong kind. */
