@@ -280,7 +280,7 @@ export const generalRows: readonly WireRow[] = [
   {
     at: '2.21',
     says: 'a body above limits.maxRequestBodyBytes is 413 and names the limit',
-    ask: { to: 'POST /v1/runs', raw: `{"workflowId":"done","metadata":{"a":"${'x'.repeat(800_000)}"}}` },
+    ask: { to: 'POST /v1/workflows', raw: `{"id":"${'x'.repeat(800_000)}"}` },
     answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 700_000 } },
   },
   {
