@@ -197,3 +197,9 @@ test('the errors of alternatives are limited in number, and the last one is abou
   const errors = compileSchema({ anyOf: list(100, (i) => ({ const: i })) })('x');
   expect([errors.length, errors.at(-1)]).toEqual([50, 'the value must match a schema in anyOf']);
 });
+
+test('a schema has a limit in what its patterns cost to compile', () => {
+  const schema = (count: number) => ({ patternProperties: named(count, (i) => [`^x${i}[a-z]{0,9}$`, {}]) });
+  expect(() => compileSchema(schema(30))).not.toThrow();
+  expect(() => compileSchema(schema(240))).toThrow('its patterns cost more than 100000 units to compile in all');
+});
