@@ -17,10 +17,11 @@ import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
+import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
+import { OpenSnapshots } from './open-snapshots.ts';
 import { hasOpenChildren, withFamily } from './run-family.ts';
 
 export interface RunPorts extends CreateRunPorts {
@@ -30,11 +31,16 @@ export interface RunPorts extends CreateRunPorts {
   readonly responses: ResponsePorts;
 }
 
+interface GetPorts extends RunPorts {
+  readonly slots: TenantSlots;
+  readonly open: OpenSnapshots;
+}
+
 /** States of one tenant that are loaded and sent at the same time. Each may be megabytes. */
 const STATES_AT_ONCE = 4;
 
 export function runRoutes(ports: RunPorts): readonly Route[] {
-  const slots = new TenantSlots(STATES_AT_ONCE);
+  const states = { slots: new TenantSlots(STATES_AT_ONCE), open: new OpenSnapshots() };
   return [
     {
       method: 'POST',
@@ -82,7 +88,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}',
       scope: 'runs:read',
-      handle: (call) => get(call, ports, slots),
+      handle: (call) => get(call, { ...ports, ...states }),
       doc: {
         id: 'getRun',
         summary: 'Read the state of a run',
@@ -110,7 +116,7 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, ports: RunPorts, slots: TenantSlots): Promise<string | undefined> {
+async function get(call: Call, ports: GetPorts): Promise<string | undefined> {
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
     const etag = etagOf((await visibleRun(call, ports.log)).seq);
@@ -119,7 +125,7 @@ async function get(call: Call, ports: RunPorts, slots: TenantSlots): Promise<str
       return undefined;
     }
   }
-  const release = await slots.take(call.caller.tenant);
+  const release = await ports.slots.take(call.caller.tenant);
   try {
     return await answerSnapshot(call, ports, release);
   } finally {
@@ -128,16 +134,24 @@ async function get(call: Call, ports: RunPorts, slots: TenantSlots): Promise<str
 }
 
 /** A slot is held while a state is loaded and sent, but not for a client that stalls. */
-async function answerSnapshot(call: Call, ports: RunPorts, stalled: () => void): Promise<string | undefined> {
-  const { engine, runIndex, responses } = ports;
-  const { seq, snapshot } = await engine.snapshotAt(call.caller.tenant, runIdParam(call));
-  if (hasOpenChildren(snapshot)) {
-    // The children's status changes without an event of this run, so an ETag by its events would be wrong.
-    call.reply.header('cache-control', 'private, no-store');
-    return answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), { ...responses, stalled });
+async function answerSnapshot(call: Call, ports: GetPorts, stalled: () => void): Promise<string | undefined> {
+  const { engine, log, runIndex, responses, open } = ports;
+  const { record, seq: last } = await visibleRun(call, log);
+  const { runId, tenant } = record;
+  const at = open.find(runId, last) ?? (await engine.snapshotAt(tenant, runId));
+  const done = open.use(runId, at);
+  try {
+    const { seq, snapshot } = at;
+    if (hasOpenChildren(snapshot)) {
+      // The children's status changes without an event of this run, so an ETag by its events would be wrong.
+      call.reply.header('cache-control', 'private, no-store');
+      return await answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), { ...responses, stalled });
+    }
+    call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
+    return await answerInPieces(call, jsonPieces(snapshot), { ...responses, stalled });
+  } finally {
+    done();
   }
-  call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-  return answerInPieces(call, jsonPieces(snapshot), { ...responses, stalled });
 }
 
 /** Only this client may cache it, and it must revalidate before use. */
