@@ -23,11 +23,11 @@ const SHARED_FOR_MS = 1_000;
  * host, because the rows of a command wait behind them.
  */
 const MAX_UNCOMMITTED = 524_288;
-const MAX_SHARED_UNCOMMITTED = 65_536;
+const MAX_SHARED_UNCOMMITTED = 16_384;
 
 /** Most rows of one append. Fewer on a shared host, because nobody else steps while they are composed. */
 const MAX_ROWS = 256;
-const MAX_SHARED_ROWS = 64;
+const MAX_SHARED_ROWS = 32;
 
 /** A caller waits for a `command` and for a `start`. Nobody waits for a `step`. */
 export type Urgency = 'command' | 'start' | 'step';
