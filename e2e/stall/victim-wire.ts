@@ -2,7 +2,8 @@
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
 
-const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+/** Limits of wrong keys are kept by address, so the victim has another one than the attacker. */
+const agent = new Agent({ keepAlive: true, maxSockets: 200, localAddress: '127.0.0.2' });
 
 export class Wire {
   readonly #url: string;
