@@ -29,8 +29,10 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   const driven = mayGoOn(state) ? driveNodes(state, workflow) : null;
   if (driven !== null) return driven;
   if (state.pause !== null) return pauseRun(state, workflow, state.pause);
-  if (state.unreachable.length > 0) return skip(state);
-  const next = state.ready.find((entry) => state.active[entry.nodeId] === undefined);
+  // A node that a loop reaches again while it is active starts, or is skipped, once it has ended.
+  const isIdle = (entry: Queued) => state.active[entry.nodeId] === undefined;
+  if (state.unreachable.some(isIdle)) return skip(state.unreachable.filter(isIdle));
+  const next = state.ready.find(isIdle);
   if (next !== undefined) return startNode(state, workflow, next);
   return state.activeCount > 0 ? nothing : complete(state, workflow);
 }
@@ -97,10 +99,10 @@ function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunSta
   return stopNodes(state, workflow, { cause: seq, reason: 'run-terminated' });
 }
 
-function skip(state: RunState): Decision {
+function skip(unreachable: readonly Queued[]): Decision {
   const skipped = ({ nodeId, cause }: Queued) =>
     row('node.skipped', { nodeId, reason: 'trigger-rule-not-met' }, { nodeId, cause });
-  return rows(...state.unreachable.slice(0, AT_ONCE).map(skipped));
+  return rows(...unreachable.slice(0, AT_ONCE).map(skipped));
 }
 
 function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {

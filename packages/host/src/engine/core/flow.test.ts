@@ -204,6 +204,32 @@ describe('loops', () => {
     expect(run.status).toBe('completed');
   });
 
+  test('skip a node that is still active only once it has ended', () => {
+    const run = new RunScript(
+      workflowOf(
+        {
+          again: { type: 'core.loop', config: { times: 2 } },
+          body: step('read'),
+          check: step('read'),
+          slow: step('read'),
+        },
+        [
+          { from: 'again', to: 'body', port: 'body' },
+          { from: 'body', to: 'again' },
+          { from: 'body', to: 'check' },
+          { from: 'check', to: 'slow', when: 'output.go' },
+        ],
+      ),
+    );
+    run.returns('body').returns('check', { go: true });
+    run.returns('body').returns('check', { go: false });
+    const skipped = () => run.events.filter(({ type }) => type === 'node.skipped').map(({ nodeId }) => nodeId);
+    expect(skipped()).toEqual(['body']);
+    run.returns('slow');
+    expect(skipped()).toEqual(['body', 'slow']);
+    expect(run.types().slice(-4)).toEqual(['node.completed', 'node.skipped', 'cairn.task.status', 'run.completed']);
+  });
+
   test('stop at the limit their workflow sets', () => {
     const run = new RunScript({ ...loop({ times: 9 }), settings: { maxLoopbackIterations: 2 } });
     expect(run.last('workflow.loopback-limit')).toEqual({ nodeId: 'l', iterations: 3, limit: 2 });
