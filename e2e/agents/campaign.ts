@@ -56,7 +56,7 @@ export async function crewCampaign(options: CrewCampaign): Promise<CrewReport> {
   const settings: CrewSettings = {
     folder: join(home, 'data'),
     journal: join(home, 'journal.ndjson'),
-    key: 'crew-test-key-000001',
+    key: 'crew-k7Q2xV9mB4tRz6LwYd3H',
     tenant: 'crew',
     pack: join(home, 'pack'),
     modelUrl: provider.url,

@@ -52,7 +52,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const settings = {
     folder: join(home, 'data'),
     journal: join(home, 'journal.ndjson'),
-    key: 'crash-test-key-000001',
+    key: 'crash-b3ZtU6yKx9NdM1hQe8Vo',
     tenant: 'crash',
   };
   const witness = new Witness();

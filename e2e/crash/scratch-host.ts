@@ -26,7 +26,7 @@ export class ScratchHost implements AsyncDisposable {
   readonly host = new HostProcess({
     folder: join(this.home, 'disk', 'data'),
     journal: join(this.home, 'journal.ndjson'),
-    key: 'hostile-test-key-001',
+    key: 'hostile-L4cRw7PjS2fGq9XbTm5',
     tenant: 'hostile',
   });
   readonly #over = new AbortController();

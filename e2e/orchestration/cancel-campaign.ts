@@ -45,7 +45,7 @@ const PATIENCE_MS = 10_000;
 /** Resting runs in a tree at rest: all except those that wait for other runs. */
 const AT_REST = TREE_RUNS - 4;
 
-const KEY = 'cancel-test-key-000001';
+const KEY = 'cancel-Wp5nJ8sFq1XvC7gTk2Ra';
 const TENANT = 'cancel';
 
 export async function cancelCampaign(options: CancelCampaign): Promise<CancelReport> {

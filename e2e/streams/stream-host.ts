@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 
-export const KEY = 'streams-test-key-0001';
+export const KEY = 'streams-D8vYk3HsZ6nQw1EaJ9u';
 
 const waiting = defineWorkflow({
   id: 'waiting',
