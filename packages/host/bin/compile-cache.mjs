@@ -2,9 +2,9 @@
  * Where compiled code is cached between two commands: half of what a short command takes. Node runs what it finds there,
  * so only this user may write to the folder. The default of Node is a folder in the temporary folder of all users.
  */
-import { lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** The private folder of the cache, created if it is missing; null when there is none to trust. Then nothing is cached. */
 export function compileCacheFolder(env = process.env, home = homedir()) {
@@ -12,10 +12,23 @@ export function compileCacheFolder(env = process.env, home = homedir()) {
   const own = join(above, 'cairn');
   const folder = join(own, 'compiled');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return isPrivate(own) && isPrivate(folder) ? folder : null;
   } catch {
     return null;
+  }
+}
+
+/** Not mkdir with `recursive`: Node never returns from it where the parent exists and the system says ENOENT (/proc). */
+function makeFolder(folder) {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (!existsSync(parent)) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another command may have made it meanwhile.
+    if (error.code !== 'EEXIST') throw error;
   }
 }
 
