@@ -38,6 +38,6 @@ test('the limits on the page are those that are kept', () => {
   const mib = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
   const { tarballBytes, unpackedBytes, entries, entryBytes, manifestBytes } = packLimits;
   expect(page).toContain(
-    `Limits: ${mib(tarballBytes)} as an archive, ${mib(unpackedBytes)} unpacked, ${entries} files, ${mib(entryBytes)} each, ${manifestBytes / 1024} KiB for`,
+    `Limits: ${mib(tarballBytes)} as an archive, ${mib(unpackedBytes)} unpacked, ${entries} files and folders, ${mib(entryBytes)} each, ${manifestBytes / 1024} KiB for`,
   );
 });

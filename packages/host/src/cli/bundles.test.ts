@@ -183,7 +183,7 @@ test('an import asks whose run it becomes when there are several tenants', async
 
 test('a bundle much larger than what is read at a time is read right', async () => {
   const here = await place();
-  const text = 'ü'.repeat(25_000);
+  const text = 'ü'.repeat(60_000);
   const { file } = await exported(here, 'review', '-i', `text=${text}`);
   expect(statSync(file).size).toBeGreaterThan(100_000);
   expect((await here.cairn(['verify', file])).code).toBe(0);

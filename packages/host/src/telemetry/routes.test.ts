@@ -116,8 +116,12 @@ describe('/metrics', () => {
 
   it('is text that Prometheus reads: every line a comment or a sample, every family told of once', async () => {
     const host = await served();
-    await host.engine.register('t', { ...noop, id: 'odd "name"\\\n' });
-    await host.ask('POST', '/v1/runs', { body: { workflowId: 'odd "name"\\\n' } });
+    await host.engine.register('t', noop);
+    await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop' } });
+    // The name of a tenant may contain quotes and backslashes; the id of a workflow may not.
+    const tenant = 'odd "name"\\\n';
+    await host.engine.register(tenant, noop);
+    await host.engine.start({ tenant, workflowId: 'noop', inputs: {}, options: {} });
     const { text } = await host.ask('GET', '/metrics', { key: keyWith('metrics:read') });
     const value = String.raw`(?:[-+]?[0-9.]+(?:e[-+]?\d+)?|\+Inf|-Inf|Nan)`;
     const label = String.raw`[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*"`;
@@ -129,7 +133,7 @@ describe('/metrics', () => {
       else expect(line).toMatch(sample);
     }
     expect(new Set(types).size).toBe(types.length);
-    expect(text).toContain('openwop_workflow_id="odd \\"name\\"\\\\\\n"');
+    expect(text).toContain('openwop_tenant_id="odd \\"name\\"\\\\\\n"');
   });
 
   it('leaves streams and long polls out of the time requests take', async () => {

@@ -104,7 +104,7 @@ test('requests with a secret of the host count as failed attempts of their key, 
   expect(await statuses(host, 1, keys.alice)).toEqual([200]);
 });
 
-/** A host whose snapshots are given only once the test says so. */
+/** A host with a run, whose snapshots are given only once the test says so. */
 async function stalled(maxRequestsInFlightPerKey: number) {
   const gates: (() => void)[] = [];
   const host = await served({
@@ -112,23 +112,26 @@ async function stalled(maxRequestsInFlightPerKey: number) {
     engine: (engine) => ({
       ...engine,
       register: engine.register.bind(engine),
+      start: engine.start.bind(engine),
       snapshotAt: async () => {
         await new Promise<void>((resolve) => gates.push(resolve));
         throw new TerminalError('not_found', { message: 'Gone.' });
       },
     }),
   });
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
   const waits = (count: number) => expect.poll(() => gates.length).toBe(count);
   const release = () => {
     for (const open of gates.splice(0)) open();
   };
   onTestFinished(release);
-  return { host, waits, release };
+  return { host, run: `/v1/runs/${runId}`, waits, release };
 }
 
 test('requests under way of one key are bounded; others, and later ones, are served', async () => {
-  const { host, waits, release } = await stalled(2);
-  const waiting = [host.ask('GET', '/v1/runs/run_a'), host.ask('GET', '/v1/runs/run_a')];
+  const { host, run, waits, release } = await stalled(2);
+  const waiting = [host.ask('GET', run), host.ask('GET', run)];
   await waits(2);
   const third = await host.ask('GET', '/v1/runs');
   expect(third).toMatchObject({
@@ -143,19 +146,19 @@ test('requests under way of one key are bounded; others, and later ones, are ser
 });
 
 test('a request that is refused, or whose client left, takes no place', async () => {
-  const { host, waits, release } = await stalled(2);
+  const { host, run, waits, release } = await stalled(2);
   for (let i = 0; i < 5; i += 1) {
     expect((await host.ask('POST', '/v1/runs', { raw: '{' })).status).toBe(400);
     expect((await host.ask('GET', '/v1/runs/run_a/debug-bundle')).status).toBe(404);
   }
   const connection = await RawConnection.open(host.port);
-  const get = `GET /v1/runs/run_a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`;
+  const get = `GET ${run} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`;
   connection.send(get.repeat(2));
   await waits(2);
   expect(await statuses(host, 1, keys.alice)).toEqual([429]);
   connection.close();
   await expect.poll(() => statuses(host, 1, keys.alice)).toEqual([200]);
-  const all = [host.ask('GET', '/v1/runs/run_a'), host.ask('GET', '/v1/runs/run_a')];
+  const all = [host.ask('GET', run), host.ask('GET', run)];
   await waits(4);
   expect(await statuses(host, 1, keys.alice)).toEqual([429]);
   release();

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { RetryableError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { rawGet } from '../ask.kit.ts';
+import { noop } from '../sample-workflows.kit.ts';
 import { keys, served } from '../served.kit.ts';
 
 test.each(['Basic abc', 'Bearer', 'Bearer ', 'bearer  two words', `Bearer\t${keys.alice}`])(
@@ -68,12 +69,15 @@ test('hides what failed inside and reports it under the id that the answer names
     engine: (engine) => ({
       ...engine,
       register: engine.register.bind(engine),
+      start: engine.start.bind(engine),
       snapshotAt: () => Promise.reject(new Error('secret detail')),
     }),
   });
+  await host.engine.register('t', noop);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'noop', inputs: {}, options: {} });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
-  const reply = await host.ask('GET', '/v1/runs/run_a', { headers });
+  const reply = await host.ask('GET', `/v1/runs/${runId}`, { headers });
   expect(reply).toMatchObject({ status: 500, body: { error: 'internal_error' } });
   expect(reply.text).not.toContain('secret detail');
   const { correlationId } = reply.body.details as { correlationId: string };
