@@ -5,7 +5,7 @@ import type { Attacker } from '../attacker.ts';
 import { blobNode } from './values.ts';
 
 /** A run with 150 results of 200 kB. Null when the host refuses it. */
-export async function largeRun(attacker: Attacker): Promise<string | null> {
+async function largeRun(attacker: Attacker): Promise<string | null> {
   if (!(await attacker.register('large', chain(Array.from({ length: 150 }, (_, i) => blobNode(i, 200)))))) return null;
   const runId = await attacker.start('large');
   await attacker.ended(runId);

@@ -4,14 +4,14 @@ import { patternCost } from '../values/pattern-cost.ts';
 import type { Sliced } from './slices.ts';
 
 /** The maximum cost of a definition in units of `cost-budget.ts`: about 60 ms, spent in slices. */
-export const MAX_COMPILE_COST = 3_000_000;
+const MAX_COMPILE_COST = 3_000_000;
 
 /** Units, measured: an expression, and each of its characters. */
 const EXPRESSION = 400;
 const EXPRESSION_CHARACTER = 40;
 
 /** The maximum number of values in the config of one node: about 5 ms, because a config is parsed at once. */
-export const MAX_CONFIG_PARTS = 5_000;
+const MAX_CONFIG_PARTS = 5_000;
 
 /** Throws `definition_too_large`. */
 export function* refuseCostly(definition: WorkflowDefinition): Sliced<void> {

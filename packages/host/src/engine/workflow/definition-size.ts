@@ -13,10 +13,10 @@ export const listLimits = {
 };
 
 /** The maximum length of its canonical text. Reading and hashing it take a few milliseconds each, and cannot be split. */
-export const MAX_CHARACTERS = 524_288;
+const MAX_CHARACTERS = 524_288;
 
 /** Agents and child workflows share the budget of a run, so each one looks at all the others. */
-export const MAX_DRIVEN_NODES = 500;
+const MAX_DRIVEN_NODES = 500;
 
 /** Throws `definition_too_large`. Counts only, so that it is done before anything else. */
 export function refuseLargeGraph(definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {

@@ -25,7 +25,7 @@ export interface Graph {
  * The maximum number of edges in all loops together; an edge counts once for each loop around it. Loops that overlap
  * without end make this number grow with the square of the graph: 3,000 nodes took 8 s.
  */
-export const MAX_LOOP_EDGES = 50_000;
+const MAX_LOOP_EDGES = 50_000;
 
 /** Edges must name nodes that exist. Throws a RangeError if the loops overlap too much. */
 export function analyseGraph(definition: WorkflowDefinition): Graph {

@@ -23,7 +23,7 @@ const MAX_KEPT = 1_048_576;
  * A larger state is not shown after each transition: a run of 30 MB would send 4 GB. It is shown from time to time, and
  * at the end of the run.
  */
-export const LARGE_STATE = 131_072;
+const LARGE_STATE = 131_072;
 
 /** The state of a run after one of its events, as text. */
 export interface StateText {
@@ -172,7 +172,7 @@ export function stateDocument(view: RunView): JsonObject {
   };
 }
 
-export function stateText(view: RunView, urgent: boolean): StateText {
+function stateText(view: RunView, urgent: boolean): StateText {
   const document = JSON.stringify(stateDocument(view));
   return { seq: view.lastSeq, document, urgent, isLast: isTerminalStatus(view.status) };
 }

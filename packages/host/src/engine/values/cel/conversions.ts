@@ -79,7 +79,7 @@ function boolOf(text: string): boolean {
 }
 
 /** The number of code points, not of UTF-16 units. */
-export function codePoints(text: string): bigint {
+function codePoints(text: string): bigint {
   let count = text.length;
   for (let i = 0; i < text.length - 1; i++) {
     const isPair = (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
