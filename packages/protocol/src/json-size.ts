@@ -1,9 +1,6 @@
 /** The size of a JSON value, without serialising it. */
 import { isJsonObject, type Json } from './json.ts';
 
-/** A longer text is measured faster by an encoder than by a loop. */
-const LONG_TEXT = 200;
-
 /** What a number counts, whatever its digits. */
 const NUMBER_BYTES = 8;
 
@@ -27,7 +24,6 @@ export function jsonSize(value: Json | undefined): number {
 }
 
 function textSize(text: string): number {
-  if (text.length > LONG_TEXT) return new TextEncoder().encode(text).length;
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
