@@ -16,6 +16,7 @@ export class HostProcess implements AsyncDisposable {
   readonly ownDeaths: string[] = [];
   #child: ChildProcess | null = null;
   #up = Promise.withResolvers<string>();
+  #exited: Promise<unknown> = Promise.resolve();
   #serving = false;
   #ending = false;
 
@@ -36,6 +37,7 @@ export class HostProcess implements AsyncDisposable {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;
+    this.#exited = once(child, 'exit');
     this.#ending = false;
     child.once('exit', (code, signal) => {
       if (this.#serving && !this.#ending) this.ownDeaths.push(signal ?? `code ${code}`);
@@ -77,7 +79,7 @@ export class HostProcess implements AsyncDisposable {
 
   /** Resolves when the current process has ended. */
   async gone(): Promise<void> {
-    if (this.#child !== null) await this.#gone(this.#child);
+    await this.#exited;
   }
 
   /** Current address of the host. Waits while the host is down. */

@@ -41,6 +41,23 @@ test('a small state that rests is saved often enough that its tail stays short',
   expect(saved.map(({ seq }) => seq).slice(0, 3)).toEqual([249, 374, 499]);
 });
 
+test('a state with large values is not saved, because that would block the event loop', () => {
+  const state = newRunState('run_1' as RunId);
+  state.nextSeq = 5_000;
+  let saves = 0;
+  const save = () => {
+    saves += 1;
+    return { bytes: 1, saved: Promise.resolve() };
+  };
+  const checkpoints = new Checkpoints(save, () => undefined);
+  state.bytes = 1_000_001;
+  checkpoints.saveWhenDue(state, true);
+  expect(saves).toBe(0);
+  state.bytes = 1_000_000;
+  checkpoints.saveWhenDue(state, true);
+  expect(saves).toBe(1);
+});
+
 test('the size of the state is the last checkpoint and everything recorded since', async () => {
   const failures: unknown[] = [];
   const lost = new RetryableError('store_failed', { message: 'full' });

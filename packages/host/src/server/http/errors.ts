@@ -34,7 +34,16 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   const seconds = retryAfterSeconds(error);
   if (seconds !== null) reply.header('retry-after', String(seconds));
+  if (error.code === 'payload_too_large') keepReading(reply);
   reply.send(JSON.stringify(toEnvelope(error)));
+}
+
+/** Of a body that is too large, as much is read and thrown away. */
+const MAX_DISCARDED_BYTES = 16_777_216;
+
+/** A connection that closes while its client still sends takes the response with it: the client sees a broken pipe. */
+function keepReading(reply: FastifyReply): void {
+  if (Number(reply.request.headers['content-length']) <= MAX_DISCARDED_BYTES) reply.removeHeader('connection');
 }
 
 /** Retry-After in whole seconds: from the error's details, else one second for any 503. */
