@@ -18,7 +18,7 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const RUN_MS = 30_000;
+const RUN_MS = 60_000;
 const ANSWER_MS = 60_000;
 
 export class Attacker implements AsyncDisposable {
