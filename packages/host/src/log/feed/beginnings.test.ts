@@ -2,22 +2,11 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import type { RunRows } from '../ports/event-log.ts';
 import { creation, row, runA, runB } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
+import { counted } from './counted-store.kit.ts';
 import { LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
-
-/** A store whose reads are counted. */
-function counted(store: Store) {
-  const reads: RunRows[] = [];
-  const read: Store['log']['read'] = (range) => {
-    reads.push(range as RunRows);
-    return store.log.read(range);
-  };
-  const log = { ...store.log, read };
-  return { reads, log };
-}
 
 const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runId, rows: [row(type)] });
 

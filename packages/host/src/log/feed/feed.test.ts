@@ -2,26 +2,15 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import type { RunRows } from '../ports/event-log.ts';
 import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
+import { counted } from './counted-store.kit.ts';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
 import { type Form, type Lens, payloads } from './lens.ts';
 import { Ring } from './ring.ts';
 
 const tiny: Partial<FeedLimits> = { ring: { events: 4, size: 1_000_000 }, page: { events: 2, size: 1_000_000 } };
-
-/** A store whose reads are counted. */
-function counted(store: Store) {
-  const reads: RunRows[] = [];
-  const read: Store['log']['read'] = (range) => {
-    reads.push(range as RunRows);
-    return store.log.read(range);
-  };
-  const log = { ...store.log, read };
-  return { reads, log };
-}
 
 const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runId, rows: [row(type)] });
 
