@@ -142,7 +142,10 @@ class Grove {
 
   async audit(): Promise<{ readonly breaches: Breach[]; readonly slowestMs: number }> {
     let slowestMs = 0;
-    for (const { contextId, root } of this.#trees) {
+    for (const tree of this.#trees) {
+      // A child that was being created when its tree ended learns of it with its first rows, and ends then.
+      await tree.until(({ runs, ended }) => ended.size === runs.size);
+      const { contextId, root } = tree;
       const rows = contextId === null ? [] : await allRows(this.#held.store, contextId);
       const runs = Map.groupBy(rows, ({ runId }) => runId);
       const { breaches, tookMs } = auditTree({ root: root as RunId, runs, withinMs: WITHIN_MS });
@@ -168,7 +171,6 @@ class Grove {
     this.#held.release();
     const isOver = await tree.until(({ runs, ended }) => ended.size === runs.size);
     if (!isOver) this.#complain('a tree that is cancelled ends', tree);
-    this.#listeners.delete(tree.take);
   }
 
   #complain(promise: string, { root, rows, runs, resting, ended, last }: GrowingTree): void {
