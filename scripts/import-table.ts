@@ -29,7 +29,7 @@ const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schema
   (file) => `packages/host/src/engine/${file}.ts`,
 );
 /** Small files beside the rooms. */
-const beside = ['escape-text', 'fair-turns', 'lru-map', 'shared-lru-map', 'thrown-code', 'token-buckets'];
+const beside = ['escape-text', 'fair-turns', 'lru-map', 'nearest', 'shared-lru-map', 'thrown-code', 'token-buckets'];
 const server = [
   'protocol',
   'log',
@@ -127,7 +127,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'lru-map', 'shared-lru-map', 'token-buckets', 'utf8'],
+    imports: ['protocol', 'log/ports', 'lru-map', 'nearest', 'shared-lru-map', 'token-buckets', 'utf8'],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],
@@ -143,7 +143,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'shared-lru-map', 'utf8'],
+    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'nearest', 'shared-lru-map', 'utf8'],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],
@@ -231,7 +231,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', 'escape-text', 'packages/host/src/server/nearest.ts'],
+    imports: ['protocol', 'client', 'escape-text', 'nearest'],
     packages: 'any',
     builtins: 'any',
     world: 'any',

@@ -1,6 +1,6 @@
 /** `cairn agents`: lists agents, or shows one. */
 import { type AgentInventoryEntry, isCairnError, TerminalError } from '@cairn/protocol';
-import { nearest } from '../server/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { jsonLine, type Style, safe, styleOf } from './render/style.ts';

@@ -1,6 +1,6 @@
 /** Turns words such as `accept` or `city=Bern` into the answer to a question. */
 import type { Json } from '@cairn/protocol';
-import { nearest } from '../server/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { parsePairs } from './inputs.ts';
 import type { Fields } from './render/fields.ts';
 import { actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';

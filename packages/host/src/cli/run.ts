@@ -1,7 +1,7 @@
 /** `cairn run`: starts a run, follows it to its end, and exits with a code for its result. */
 import type { Client, NewRunRequest } from '@cairn/client';
 import { isCairnError, type RunSnapshot, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
-import { nearest } from '../server/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { exit, exitOfStatus } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { parsePairs, readJsonFile, typesOf } from './inputs.ts';

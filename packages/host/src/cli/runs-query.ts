@@ -1,7 +1,7 @@
 /** Parses the filters of `cairn runs`: `status:failed workflow:hello tag:nightly`. */
 import type { RunFilter } from '@cairn/client';
 import { type RunStatus, runStatuses } from '@cairn/protocol';
-import { nearest } from '../server/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { usageError } from './usage-error.ts';
 
 /** The names of filters, and the fields of the request they set. */

@@ -1,6 +1,6 @@
 /** `cairn tools`: lists the tools that agents can call, or shows one. */
 import { isCairnError, type JsonObject, TerminalError, type ToolDescriptor } from '@cairn/protocol';
-import { nearest } from '../server/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { fieldsOf } from './render/fields.ts';

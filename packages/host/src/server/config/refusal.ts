@@ -3,7 +3,7 @@
  */
 import { invariant, quoted, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../../nearest.ts';
 import { namesAt } from './walk.ts';
 
 type Issue = z.core.$ZodIssue;

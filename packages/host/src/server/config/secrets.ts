@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { TerminalError, thrownText } from '@cairn/protocol';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../../nearest.ts';
 import { SecretText } from '../secrets/secret-text.ts';
 import type { Environment, HeadersInput } from './fields.ts';
 import type { ParsedConfig } from './shape.ts';

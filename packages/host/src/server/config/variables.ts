@@ -1,6 +1,6 @@
 /** Maps every configuration key to an environment variable, with one rule for names and values. */
 import { delimiter } from 'node:path';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../../nearest.ts';
 import type { Environment } from './fields.ts';
 import { parseConfigJson } from './json.ts';
 import type { ConfigKey, Written } from './walk.ts';

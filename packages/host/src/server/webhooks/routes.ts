@@ -14,10 +14,10 @@ import {
 import { z } from 'zod';
 import type { Redactor } from '../../engine/ports.ts';
 import { refuseSecrets } from '../../engine/values/redacted.ts';
+import { nearest } from '../../nearest.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
 import type { Egress } from '../egress/egress.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
-import { nearest } from '../nearest.ts';
 import { secretFingerprint } from './signature.ts';
 import type { Webhooks } from './webhooks.ts';
 
