@@ -81,7 +81,7 @@ const serving: readonly Section[] = [
   {
     verb: 'dev',
     prose:
-      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. It includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
+      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. An edited workflow may keep its version here; runs keep the definition they started with. It includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
     steps: [{ command: 'cairn dev' }],
   },
   {

@@ -178,7 +178,7 @@ export class StoreLine implements Store {
     return {
       put: (hash, body) => this.#write('definition', () => definitions.put(hash, body)),
       get: (hash) => this.#read(() => definitions.get(hash)),
-      putWorkflow: (record) => this.#write('workflow', () => definitions.putWorkflow(record)),
+      putWorkflow: (record, options) => this.#write('workflow', () => definitions.putWorkflow(record, options)),
       workflow: (tenant, id, version) => this.#read(() => definitions.workflow(tenant, id, version)),
       workflows: (tenant) => this.#read(() => definitions.workflows(tenant)),
     };

@@ -1,5 +1,11 @@
 /** Workflows: register, read, list, and what they are made of. */
-import type { NodeTypeDescriptor, NodeTypeList, WorkflowDefinition, WorkflowRegistered } from '@cairn/protocol';
+import type {
+  AuthoredWorkflow,
+  NodeTypeDescriptor,
+  NodeTypeList,
+  WorkflowDefinition,
+  WorkflowRegistered,
+} from '@cairn/protocol';
 import { type CallOptions, type ChangeOptions, change, query, read, segment } from './calls.ts';
 import type { Connection } from './connection.ts';
 
@@ -12,8 +18,11 @@ export interface WorkflowList {
 }
 
 export interface Workflows {
-  /** The same definition again is no error; another one needs another version. */
-  register(definition: WorkflowDefinition, options?: ChangeOptions): Promise<WorkflowRegistered>;
+  /**
+   * The same definition again is no error; another one needs another version, or none: the host then derives the
+   * version from the content.
+   */
+  register(definition: AuthoredWorkflow, options?: ChangeOptions): Promise<WorkflowRegistered>;
   /** The newest version, or the one named. */
   get(workflowId: string, options?: CallOptions & { readonly version?: string }): Promise<WorkflowDefinition>;
   /** Each workflow with its newest version. */

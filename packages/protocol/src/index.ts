@@ -257,11 +257,14 @@ export {
   streamTypes,
 } from './runs/stream-modes.ts';
 export {
+  type AuthoredWorkflow,
+  authoredWorkflow,
   type ChannelDeclaration,
   channelDeclaration,
   type EdgeCondition,
   edgeCondition,
   type PortValue,
+  parseAuthoredWorkflow,
   parseWorkflowDefinition,
   portValue,
   type TriggerRule,

@@ -51,7 +51,7 @@ import {
 } from './runs/requests.ts';
 import { runOptions } from './runs/run-options.ts';
 import { runSnapshotSchema } from './runs/run-snapshot.ts';
-import { workflowDefinition } from './runs/workflow-definition.ts';
+import { authoredWorkflow, workflowDefinition } from './runs/workflow-definition.ts';
 
 const shapes = {
   AgentInventory: agentInventory,
@@ -60,6 +60,7 @@ const shapes = {
   AgentRef: agentRef,
   AnswerInterrupt: answerInterrupt,
   ApprovalAnswer: approvalAnswer,
+  AuthoredWorkflow: authoredWorkflow,
   BulkCancelRuns: bulkCancelRuns,
   CallbackSecret: callbackSecret,
   CancelRun: cancelRun,

@@ -81,6 +81,30 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
   expect((await again.ended).code).toBe(0);
 });
 
+test('dev takes an edited workflow under the same version', async () => {
+  const cwd = await folder();
+  await cairn(cwd, ['dev', '--port', '0']).firstLine;
+  for (const delayMs of [1, 2]) {
+    await writeFile(join(cwd, 'nap.json'), JSON.stringify(nap(delayMs)));
+    const added = await cairn(cwd, ['workflows', '--add', 'nap.json']).ended;
+    expect(added).toMatchObject({ code: 0, out: 'nap 1 is registered\n' });
+  }
+  const shown = await cairn(cwd, ['workflows', 'nap', '--json']).ended;
+  expect(JSON.parse(shown.out)).toEqual(nap(2));
+});
+
+const nap = (delayMs: number) => ({
+  id: 'nap',
+  name: 'Nap',
+  version: '1',
+  nodes: [{ id: 'n', typeId: 'core.delay', name: 'n', position: { x: 0, y: 0 }, config: { delayMs }, inputs: {} }],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+});
+
 test('the other verbs find the host of dev from below its folder, and end with the code of the run', async () => {
   const cwd = await folder();
   const host = cairn(cwd, ['dev', '--port', '0']);

@@ -26,7 +26,7 @@ export async function dev(terminal: Terminal, flags: Readonly<Record<string, unk
     },
   });
   const config = { ...read, packs: { ...read.packs, folders: [...read.packs.folders, demoPacks] } };
-  const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true }, () =>
+  const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true, dev: true }, () =>
     removeHostNote(config.data),
   );
   // Other commands find the host through this file. The host removes it when it stops.

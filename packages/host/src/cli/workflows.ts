@@ -1,6 +1,6 @@
 /** `cairn workflows`: lists workflows, shows one, or registers one. */
 import type { Client } from '@cairn/client';
-import { parseWorkflowDefinition, type WorkflowDefinition } from '@cairn/protocol';
+import { parseAuthoredWorkflow, type WorkflowDefinition } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { readJsonFile } from './inputs.ts';
@@ -44,7 +44,7 @@ async function list(terminal: Terminal, client: Client, flags: HostFlags): Promi
 }
 
 async function add(terminal: Terminal, client: Client, file: string, flags: HostFlags): Promise<void> {
-  const registered = await client.workflows.register(parseWorkflowDefinition(readJsonFile(terminal, file)));
+  const registered = await client.workflows.register(parseAuthoredWorkflow(readJsonFile(terminal, file)));
   if (flags.json === true) terminal.print(jsonLine(registered));
   else terminal.print(`${safe(registered.workflowId)} ${safe(registered.version)} is registered`);
 }

@@ -65,7 +65,7 @@ export const runAlreadyActive = (activeRunId: string, scopeId: string): Retryabl
 export const workflowVersionExists = (record: WorkflowRecord, hash: string): TerminalError =>
   new TerminalError('conflict', {
     message: `Workflow ${record.workflowId} has a version ${record.version} with another definition (${hash}).`,
-    hint: 'Register the changed definition under a new version.',
+    hint: 'Register the changed definition under a new version, or without one: the host derives it from the content.',
     details: { registered: hash, offered: record.hash },
   });
 

@@ -1,5 +1,5 @@
 /** Starts a whole host in one call: store, engine and, by default, the HTTP surface. */
-import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { type AuthoredWorkflow, TerminalError } from '@cairn/protocol';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import type { Tool } from '../agents/tools/tool.ts';
@@ -39,9 +39,14 @@ export interface HostOptions {
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
-  readonly workflows?: readonly WorkflowDefinition[];
+  readonly workflows?: readonly AuthoredWorkflow[];
   /** Accept packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
   readonly allowUnsignedPacks?: boolean;
+  /**
+   * Accept an edited workflow definition under the same version, as `cairn dev` does. New runs use the definition that
+   * was registered last; a run keeps the one it started with. Default false: the version must change.
+   */
+  readonly dev?: boolean;
   /** Serve HTTP. Default true; false gives an engine for this process only. */
   readonly http?: boolean;
   /** Where notices go. Default: JSON lines on stderr. */
@@ -89,7 +94,8 @@ export function createHostOver(
 
 /** Starts a host from a validated configuration. */
 export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<Host> {
-  const { http = true, steps = [], agents = [], tools = [], prompts = [], allowUnsignedPacks = false } = options;
+  const { http = true, steps = [], agents = [], tools = [], prompts = [] } = options;
+  const { allowUnsignedPacks = false, dev = false } = options;
   const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);
   reportUnusedKeys(config, report);
@@ -113,6 +119,7 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
       folder: options.store === undefined ? config.data : null,
       workflows: found,
       allowUnsignedPacks,
+      dev,
       steps,
       agents,
       tools,
@@ -152,7 +159,7 @@ async function extensionOf(config: HostConfig): Promise<HostExtension> {
 
 const foundWorkflows = async (
   config: HostConfig,
-  given: readonly WorkflowDefinition[],
+  given: readonly AuthoredWorkflow[],
 ): Promise<readonly FoundWorkflow[]> => [
   ...(await readWorkflowFolders(config.workflows)),
   ...given.map((definition) => ({ source: `workflow ${definition.id}`, definition })),

@@ -51,6 +51,8 @@ export interface ServiceOptions {
   /** Workflow definitions of the host, besides those of its packs. */
   readonly workflows: readonly FoundWorkflow[];
   readonly allowUnsignedPacks: boolean;
+  /** Whether definitions may be edited without a new version. */
+  readonly dev: boolean;
   readonly steps: readonly Step[];
   readonly agents: readonly DefinedAgent[];
   readonly tools: readonly Tool[];
@@ -90,6 +92,7 @@ export async function createServices(
     ...engineOptions(config),
     ...runtime,
     store,
+    replacesVersions: options.dev,
     steps: options.steps,
     report,
     redactor,

@@ -62,7 +62,7 @@ export const runList = z
   .looseObject({ runs: z.array(runSnapshotSchema), nextCursor: text.nullable() })
   .meta({ id: 'RunList' });
 
-/** `POST /v1/workflows`; the body is the WorkflowDefinition. */
+/** `POST /v1/workflows`; the body is the AuthoredWorkflow. */
 export const workflowRegistered = z.looseObject({ workflowId: text, version: text }).meta({ id: 'WorkflowRegistered' });
 
 export type CancelRun = DataOf<typeof cancelRun>;

@@ -191,6 +191,11 @@ export const workflowDefinition = z
   })
   .meta({ id: 'WorkflowDefinition' });
 
+/** A definition as an author writes it. Without a `version`, registration derives one from the content. */
+export const authoredWorkflow = workflowDefinition
+  .extend({ version: workflowDefinition.shape.version.optional() })
+  .meta({ id: 'AuthoredWorkflow' });
+
 export type PortValue = DataOf<typeof portValue>;
 export type EdgeCondition = DataOf<typeof edgeCondition>;
 export type WorkflowNode = DataOf<typeof workflowNode>;
@@ -199,6 +204,10 @@ export type WorkflowVariable = DataOf<typeof workflowVariable>;
 export type ChannelDeclaration = DataOf<typeof channelDeclaration>;
 export type WorkflowSettings = DataOf<typeof workflowSettings>;
 export type WorkflowDefinition = DataOf<typeof workflowDefinition>;
+export type AuthoredWorkflow = DataOf<typeof authoredWorkflow>;
 
 export const parseWorkflowDefinition = (value: unknown): WorkflowDefinition =>
   parseShape(workflowDefinition, value, 'The workflow definition');
+
+export const parseAuthoredWorkflow = (value: unknown): AuthoredWorkflow =>
+  parseShape(authoredWorkflow, value, 'The workflow definition');

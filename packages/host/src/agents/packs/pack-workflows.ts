@@ -3,14 +3,14 @@
  * own folders.
  */
 import { isUtf8 } from 'node:buffer';
-import { parseWorkflowDefinition, quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { type AuthoredWorkflow, parseAuthoredWorkflow, quoted, TerminalError } from '@cairn/protocol';
 import type { PackFiles } from './pack-files.ts';
 import { packJson, reasonOf } from './pack-json.ts';
 
 export interface PackWorkflow {
   /** Path inside the pack. */
   readonly path: string;
-  readonly definition: WorkflowDefinition;
+  readonly definition: AuthoredWorkflow;
 }
 
 const isWorkflow = (path: string): boolean => /^workflows\/[^/]+\.json$/.test(path);
@@ -28,10 +28,10 @@ export function packWorkflows(files: PackFiles): readonly PackWorkflow[] {
   return found;
 }
 
-function parsed(path: string, content: Buffer): WorkflowDefinition {
+function parsed(path: string, content: Buffer): AuthoredWorkflow {
   if (!isUtf8(content)) throw wrong(path, 'it is not UTF-8');
   try {
-    return parseWorkflowDefinition(packJson(content.toString('utf8')));
+    return parseAuthoredWorkflow(packJson(content.toString('utf8')));
   } catch (error) {
     throw wrong(path, reasonOf(error));
   }

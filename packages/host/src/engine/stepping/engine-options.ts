@@ -36,6 +36,8 @@ export interface EngineOptions {
   readonly report: Report;
   /** Removes known secrets from external data. Default: no redaction. */
   readonly redactor?: Redactor | null;
+  /** Whether a definition may be registered again with other content under the same version. Default false. */
+  readonly replacesVersions?: boolean;
   /** How long a node that stops renewing keeps its leases. Default 30,000. */
   readonly leaseMs?: number;
 }

@@ -63,13 +63,12 @@ class Runtime implements Engine {
   #closed = false;
 
   constructor(options: EngineOptions) {
-    const { store, clock, sha256, owner, report, redactor = null, leaseMs = 30_000, limits } = options;
+    const { store, clock, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
-    const { steps, nodeTypes: others = [], agents = null, eventLoop = null } = options;
+    const { steps, nodeTypes: others = [], agents = null } = options;
     this.#nodeTypes = createNodeTypeRegistry(steps, others);
-    const nodeTypes = this.#nodeTypes;
-    this.#workflows = createWorkflowRegistry({ store, nodeTypes, clock, eventLoop, sha256, limits });
+    this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#nodeTypes });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader(store, this.#workflows, pins, options.crashes);
     this.shares = new TenantShares(options.limits, clock.now);

@@ -1,10 +1,11 @@
 /** Builds a workflow in code. The result is the plain definition that a client would register; no code is replayed. */
 import {
+  type AuthoredWorkflow,
   type EdgeCondition,
   type Json,
   type JsonObject,
   type PortValue,
-  parseWorkflowDefinition,
+  parseAuthoredWorkflow,
   type TriggerRule,
   type WorkflowDefinition,
   type WorkflowEdge,
@@ -41,7 +42,8 @@ export interface EdgeOptions<NodeId extends string> {
 
 export interface WorkflowOptions<NodeId extends string> {
   readonly id: string;
-  readonly version: string;
+  /** Default: derived from the content when the workflow is registered. */
+  readonly version?: string;
   /** Default: the id. */
   readonly name?: string;
   readonly description?: string;
@@ -55,14 +57,18 @@ export interface WorkflowOptions<NodeId extends string> {
 }
 
 /** Throws `validation_error` when the result is not a valid definition. Registration checks the rest. */
-export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): WorkflowDefinition {
+export function defineWorkflow<const NodeId extends string>(
+  options: WorkflowOptions<NodeId> & { readonly version: string },
+): WorkflowDefinition;
+export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): AuthoredWorkflow;
+export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): AuthoredWorkflow {
   const ids = Object.keys(options.nodes) as NodeId[];
   const edges = options.edges ?? inARow(ids);
-  const { description, channels } = options;
-  return parseWorkflowDefinition({
+  const { version, description, channels } = options;
+  return parseAuthoredWorkflow({
     id: options.id,
     name: options.name ?? options.id,
-    version: options.version,
+    ...(version === undefined ? {} : { version }),
     ...(description === undefined ? {} : { description }),
     nodes: ids.map((id, index) => nodeOf(id, options.nodes[id], index)),
     edges: numbered(edges.map(edgeOf)),

@@ -1,5 +1,7 @@
 /** Parses definitions in slices: zod takes 5 µs for a node, and a definition may have thousands of them. */
 import {
+  type AuthoredWorkflow,
+  parseAuthoredWorkflow,
   parseShape,
   parseWorkflowDefinition,
   type WorkflowDefinition,
@@ -24,13 +26,21 @@ const lists = z.looseObject({ nodes: z.array(z.unknown()), edges: z.array(z.unkn
 const nodesByIndex = z.object({ nodes: z.record(z.string(), workflowNode) });
 const edgesByIndex = z.object({ edges: z.record(z.string(), workflowEdge) });
 
-/** Throws `validation_error`. */
-export function* parseInSlices(value: unknown): Sliced<WorkflowDefinition> {
+/** A definition from the store. Throws `validation_error`. */
+export const parseInSlices = (value: unknown): Sliced<WorkflowDefinition> => sliced(value, parseWorkflowDefinition);
+
+/** A definition that is being registered: its version may be missing. Throws `validation_error`. */
+export const parseAuthoredInSlices = (value: unknown): Sliced<AuthoredWorkflow> => sliced(value, parseAuthoredWorkflow);
+
+function* sliced<Definition extends AuthoredWorkflow>(
+  value: unknown,
+  parse: (value: unknown) => Definition,
+): Sliced<Definition> {
   const { data } = lists.safeParse(value);
-  if (data === undefined) return parseWorkflowDefinition(value);
-  if (data.nodes.length + data.edges.length <= SMALL) return parseWorkflowDefinition(value);
+  if (data === undefined) return parse(value);
+  if (data.nodes.length + data.edges.length <= SMALL) return parse(value);
   yield undefined;
-  const frame = parseWorkflowDefinition({ ...data, nodes: data.nodes.slice(0, 1), edges: [] });
+  const frame = parse({ ...data, nodes: data.nodes.slice(0, 1), edges: [] });
   const nodes: WorkflowNode[] = [];
   const edges: WorkflowEdge[] = [];
   for (const chunk of chunksOf(data.nodes)) {

@@ -1,5 +1,5 @@
 /** Registers definitions by name and by content, compiles each once, and caches the recently used ones. */
-import { TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { type AuthoredWorkflow, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { SharedLruMap } from '../../shared-lru-map.ts';
@@ -8,13 +8,13 @@ import type { Clock, EventLoop, Sha256 } from '../ports.ts';
 import { compileCost } from './definition-cost.ts';
 import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
-import { parseInSlices, refuseLongLists } from './parse-definition.ts';
+import { parseAuthoredInSlices, parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkInSlices, textInSlices } from './registration.ts';
 import { inSlices } from './slices.ts';
 import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
-  /** The definition is parsed first, so it may come from a request. */
+  /** The definition is parsed first, so it may come from a request. A missing version is derived from the content. */
   register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
@@ -31,9 +31,11 @@ export interface WorkflowRegistryPorts {
   readonly store: Pick<Store, 'definitions'>;
   readonly nodeTypes: NodeTypeRegistry;
   readonly clock: Clock;
-  readonly eventLoop: EventLoop | null;
+  readonly eventLoop?: EventLoop | null;
   readonly sha256: Sha256;
   readonly limits: Pick<HostLimits, 'expressionCost'>;
+  /** Whether an edited definition may keep its version. Runs keep the definition they started with. Default false. */
+  readonly replacesVersions?: boolean;
 }
 
 interface Cached {
@@ -42,7 +44,7 @@ interface Cached {
 }
 
 export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRegistry {
-  const { store, nodeTypes, clock, eventLoop, sha256, limits } = ports;
+  const { store, nodeTypes, clock, eventLoop = null, sha256, limits, replacesVersions = false } = ports;
   const cache = new SharedLruMap<string, Cached>({ capacity: MAX_CACHED_BYTES, weigh: ({ bytes }) => bytes });
   const compile = (definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
     inSlices(compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }), eventLoop);
@@ -79,21 +81,24 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     return keep(tenant, workflow, body.length);
   };
 
+  const versionOf = async (authored: AuthoredWorkflow): Promise<string> =>
+    authored.version ?? derivedVersion(sha256(await inSlices(textInSlices(authored), eventLoop), 'hex'));
+
   return {
     byHash,
     adopt,
     async register(tenant, given) {
       refuseLongLists(given);
-      const definition = await inSlices(parseInSlices(given), eventLoop);
+      const authored = await inSlices(parseAuthoredInSlices(given), eventLoop);
+      const definition = { ...authored, version: await versionOf(authored) };
+      const { id: workflowId, version } = definition;
       const { hash } = await adopt(tenant, definition);
-      const record: WorkflowRecord = {
-        tenant,
-        workflowId: definition.id,
-        version: definition.version,
-        hash,
-        registeredAt: clock.now(),
-      };
-      await store.definitions.putWorkflow(record);
+      const record: WorkflowRecord = { tenant, workflowId, version, hash, registeredAt: clock.now() };
+      // Derived versions have no order: an edit that is undone must be the newest again.
+      const replaces = replacesVersions || authored.version === undefined;
+      const newest = replaces ? await store.definitions.workflow(tenant, workflowId) : null;
+      if (newest?.version === version && newest.hash === hash) return newest;
+      await store.definitions.putWorkflow(record, { replaces });
       return record;
     },
     async byName(tenant, workflowId, version) {
@@ -109,6 +114,9 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     },
   };
 }
+
+/** 48 bits of the hash tell the versions of one workflow apart, and are short enough to read and to type. */
+const derivedVersion = (hash: string): string => `sha256-${hash.slice(0, 12)}`;
 
 /** Bytes in memory, measured: 6 for each character of JSON, 1,000 for a node, 300 for an edge, 5 for a unit of cost. */
 const bytesOf = ({ nodes, edges }: Workflow, characters: number, cost: number): number =>

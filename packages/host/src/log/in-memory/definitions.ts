@@ -18,11 +18,15 @@ export function inMemoryDefinitions(tables: Tables): Definitions {
       tables.assertOpen();
       return definitions.get(hash) ?? null;
     },
-    async putWorkflow(record) {
+    async putWorkflow(record, { replaces = false } = {}) {
       tables.assertOpen();
       const known = versionOf(record.tenant, record.workflowId, record.version);
-      if (known === null) workflows.push(record);
-      else if (known.hash !== record.hash) throw workflowVersionExists(record, known.hash);
+      if (known !== null && !replaces) {
+        if (known.hash !== record.hash) throw workflowVersionExists(record, known.hash);
+        return;
+      }
+      if (known !== null) workflows.splice(workflows.indexOf(known), 1);
+      workflows.push(record);
     },
     async workflow(tenant, workflowId, version) {
       tables.assertOpen();

@@ -49,6 +49,20 @@ function workflows(definitions: () => Definitions): void {
     await definitions().putWorkflow(named({ tenant: 'other', hash: 'h9' }));
   });
 
+  it('take another definition under a version if it replaces the old one, and make it the latest', async () => {
+    const edited = named({ hash: 'h9', registeredAt: 2_000 });
+    for (const record of [first, second]) await definitions().putWorkflow(record);
+    await definitions().putWorkflow(edited, { replaces: true });
+    expect(await definitions().workflow('t', 'wf')).toEqual(edited);
+    expect(await definitions().workflow('t', 'wf', '1')).toEqual(edited);
+    expect(await definitions().workflow('t', 'wf', '2')).toEqual(second);
+    expect(await definitions().workflows('t')).toEqual([edited]);
+    await definitions().putWorkflow(second, { replaces: true });
+    expect(await definitions().workflow('t', 'wf')).toEqual(second);
+    await definitions().putWorkflow(named({ tenant: 'other' }), { replaces: true });
+    expect(await definitions().workflow('t', 'wf', '1')).toEqual(edited);
+  });
+
   it('list the newest version of each, by id, per tenant', async () => {
     const z = named({ workflowId: 'z' });
     for (const record of [z, first, second, named({ tenant: 'other' })]) await definitions().putWorkflow(record);

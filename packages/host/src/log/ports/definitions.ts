@@ -4,8 +4,11 @@ export interface Definitions {
   /** Idempotent: the key is the hash of the body. */
   put(hash: string, body: string): Promise<void>;
   get(hash: string): Promise<string | null>;
-  /** Registers a version of a workflow. Fails with `conflict` when the version exists with another hash. */
-  putWorkflow(record: WorkflowRecord): Promise<void>;
+  /**
+   * Registers a version of a workflow. If the version exists with the same hash, nothing changes; with another hash, it
+   * fails with `conflict`. With `replaces`, the record takes the place of that version and becomes the latest one.
+   */
+  putWorkflow(record: WorkflowRecord, options?: { readonly replaces?: boolean }): Promise<void>;
   /** The given version, or the latest registered one. */
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowRecord | null>;
   /** The latest registered version of each workflow, sorted by id. */

@@ -15,6 +15,7 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
   const put = db.prepare('INSERT INTO definitions VALUES (?, ?) ON CONFLICT DO NOTHING');
   const get = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   const putWorkflow = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
+  const dropWorkflow = db.prepare('DELETE FROM workflows WHERE tenant = ? AND id = ? AND version = ?');
   const version = query<WorkflowColumns>(
     db,
     `SELECT ${COLUMNS} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`,
@@ -41,17 +42,20 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
   return {
     put: (hash, body) => writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(hash, body) }),
     get: async (hash) => read(() => get.get(hash)?.[0] ?? null),
-    putWorkflow: (workflow) =>
+    putWorkflow: (workflow, { replaces = false } = {}) =>
       writer.submit({
         rows: 1,
         bytes: 0,
         prepare: () => {
+          if (replaces) return;
           const known = recordOf(version.get(workflow.tenant, workflow.workflowId, workflow.version));
           if (known !== null && known.hash !== workflow.hash) throw workflowVersionExists(workflow, known.hash);
         },
         apply: () => {
           cache.clear();
-          putWorkflow.run(workflow.tenant, workflow.workflowId, workflow.version, workflow.hash, workflow.registeredAt);
+          const { tenant, workflowId, version: named, hash, registeredAt } = workflow;
+          if (replaces) dropWorkflow.run(tenant, workflowId, named);
+          putWorkflow.run(tenant, workflowId, named, hash, registeredAt);
         },
       }),
     workflow: async (tenant, id, named) => {

@@ -1,19 +1,13 @@
 /** Registers workflow definitions from folders before the host serves. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  isCairnError,
-  parseWorkflowDefinition,
-  TerminalError,
-  thrownText,
-  type WorkflowDefinition,
-} from '@cairn/protocol';
+import { type AuthoredWorkflow, isCairnError, parseAuthoredWorkflow, TerminalError, thrownText } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 
 export interface FoundWorkflow {
   /** The origin of the definition, for errors. */
   readonly source: string;
-  readonly definition: WorkflowDefinition;
+  readonly definition: AuthoredWorkflow;
 }
 
 /** Reads every `*.json` of the folders in name order. Refuses a file that is not a definition, by name. */
@@ -23,7 +17,7 @@ export async function readWorkflowFolders(folders: readonly string[]): Promise<r
     for (const file of await jsonFiles(folder)) {
       const source = join(folder, file);
       const definition = await naming(source, async () =>
-        parseWorkflowDefinition(JSON.parse(await readFile(source, 'utf8'))),
+        parseAuthoredWorkflow(JSON.parse(await readFile(source, 'utf8'))),
       );
       found.push({ source, definition });
     }

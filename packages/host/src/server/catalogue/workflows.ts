@@ -1,5 +1,5 @@
 /** Workflows: register, list, read. */
-import { workflowDefinition, workflowRegistered } from '@cairn/protocol';
+import { authoredWorkflow, workflowDefinition, workflowRegistered } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
@@ -20,7 +20,7 @@ export function workflowRoutes({ engine, definitions }: WorkflowPorts): readonly
       doc: {
         id: 'registerWorkflow',
         summary: 'Register a workflow definition',
-        body: workflowDefinition,
+        body: authoredWorkflow,
         responses: { 201: { description: 'The definition is registered.', shape: workflowRegistered } },
         errors: ['capability_required', 'conflict', 'definition_too_large'],
       },
