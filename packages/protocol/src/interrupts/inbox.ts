@@ -1,8 +1,9 @@
 /** The inbox: all open interrupts of a tenant, at any depth, with the path from the root run; as a list and as a stream. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
-import { count, instant, jsonObject, ordinal, text } from '../fields.ts';
+import { instant, jsonObject, text } from '../fields.ts';
 import { interruptKind } from './interrupts.ts';
+import { quorumState } from './open-interrupts.ts';
 
 /** One run on the path from the root run to an interrupt. */
 const inboxStep = z.looseObject({
@@ -12,14 +13,6 @@ const inboxStep = z.looseObject({
   nodeId: text,
   /** The agent that requested the next run on the path, or that asks. */
   agentId: text.optional(),
-});
-
-/** The progress of an approval that needs several approvers. */
-const quorumState = z.looseObject({
-  required: ordinal,
-  approvals: count,
-  rejections: count,
-  votes: z.array(z.looseObject({ principal: text, action: text })),
 });
 
 export const inboxEntry = z

@@ -1,8 +1,16 @@
 /** Open interrupts as answerers read them, and the tokens that let someone answer without an API key. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
-import { instant, jsonObject, text } from '../fields.ts';
+import { count, instant, jsonObject, ordinal, text } from '../fields.ts';
 import { interruptKind, interruptRequested } from './interrupts.ts';
+
+/** The progress of an approval that needs several approvers. */
+export const quorumState = z.looseObject({
+  required: ordinal,
+  approvals: count,
+  rejections: count,
+  votes: z.array(z.looseObject({ principal: text, action: text })),
+});
 
 /** An open interrupt: the InterruptPayload with its place and its times (open). `GET /v1/interrupts/{token}` answers with one. */
 export const openInterrupt = z
@@ -15,6 +23,11 @@ export const openInterrupt = z
     requestedAt: instant,
     /** When it expires; absent if it never does. */
     expiresAt: instant.optional(),
+    /** Who may decide; absent if anyone may. Like the next two, only in the list of a run. */
+    assignees: z.array(z.string()).optional(),
+    quorum: quorumState.optional(),
+    /** The error that any answer of this caller would get; absent if the caller may answer. */
+    refusal: z.looseObject({ code: text, message: text }).optional(),
   })
   .meta({ id: 'OpenInterrupt' });
 

@@ -174,6 +174,15 @@ test.each([
     'Which?\nWhen?',
   ],
   ['custom', { customKind: 'cairn.step.interrupted' }, 'custom', 'Answer needed: cairn.step.interrupted.'],
+  [
+    'custom',
+    {
+      customKind: 'cairn.step.interrupted',
+      payload: { tool: 'acme.shop:refund', inputs: { order: 4711, to: 'Ada L.', note: 'x'.repeat(500) } },
+    },
+    'custom',
+    `Was acme.shop:refund(order=4711, to="Ada L.", note=${'x'.repeat(119)}…) carried out?`,
+  ],
   ['external-event', { eventType: 'paid', correlation: { id: 1 } }, 'tool-execution', 'Waiting for the event paid.'],
   ['low-confidence', { agentId: 'core.a.b' }, 'clarification', 'Confirm the decision.'],
   ['conversation.exchange', { conversationId: 'c', prompt: 'And now?' }, 'clarification', 'And now?'],

@@ -8,23 +8,11 @@ export type GateOutcome = 'open' | 'approved' | 'rejected' | 'refine';
  * Counts this vote with the earlier ones. Throws `forbidden` if the principal is not an approver, `conflict` for a
  * second vote.
  */
-export function quorum({ data, votes, nodeId }: InterruptView, principal: string, action: string): GateOutcome {
+export function quorum(interrupt: InterruptView, principal: string, action: string): GateOutcome {
+  const refusal = voteRefusal(interrupt, principal);
+  if (refusal !== null) throw refusal;
+  const { data, votes } = interrupt;
   const gate = dataOf<'approval'>(data);
-  const approvers = gate.approversList ?? [];
-  if (approvers.length > 0 && !approvers.includes(principal)) {
-    throw new TerminalError('forbidden', {
-      message: `${principal} is not among the approvers of node ${nodeId}.`,
-      hint: 'Ask one of its approvers to decide.',
-      details: { nodeId },
-    });
-  }
-  if (votes.some((vote) => vote.principal === principal)) {
-    throw new TerminalError('conflict', {
-      message: `${principal} has decided on node ${nodeId} already; a gate of several takes one vote of each.`,
-      hint: 'Somebody else has to decide.',
-      details: { nodeId },
-    });
-  }
   // A refine request changes the subject of the vote, so it ends the vote.
   if (action === 'refine') return 'refine';
   const needed = gate.requiredApprovals ?? 1;
@@ -32,6 +20,26 @@ export function quorum({ data, votes, nodeId }: InterruptView, principal: string
   const approvals = count(votes, 'accept') + count(votes, 'edit-accept') + (action === 'reject' ? 0 : 1);
   if (approvals >= needed) return 'approved';
   return isRejected(gate, rejections, needed) ? 'rejected' : 'open';
+}
+
+/** The error that a vote of this principal gets; null if the gate takes it. */
+export function voteRefusal({ data, votes, nodeId }: InterruptView, principal: string): TerminalError | null {
+  const { approversList: approvers = [] } = dataOf<'approval'>(data);
+  if (approvers.length > 0 && !approvers.includes(principal)) {
+    return new TerminalError('forbidden', {
+      message: `${principal} is not among the approvers of node ${nodeId}.`,
+      hint: 'Ask one of its approvers to decide.',
+      details: { nodeId },
+    });
+  }
+  if (votes.some((vote) => vote.principal === principal)) {
+    return new TerminalError('conflict', {
+      message: `${principal} has decided on node ${nodeId} already; a gate of several takes one vote of each.`,
+      hint: 'Somebody else has to decide.',
+      details: { nodeId },
+    });
+  }
+  return null;
 }
 
 const count = (votes: InterruptView['votes'], action: string): number =>

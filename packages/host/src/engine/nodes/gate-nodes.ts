@@ -88,7 +88,7 @@ export const approvalGate = gate({
       const value = node.config[name];
       if (value !== undefined) data[name] = value;
     }
-    const artifact = inputs.artifactData ?? config.artifactData ?? (hasKeys(inputs) ? passedOn(inputs) : undefined);
+    const artifact = inputs.artifactData ?? config.artifactData ?? subjectOf(node, inputs);
     if (artifact !== undefined) data.artifactData = artifact;
     return { kind: 'approval', data };
   },
@@ -96,7 +96,12 @@ export const approvalGate = gate({
   check: ({ data }) => shapeProblems(interruptData.approval, data, ['config']),
 });
 
-const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
+/** What the gate is about: its own inputs if it has any, else what its edges bring. */
+function subjectOf(node: WorkflowNode, inputs: JsonObject): JsonObject | undefined {
+  const own = Object.entries(inputs).filter(([name]) => Object.hasOwn(node.inputs, name));
+  const subject = own.length > 0 ? Object.fromEntries(own) : inputs;
+  return Object.keys(subject).length > 0 ? passedOn(subject) : undefined;
+}
 
 type Questions = z.infer<typeof interruptData.clarification>;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 
@@ -117,4 +117,17 @@ test('core.fail fails with its own code and message, and with the default ones f
   expect(only('core.fail', own).last('node.failed').error).toMatchObject(own);
   const empty = only('core.fail', { code: '', message: '' }).last('node.failed');
   expect(empty.error).toMatchObject({ code: 'conformance_test_failure', message: 'Intentional conformance failure' });
+});
+
+test('a gate is about its own inputs; without any, about what its edges bring', () => {
+  const gateAfter = (inputs: WorkflowNode['inputs']) =>
+    new RunScript(
+      workflowOf({ s: 'core.start', g: { type: 'core.approvalGate', config: { title: 'Pay?' }, inputs } }, [
+        { from: 's', to: 'g' },
+      ]),
+      { inputs: { order: 4711, note: 'fragile' } },
+    ).last('interrupt.requested');
+  const own = gateAfter({ order: { type: 'variable', variableName: 'order' } });
+  expect(own.data).toHaveProperty('artifactData', { order: 4711 });
+  expect(gateAfter({}).data).toHaveProperty('artifactData', { order: 4711, note: 'fragile' });
 });

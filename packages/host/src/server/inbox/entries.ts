@@ -1,8 +1,9 @@
 /** One question as the inbox shows it: from its index row, the row that asked it, and the runs above. */
 import { foldEventOf, type InboxEntry, isoTime, type Json, type JsonObject, promptOf } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { InterruptRecord, Vote } from '../../log/ports/run-index.ts';
+import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
+import { deciders } from './deciders.ts';
 
 /** Characters of JSON of a question; a longer one is left out, and the client reads the interrupt itself. */
 const MAX_ASKED = 16_384;
@@ -47,27 +48,6 @@ function agentOf(agentId: Json | undefined): { readonly agentId?: string } {
 function askedOf(data: JsonObject, resumeSchema: JsonObject | undefined): Partial<InboxEntry> {
   const asked = { data, ...(resumeSchema === undefined ? {} : { resumeSchema }) };
   return JSON.stringify(asked).length > MAX_ASKED ? { isCut: true } : asked;
-}
-
-/** Who may decide, and the votes so far. */
-function deciders(gate: JsonObject, votes: readonly Vote[]): Partial<InboxEntry> {
-  const { approversList, requiredApprovals } = gate;
-  const assignees = Array.isArray(approversList) ? approversList.filter((name) => typeof name === 'string') : [];
-  const required = typeof requiredApprovals === 'number' ? requiredApprovals : 1;
-  const rejections = votes.filter(({ action }) => action === 'reject').length;
-  return {
-    ...(assignees.length === 0 ? {} : { assignees }),
-    ...(required === 1 && assignees.length === 0
-      ? {}
-      : {
-          quorum: {
-            required,
-            approvals: votes.length - rejections,
-            rejections,
-            votes: votes.map((vote) => ({ ...vote })),
-          },
-        }),
-  };
 }
 
 /** Cuts between characters, never inside one. */

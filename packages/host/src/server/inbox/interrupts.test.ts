@@ -1,7 +1,7 @@
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
-import { keys, type Served, served } from '../served.kit.ts';
+import { keys, keyWith, type Served, served } from '../served.kit.ts';
 
 const clarification = chain('asks', {
   typeId: 'core.clarificationGate',
@@ -51,6 +51,28 @@ test('a run that waits for nothing shows nothing; one that is not there or anoth
     const reply = await host.ask('GET', `/v1/runs/${id}/interrupts`, { key });
     expect([reply.status, reply.body.error]).toEqual([404, 'not_found']);
   }
+});
+
+test('a gate of several shows its approvers, the votes so far, and whether the caller may still decide', async () => {
+  const host = await served();
+  const gate = chain('quorum', {
+    typeId: 'core.approvalGate',
+    config: { title: 'Pay?', requiredApprovals: 2, approversList: ['alice', 'bob'] },
+  });
+  const runId = await started(host, gate);
+  const seenBy = async (key: string) => (await list(host, `/v1/runs/${runId}/interrupts`, key)).interrupts[0];
+  const open = { assignees: ['alice', 'bob'], quorum: { required: 2, approvals: 0, rejections: 0, votes: [] } };
+  expect(await seenBy(keys.alice)).toMatchObject(open);
+  expect(await seenBy(keys.alice)).not.toHaveProperty('refusal');
+  const stranger = { code: 'forbidden', message: 'auditor is not among the approvers of node n0.' };
+  expect(await seenBy(keys.auditor)).toMatchObject({ ...open, refusal: stranger });
+  const reader = { code: 'forbidden', message: 'This credential lacks the scope approvals:respond.' };
+  expect(await seenBy(keyWith('runs:read'))).toMatchObject({ refusal: reader });
+  await host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept' } } });
+  expect(await seenBy(keys.alice)).toMatchObject({
+    quorum: { required: 2, approvals: 1, votes: [{ principal: 'alice', action: 'accept' }] },
+    refusal: { code: 'conflict' },
+  });
 });
 
 test('the pending list is the tenant’s own, oldest first, and shrinks with the answers', async () => {

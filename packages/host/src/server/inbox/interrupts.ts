@@ -8,7 +8,6 @@ import {
   openInterrupts,
   parseShape,
   pendingInterrupts,
-  waitingInterrupts,
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
@@ -16,6 +15,7 @@ import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
+import { interruptsFor } from './deciders.ts';
 import type { InterruptTokens } from './interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
 
@@ -123,7 +123,7 @@ async function answer(call: Call, engine: Engine): Promise<string> {
 
 async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<string> {
   const { record } = await visibleRun(call, log);
-  const interrupts = record.importedAt === null ? waitingInterrupts(await loadView(record.runId)) : [];
+  const interrupts = record.importedAt === null ? interruptsFor(call.caller, await loadView(record.runId)) : [];
   return JSON.stringify({ interrupts });
 }
 
