@@ -18,7 +18,7 @@ const treeOf = (size: number): string => `conformance-bench-tree-${size}`;
 
 function tree(size: number): WorkflowDefinition {
   const decisions = Array.from({ length: Math.ceil(size / FAN_OUT) }, () => ({
-    kind: 'next-worker',
+    kind: 'next-worker' as const,
     nextWorkerIds: Array.from({ length: Math.min(size, FAN_OUT) }, () => WORKER),
   }));
   return defineWorkflow({

@@ -267,7 +267,7 @@ export const rooms: readonly Room[] = [
     name: 'host/index',
     path: 'packages/host/src/index.ts',
     imports: ['protocol', 'engine', 'agents', 'server', 'log'],
-    packages: [],
+    packages: ['zod'],
     builtins: [],
     world: [],
   },

@@ -1,5 +1,5 @@
 /** The client: the calls of a host in groups, over one connection. */
-import type { Calibration, Discovery, RunEventDoc, TenantLimits } from '@cairn/protocol';
+import type { Calibration, Discovery, EventDoc, TenantLimits } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
 import { type CallOptions, read } from './calls.ts';
@@ -44,8 +44,11 @@ export interface Client {
   readonly packs: Packs;
   readonly workflows: Workflows;
   readonly runs: Runs;
-  /** The events of a run until its terminal one; reconnects by itself, never repeats or misses an event. */
-  follow(runId: string, options?: FollowOptions): AsyncIterable<RunEventDoc>;
+  /**
+   * The events of a run until its terminal one; reconnects by itself, never repeats or misses an event. `switch
+   * (event.type)` narrows the payload.
+   */
+  follow(runId: string, options?: FollowOptions): AsyncIterable<EventDoc>;
   /** The state of a run as it is and after each transition, until it is over; reconnects by itself. */
   watch(runId: string, options?: WatchOptions): AsyncIterable<RunState>;
   readonly events: Events;

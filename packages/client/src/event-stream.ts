@@ -1,5 +1,5 @@
 /** One connection to an event stream: parses bytes into frames and frames into events, and closes a silent connection. */
-import { isCairnError, quoted, RetryableError, type RunEventDoc, streamTypes, TerminalError } from '@cairn/protocol';
+import { type EventDoc, isCairnError, quoted, RetryableError, streamTypes, TerminalError } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Connection } from './connection.ts';
 import { type LinkedAbort, linkedAbort } from './linked-abort.ts';
@@ -22,7 +22,7 @@ const MAX_FRAME = 64 * 1024 * 1024;
 export async function* readStream(
   stream: EventStream,
   lastEventId: number | null,
-): AsyncGenerator<RunEventDoc, void, undefined> {
+): AsyncGenerator<EventDoc, void, undefined> {
   for await (const frame of readFrames(stream, lastEventId === null ? null : String(lastEventId))) {
     yield* eventsOf(frame);
   }
@@ -97,7 +97,7 @@ function bodyOf(response: Response): ReadableStream<Uint8Array> {
 }
 
 /** A frame is one event; a batch is a list of them. */
-function eventsOf({ event, data }: EventSourceMessage): readonly RunEventDoc[] {
+function eventsOf({ event, data }: EventSourceMessage): readonly EventDoc[] {
   const content = parsed(data);
   const events = event === streamTypes.batch && Array.isArray(content) ? content : [content];
   if (events.every(isEvent)) return events;
@@ -107,7 +107,7 @@ function eventsOf({ event, data }: EventSourceMessage): readonly RunEventDoc[] {
   });
 }
 
-const isEvent = (value: unknown): value is RunEventDoc =>
+const isEvent = (value: unknown): value is EventDoc =>
   typeof value === 'object' &&
   value !== null &&
   'type' in value &&

@@ -1,5 +1,5 @@
 /** Events without a stream: the whole log of a run, or a long poll for the next events. */
-import type { RunEventDoc, RunStatus } from '@cairn/protocol';
+import type { EventDoc, RunStatus } from '@cairn/protocol';
 import { type CallOptions, query, read, runPath } from './calls.ts';
 import type { Connection } from './connection.ts';
 
@@ -12,7 +12,7 @@ export interface PollOptions extends CallOptions {
 
 export interface Polled {
   /** At most some hundreds; the next poll gives the next ones. */
-  readonly events: readonly RunEventDoc[];
+  readonly events: readonly EventDoc[];
   /** The run is over, and these are its last events. */
   readonly isComplete: boolean;
   readonly lastEventSeq: number;
@@ -21,7 +21,7 @@ export interface Polled {
 
 export interface Events {
   /** Every event so far. */
-  all(runId: string, options?: CallOptions): Promise<readonly RunEventDoc[]>;
+  all(runId: string, options?: CallOptions): Promise<readonly EventDoc[]>;
   /** The events after a position; waits for the next one when there is none yet. */
   poll(runId: string, options?: PollOptions): Promise<Polled>;
 }
@@ -34,11 +34,7 @@ const MARGIN_MS = 30_000;
 export function eventCalls(connection: Connection): Events {
   return {
     async all(runId, options) {
-      const { events } = await read<{ events: readonly RunEventDoc[] }>(
-        connection,
-        `${runPath(runId)}/events`,
-        options,
-      );
+      const { events } = await read<{ events: readonly EventDoc[] }>(connection, `${runPath(runId)}/events`, options);
       return events;
     },
     poll(runId, options = {}) {

@@ -1,9 +1,9 @@
 /** Follows a run to its end across broken connections, without gaps or repeats, in order. */
 import {
+  type EventDoc,
   isTerminalStatus,
   isTerminalType,
   isUpdate,
-  type RunEventDoc,
   type RunSnapshot,
   type StreamMode,
 } from '@cairn/protocol';
@@ -44,7 +44,7 @@ interface Journey {
   readonly after: number;
   /** The position to send before the first event. */
   readonly firstId: number | null;
-  readonly isLast: (event: RunEventDoc) => boolean;
+  readonly isLast: (event: EventDoc) => boolean;
 }
 
 const DEFAULT_SILENCE_MS = 60_000;
@@ -58,7 +58,7 @@ export async function* follow(
   timers: Timers,
   runId: string,
   options: FollowOptions = {},
-): AsyncGenerator<RunEventDoc, void, undefined> {
+): AsyncGenerator<EventDoc, void, undefined> {
   const modes = options.modes ?? ['debug'];
   // `messages` does not show the end of a run. `updates` does; its events are dropped here.
   const isMessagesOnly = modes.every((mode) => mode === 'messages');
@@ -103,7 +103,7 @@ export async function* watch(
   }
 }
 
-const stateOf = (event: RunEventDoc): RunState => ({
+const stateOf = (event: EventDoc): RunState => ({
   ...(event.payload as RunSnapshot),
   atSeq: event.sequence,
 });
@@ -129,7 +129,7 @@ function streamOf(connection: Connection, timers: Timers, { runId, modes, option
 const eventsPath = (runId: string): string => `/v1/runs/${encodeURIComponent(runId)}/events`;
 
 /** Connects, yields what is new, and connects again after the last event it received. */
-async function* resumed(journey: Journey): AsyncGenerator<RunEventDoc, void, undefined> {
+async function* resumed(journey: Journey): AsyncGenerator<EventDoc, void, undefined> {
   const { stream, after, firstId } = journey;
   let last = after;
   let failures = 0;

@@ -1,5 +1,30 @@
 /** The public surface of `@cairn/client`: everything exported here, and nothing else. */
-export { CairnError, type ErrorCode, isCairnError } from '@cairn/protocol';
+export {
+  type AgentInventoryEntry,
+  CairnError,
+  type Discovery,
+  type ErrorCode,
+  type EventDoc,
+  type EventDocOf,
+  type EventType,
+  type InboxChange,
+  type InboxEntry,
+  type InboxPage,
+  isCairnError,
+  type Json,
+  type JsonObject,
+  type OpenInterrupt,
+  type RunCreated,
+  type RunEventDoc,
+  type RunList,
+  type RunSnapshot,
+  type RunStatus,
+  type StreamMode,
+  type ToolDescriptor,
+  type UnknownEventDoc,
+  type Webhook,
+  type WorkflowDefinition,
+} from '@cairn/protocol';
 export type { Agents } from './agents.ts';
 export type { CallOptions, ChangeOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';

@@ -1,5 +1,5 @@
 /** Verifies the signature and the age of a webhook delivery or a callback, and returns its content. */
-import { type InterruptCallback, quoted, type RunEventDoc, TerminalError } from '@cairn/protocol';
+import { type EventDoc, type InterruptCallback, quoted, TerminalError } from '@cairn/protocol';
 import { now } from './timers.ts';
 
 export interface SignedDelivery {
@@ -20,7 +20,7 @@ export interface Delivery {
   readonly eventType: string;
   readonly runId: string;
   readonly workspaceId: string;
-  readonly event: RunEventDoc;
+  readonly event: EventDoc;
 }
 
 /**

@@ -8,7 +8,8 @@ import type { Json, JsonObject } from './json.ts';
  */
 export type DataOf<Schema extends z.ZodType> = Closed<z.infer<Schema>>;
 
-type Closed<Value> = [Json] extends [Value]
+/** A type of JSON data without its unknown fields and undefined values. */
+export type Closed<Value> = [Json] extends [Value]
   ? Value
   : Value extends string
     ? Value

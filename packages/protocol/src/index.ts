@@ -38,7 +38,7 @@ export {
   toolSources,
   toolViews,
 } from './agents/tools.ts';
-export type { DataOf } from './data-of.ts';
+export type { Closed, DataOf } from './data-of.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
   CairnError,
@@ -73,6 +73,8 @@ export { checkRow } from './events/check-row.ts';
 export type {
   Audience,
   Cause,
+  EventDoc,
+  EventDocOf,
   EventOf,
   FoldEvent,
   KnownEvent,
@@ -80,6 +82,7 @@ export type {
   RunEvent,
   RunEventDoc,
   UnknownEvent,
+  UnknownEventDoc,
 } from './events/event.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';

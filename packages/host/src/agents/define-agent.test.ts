@@ -66,6 +66,19 @@ const wrong: readonly [string, Partial<AgentOptions>, string][] = [
   ['a rehearsal that is no script', { rehearsal: { turns: [[{ sing: 'la' }]] } }, 'rehearsal is no script'],
 ];
 
+test('an unknown option is refused, with the nearest known one, however the object was made', () => {
+  const typo = { ...least, toolz: ['openwop:time'] };
+  expect(() => defineAgent(typo)).toThrow(
+    expect.objectContaining({
+      code: 'config_invalid',
+      message: 'The agent "host:desk" cannot be defined: it has no option "toolz".',
+      hint: 'Did you mean tools?',
+    }),
+  );
+  const far = { ...least, systemPromptRef: 'a.md' };
+  expect(() => defineAgent(far)).toThrow(expect.objectContaining({ hint: expect.stringContaining('instructions') }));
+});
+
 test.each(wrong)('%s is refused', (_, fields, message) => {
   const define = () => defineAgent({ ...least, ...fields });
   expect(define).toThrow(

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import type { AgentDefinition } from '../engine/ports.ts';
 import { compileSchema } from '../engine/values/schemas.ts';
+import { type OptionNames, refuseUnknownOptions } from '../engine/workflow/known-options.ts';
 import { readScript } from './models/scripted/script.ts';
 
 export interface AgentOptions {
@@ -47,9 +48,25 @@ export interface DefinedAgent {
 /** Ids with further colons are reserved for agents that the host generates: of peers, of other hosts, of tests. */
 const ownId = /^host:[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
 
-/** Throws `config_invalid` for invalid options. Whether its tools exist is checked at run time. */
+const optionNames: OptionNames<AgentOptions> = {
+  id: true,
+  persona: true,
+  instructions: true,
+  modelClass: true,
+  label: true,
+  description: true,
+  tools: true,
+  task: true,
+  result: true,
+  confidenceThreshold: true,
+  memory: true,
+  rehearsal: true,
+};
+
+/** Throws `config_invalid` for invalid and unknown options. Whether its tools exist is checked at run time. */
 export function defineAgent(options: AgentOptions): DefinedAgent {
   const { id: agentId, rehearsal } = options;
+  refuseUnknownOptions(`The agent ${quoted(agentId, 120)}`, options, optionNames);
   const taskSchema = schemaOf(agentId, 'task', options.task);
   const returnSchema = schemaOf(agentId, 'result', options.result);
   const manifest = manifestOf(options);

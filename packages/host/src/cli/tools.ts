@@ -40,15 +40,19 @@ export function tools(terminal: Terminal, toolId: string | undefined, flags: Hos
 
 const HEADER = ['TOOL', 'SAFETY', 'DESCRIPTION'];
 
-const row = ({ toolId, safetyTier, description }: ToolDescriptor): readonly string[] => [
-  safe(toolId),
-  safe(safetyTier),
-  oneLine(description ?? ''),
+const row = (tool: ToolDescriptor): readonly string[] => [
+  safe(tool.toolId),
+  safetyOf(tool),
+  oneLine(tool.description ?? ''),
 ];
 
+/** The word of `defineTool`: a write that may be repeated is idempotent. */
+const safetyOf = ({ safetyTier, replayPolicy }: ToolDescriptor): string =>
+  safetyTier === 'write' && replayPolicy === 'idempotent' ? 'idempotent' : safe(safetyTier);
+
 function page(tool: ToolDescriptor, style: Style, columns: number | null): readonly string[] {
-  const { toolId, title, description, safetyTier, egress, auth, inputSchema } = tool;
-  const facts: [string, string][] = [['safety', safe(safetyTier)]];
+  const { toolId, title, description, egress, auth, inputSchema } = tool;
+  const facts: [string, string][] = [['safety', safetyOf(tool)]];
   if (egress !== undefined) facts.push(['network', egress === 'none' ? 'none' : safe(egress)]);
   if (auth?.scopes !== undefined && auth.scopes.length > 0) facts.push(['needs', auth.scopes.map(safe).join(', ')]);
   const named = facts.map(([name, value]) => [style.dim(name), value]);

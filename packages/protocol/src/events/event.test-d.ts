@@ -2,7 +2,17 @@
 
 import type { Json, JsonObject } from '../json.ts';
 import type { EventType, PayloadOf } from './catalogue.ts';
-import type { EventOf, FoldEvent, KnownEvent, RawEvent, UnknownEvent } from './event.ts';
+import type {
+  EventDoc,
+  EventDocOf,
+  EventOf,
+  FoldEvent,
+  KnownEvent,
+  RawEvent,
+  RunEventDoc,
+  UnknownEvent,
+  UnknownEventDoc,
+} from './event.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const holds = <_Claim extends true>(): void => undefined;
@@ -28,8 +38,26 @@ export function narrowed(event: FoldEvent): void {
   if (event.type === 'output.chunks') return;
 }
 
+export function narrowedDoc(event: EventDoc): void {
+  switch (event.type) {
+    case 'run.failed':
+      holds<Same<typeof event, EventDocOf<'run.failed'>>>();
+      holds<Same<typeof event.payload.error.message, string>>();
+      break;
+    case 'interrupt.requested':
+      // @ts-expect-error: no such field
+      event.payload.interruptID;
+      break;
+    default:
+      holds<Same<Extract<typeof event, UnknownEventDoc>, UnknownEventDoc>>();
+  }
+  // @ts-expect-error: no such type
+  if (event.type === 'run.finished') return;
+}
+
 export const asJson = (event: KnownEvent): JsonObject => event.payload;
 holds<Same<UnknownEvent['payload'], JsonObject>>();
 holds<FoldEvent extends RawEvent ? true : false>();
+holds<EventDoc extends RunEventDoc ? true : false>();
 holds<PayloadOf<EventType> extends JsonObject ? true : false>();
 holds<Same<PayloadOf<'agent.decided'>['decision'], Json>>();

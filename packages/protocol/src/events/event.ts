@@ -59,12 +59,10 @@ export type RunEvent = FoldEvent & {
   readonly audience: Audience;
 };
 
-/** RunEventDoc: the event as an OpenWOP client receives it. */
-export interface RunEventDoc {
+/** The fields of every RunEventDoc. */
+interface DocFields {
   readonly eventId: string;
   readonly runId: string;
-  readonly type: string;
-  readonly payload: Json;
   readonly timestamp: string;
   readonly sequence: number;
   readonly nodeId?: string;
@@ -72,3 +70,24 @@ export interface RunEventDoc {
   readonly schemaVersion?: number;
   readonly engineVersion?: string;
 }
+
+/** RunEventDoc: the event as an OpenWOP client receives it. */
+export interface RunEventDoc extends DocFields {
+  readonly type: string;
+  readonly payload: Json;
+}
+
+/** A RunEventDoc of one known type. */
+export interface EventDocOf<Type extends EventType> extends DocFields {
+  readonly type: Type;
+  readonly payload: PayloadOf<Type>;
+}
+
+/** A RunEventDoc of a vendor's type, or of a later version's. */
+export interface UnknownEventDoc extends DocFields {
+  readonly type: UnknownType;
+  readonly payload: Json;
+}
+
+/** A RunEventDoc with the type of its payload. `switch (event.type)` narrows it; every one is a RunEventDoc. */
+export type EventDoc = { [Type in EventType]: EventDocOf<Type> }[EventType] | UnknownEventDoc;

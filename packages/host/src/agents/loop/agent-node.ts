@@ -59,7 +59,7 @@ const agentNode = (options: LoopOptions) =>
   }) satisfies Partial<NodeType>;
 
 /** Creates the agent node types, including the mock agent for tests. */
-export function createAgentNodes(options: LoopOptions): readonly NodeType[] {
+export function createAgentNodes(options: LoopOptions) {
   return [
     defineNodeType({
       ...agentNode(options),
@@ -75,5 +75,5 @@ export function createAgentNodes(options: LoopOptions): readonly NodeType[] {
       check: ({ config, node }) => (node.agent === undefined && config.outputSchema === undefined ? [needsSchema] : []),
     }),
     mockAgent(options),
-  ];
+  ] as const satisfies readonly NodeType[];
 }

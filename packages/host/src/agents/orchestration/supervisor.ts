@@ -11,7 +11,6 @@ import {
   type NodeAction,
   type NodeDriver,
   type NodeToCheck,
-  type NodeType,
   type Problem,
 } from '../../engine/workflow/node-type.ts';
 import { agentFields } from '../loop/agent-node.ts';
@@ -37,7 +36,7 @@ const TYPE_ID = 'core.orchestrator.supervisor';
 /** The supervisor's agent id, with a fallback when the node names no agent. */
 const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
-export function createSupervisor(options: LoopOptions): NodeType {
+export function createSupervisor(options: LoopOptions) {
   const agent = createAgentDriver(options);
   const scripted = scriptedDriver(options);
   const driverOf = ({ node }: DrivenContext): Omit<NodeDriver<Inner, SupervisorConfig>, 'fresh'> =>

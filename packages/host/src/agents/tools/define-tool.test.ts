@@ -58,6 +58,17 @@ test.each<[string, Partial<ToolOptions<{ id: string }>>, string]>([
   );
 });
 
+test('an unknown option is refused, with the nearest known one', () => {
+  const typo = { ...options, saftey: 'read' };
+  expect(() => defineTool(typo)).toThrow(
+    expect.objectContaining({
+      code: 'config_invalid',
+      message: 'The tool "acme.crm:lookup" cannot be defined: it has no option "saftey".',
+      hint: 'Did you mean safety?',
+    }),
+  );
+});
+
 const deep = (depth: number): Json => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json;
 
 test.each<[string, Json, string]>([
@@ -94,7 +105,7 @@ test('a schema that has to wait, or whose own check throws, takes nothing', () =
 test('a result is held to a zod schema or to a JSON Schema, whichever was given', () => {
   const schemas = [z.object({ n: z.int() }), { type: 'object', properties: { n: { type: 'integer' } } }] as const;
   for (const output of schemas) {
-    const tool = defineTool({ ...options, output });
+    const tool = defineTool({ ...options, output, run: async () => ({ n: 1 }) });
     expect(tool.outputProblems({ n: 1 })).toEqual([]);
     expect(tool.outputProblems({ n: 1.5 })).toHaveLength(1);
     expect(tool.outputSchema).toMatchObject({ type: 'object' });

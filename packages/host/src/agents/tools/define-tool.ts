@@ -3,11 +3,14 @@ import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protoc
 import { z } from 'zod';
 import type { StepSafety } from '../../engine/ports.ts';
 import { compileSchema, schemaProblems } from '../../engine/values/schemas.ts';
+import { type OptionNames, refuseUnknownOptions } from '../../engine/workflow/known-options.ts';
 import { hostileArguments } from './hostile-arguments.ts';
 import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
 import { MAX_TOOL_ID, toolIdPattern } from './tool-registry.ts';
+import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
-export interface ToolOptions<Input> {
+/** `Result` is the type of `output`, and then of what `run` returns; without a zod schema it is open. */
+export interface ToolOptions<Input, Result = unknown> {
   /** `<scope>:<tool>`, up to 64 characters; the scope is yours, such as `acme.crm`. */
   readonly id: string;
   readonly title?: string;
@@ -15,8 +18,8 @@ export interface ToolOptions<Input> {
   readonly description: string;
   /** The host parses arguments with this schema before the function runs. The model sees its JSON Schema. */
   readonly input: z.ZodType<Input>;
-  /** Schema of the result: a zod schema or a JSON Schema. */
-  readonly output?: z.ZodType | JsonObject;
+  /** Schema of the result: a zod schema, which also types what `run` returns, or a JSON Schema. */
+  readonly output?: z.ZodType<unknown, Result> | JsonObject;
   /**
    * Recovery rule for a call whose result was never recorded; a function may decide by the arguments. Default `write`:
    * a person decides.
@@ -34,13 +37,13 @@ export interface ToolOptions<Input> {
    */
   readonly untrusted?: boolean;
   /** Returns JSON of up to 240 KB. Throw a TerminalError or RetryableError to give the agent a code and a message. */
-  run(input: Input, context: ToolContext): Promise<unknown> | unknown;
+  run(input: Input, context: ToolContext): Promise<NoInfer<Result>> | NoInfer<Result>;
 }
 
 /** Adds the options that only built-in tools have. */
-export interface HostToolOptions<Input> extends Omit<ToolOptions<Input>, 'run'> {
+export interface HostToolOptions<Input, Result = unknown> extends Omit<ToolOptions<Input, Result>, 'run'> {
   readonly egress: Tool['egress'];
-  run(input: Input, context: HostToolContext): Promise<unknown> | unknown;
+  run(input: Input, context: HostToolContext): Promise<NoInfer<Result>> | NoInfer<Result>;
 }
 
 /** Scopes of tool ids that are reserved. */
@@ -52,7 +55,23 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 const safeties: readonly string[] = ['pure', 'read', 'idempotent', 'write'] satisfies StepSafety[];
 const toolScope = /^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export function defineTool<Input>(options: ToolOptions<Input>): Tool {
+const optionNames: OptionNames<ToolOptions<unknown>> = {
+  id: true,
+  title: true,
+  description: true,
+  input: true,
+  output: true,
+  safety: true,
+  timeoutMs: true,
+  needs: true,
+  secrets: true,
+  untrusted: true,
+  run: true,
+};
+
+/** Throws `config_invalid` for invalid and unknown options. */
+export function defineTool<Input, Result = unknown>(options: ToolOptions<Input, Result>): Tool {
+  refuseUnknownOptions(`The tool ${quoted(options.id, 80)}`, options, optionNames);
   const scope = options.id.slice(0, options.id.indexOf(':'));
   if (reservedScopes.includes(scope)) {
     throw unfit(options.id, `the scope ${scope} is reserved`, 'Use a scope of your own, such as acme.crm.');
@@ -61,7 +80,7 @@ export function defineTool<Input>(options: ToolOptions<Input>): Tool {
 }
 
 /** Like `defineTool`, for built-in tools. */
-export function hostTool<Input>(options: HostToolOptions<Input>): Tool {
+export function hostTool<Input, Result = unknown>(options: HostToolOptions<Input, Result>): Tool {
   checkOptions(options);
   const { id, description, input, safety = 'write', timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const output = outputOf(id, options.output);
@@ -85,7 +104,8 @@ export function hostTool<Input>(options: HostToolOptions<Input>): Tool {
   };
 }
 
-function checkOptions<Input>({ id, description, safety, timeoutMs, needs = [] }: HostToolOptions<Input>): void {
+function checkOptions<Input>(options: Omit<HostToolOptions<Input>, 'output' | 'run'>): void {
+  const { id, description, safety, timeoutMs, needs = [] } = options;
   if (!toolIdPattern.test(id) || id.length > MAX_TOOL_ID) {
     throw unfit(id, `an id is <scope>:<tool>, at most ${MAX_TOOL_ID} characters`, 'Use an id such as acme.crm:lookup.');
   }
@@ -101,31 +121,13 @@ function checkOptions<Input>({ id, description, safety, timeoutMs, needs = [] }:
   throw unfit(id, `it needs ${quoted(wrong, 80)}`, 'Scopes of tools begin with tool:, such as tool:refunds.');
 }
 
-const MAX_PROBLEMS = 5;
-
 function checked<Input>(schema: z.ZodType<Input>, given: Json): CheckedInput {
   const hostile = hostileArguments(given);
   if (hostile !== null) return { ok: false, problems: [hostile] };
-  const parsed = parse(schema, given);
-  if ('refused' in parsed) return { ok: false, problems: [parsed.refused] };
-  if (parsed.success) return { ok: true, input: parsed.data };
-  return { ok: false, problems: issuesOf(parsed.error) };
+  const read = parsed(schema, given);
+  if ('value' in read) return { ok: true, input: read.value };
+  return { ok: false, problems: 'refused' in read ? [read.refused] : read.problems };
 }
-
-/** An asynchronous schema, or one whose own code throws, rejects every value. */
-function parse<Input>(schema: z.ZodType<Input>, given: Json): z.ZodSafeParseResult<Input> | { refused: string } {
-  try {
-    return schema.safeParse(given);
-  } catch {
-    // The thrown message is not repeated: it has not been redacted.
-    return { refused: 'the schema of the tool cannot check it: it threw, or would have to wait' };
-  }
-}
-
-const issuesOf = (error: z.ZodError): readonly string[] =>
-  error.issues
-    .slice(0, MAX_PROBLEMS)
-    .map(({ path, message }) => `${path.map(String).join('.') || 'the value'}: ${message}`.slice(0, 300));
 
 /** Falls back to `write`, so that a person decides, when the function throws or returns an unknown safety. */
 function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSafety): StepSafety {
@@ -139,15 +141,14 @@ function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSaf
 }
 
 function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
-  const schema = jsonSchemaOf(id, 'input', input);
+  const schema = schemaOf(id, 'input', input);
   if (schema.type === 'object') return schema;
   throw unfit(id, 'its input is no object', 'Wrap what it takes in a z.object.');
 }
 
-function jsonSchemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
+function schemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
   try {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-    return rest as JsonObject;
+    return jsonSchemaOf(schema);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw unfit(id, `its ${side} has no JSON Schema: ${reason}`, 'Use types of zod that JSON knows.');
@@ -163,11 +164,11 @@ function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Outpu
   if (output === undefined) return { schema: undefined, problems: () => [] };
   if (output instanceof z.ZodType) {
     const problems = (result: Json): readonly string[] => {
-      const parsed = parse(output, result);
-      if ('refused' in parsed) return [parsed.refused];
-      return parsed.success ? [] : issuesOf(parsed.error);
+      const read = parsed(output, result);
+      if ('value' in read) return [];
+      return 'refused' in read ? [read.refused] : read.problems;
     };
-    return { schema: jsonSchemaOf(id, 'output', output), problems };
+    return { schema: schemaOf(id, 'output', output), problems };
   }
   try {
     compileSchema(output);

@@ -1,30 +1,74 @@
 /**
  * Builds the questions of a tool for the record. They are validated when asked, so that every question can be answered.
  */
-import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import type { AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
+import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
 const MAX_PROMPT = 4000;
+/** Room for the reason why an answer was refused. */
+const MAX_REASON = 1000;
 const MAX_WORD = 512;
 /** The longest timeout a timer supports. */
 const MAX_WAIT_MS = 2_147_483_647;
 
-export function asked({ prompt, name = prompt, schema, timeoutMs }: AskQuestion): ToolQuestion {
+/** A question for the record, and what its recorded answer means to the function. */
+export interface Asked<Answer> {
+  readonly question: ToolQuestion;
+  /** Throws when no answer can be read. */
+  read(answer: Json): { readonly value: Answer } | { readonly problem: string };
+}
+
+export function asked<Answer>({ prompt, name = prompt, schema, timeoutMs }: AskQuestion<Answer>): Asked<Answer> {
   checkWords(prompt, name);
   checkWait(timeoutMs);
-  if (schema !== undefined) checkSchema(schema);
+  const shown = schema instanceof z.ZodType ? shownSchema(schema) : schema;
+  if (shown !== undefined) checkSchema(shown);
   return {
-    kind: 'ask',
-    name,
-    prompt,
-    ...(schema === undefined ? {} : { schema }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    question: {
+      kind: 'ask',
+      name,
+      prompt,
+      ...(shown === undefined ? {} : { schema: shown }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
+    read: (answer) => (schema instanceof z.ZodType ? parsedAnswer(schema, answer) : { value: answer as Answer }),
   };
 }
 
-export function signInAsked(request: SignInRequest): ToolQuestion {
+/** The same question once more, with the reason why its last answer was refused. */
+export const askedAgain = (question: ToolQuestion, problem: string): ToolQuestion => ({
+  ...question,
+  prompt: `${question.prompt.slice(0, MAX_PROMPT - MAX_REASON)}\n\nThe last answer does not fit: ${problem}`,
+});
+
+/** A JSON Schema cannot state every rule of a zod schema, so a recorded answer may still be refused. */
+function parsedAnswer<Answer>(schema: z.ZodType<Answer>, answer: Json): ReturnType<Asked<Answer>['read']> {
+  const read = parsed(schema, answer);
+  if ('value' in read) return read;
+  if ('refused' in read) throw wrong(`has a schema that cannot check an answer: ${read.refused}`);
+  return { problem: read.problems.join('; ').slice(0, MAX_REASON / 2) };
+}
+
+function shownSchema(schema: z.ZodType): JsonObject {
+  try {
+    return jsonSchemaOf(schema);
+  } catch (error) {
+    throw wrong(
+      `has a schema that no JSON Schema can state: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+export const signInAsked = (request: SignInRequest): Asked<Json> => ({
+  question: signInQuestion(request),
+  read: (value) => ({ value }),
+});
+
+function signInQuestion(request: SignInRequest): ToolQuestion {
   const { prompt, name = prompt, authType, provider, scopes, authUrl, timeoutMs } = request;
   checkWords(prompt, name);
   checkWait(timeoutMs);

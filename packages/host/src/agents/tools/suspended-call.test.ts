@@ -84,6 +84,58 @@ test('a question without an answer ends the call at once; on the answer the func
   ]);
 });
 
+test('a zod schema of a question is shown as JSON Schema, and parses the answer', async () => {
+  const caller = toolCaller();
+  const tool = toolOf(async (_input, { ask }) => {
+    const { day } = await ask({
+      prompt: 'When?',
+      schema: z.object({ day: z.string().transform((d) => Date.parse(d)) }),
+    });
+    return day + 1;
+  });
+  const first = await caller.call(tool);
+  expect(first).toMatchObject({
+    kind: 'suspended',
+    question: { schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] } },
+  });
+  caller.answer(first, { day: '1970-01-02' });
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: 86_400_001 });
+});
+
+test('an answer that only the zod schema refuses is asked for again, with the reason, until one fits', async () => {
+  const caller = toolCaller();
+  const even = z.int().refine((n) => n % 2 === 0, 'must be even');
+  const tool = toolOf(async (_input, { ask, step }) => {
+    const count = await ask({ prompt: 'How many?', schema: even });
+    return step('count', () => count);
+  });
+  const first = await caller.call(tool);
+  expect(first).toMatchObject({ ordinal: 0, question: { prompt: 'How many?' } });
+  caller.answer(first, 3);
+  const second = await caller.call(tool);
+  expect(second).toMatchObject({
+    ordinal: 1,
+    question: {
+      name: 'How many?',
+      prompt: 'How many?\n\nThe last answer does not fit: the value: must be even',
+      schema: { type: 'integer' },
+    },
+  });
+  caller.answer(second, 4);
+  expect(await caller.call(tool)).toEqual({ kind: 'result', value: 4 });
+  expect(payloadsOf(caller.rows, 'cairn.step.returned')).toMatchObject([{ ordinal: 2, outcome: 4 }]);
+});
+
+test('a question whose schema can check nothing fails the call instead of being asked for ever', async () => {
+  const caller = toolCaller();
+  const waits = toolOf((_input, { ask }) => ask({ prompt: 'A?', schema: z.string().refine(async () => true) }));
+  const first = await caller.call(waits);
+  caller.answer(first, 'yes');
+  expect(await caller.call(waits)).toEqual(failure('tool_failed', 'cannot check an answer'));
+  const odd = toolOf((_input, { ask }) => ask({ prompt: 'A?', schema: z.bigint() }));
+  expect(await toolCaller().call(odd)).toEqual(failure('tool_failed', 'no JSON Schema can state'));
+});
+
 test('what the function does after a question that ended its call changes nothing', async () => {
   const caller = toolCaller();
   const tool = toolOf(async (_input, { ask, step, progress, signal }) => {

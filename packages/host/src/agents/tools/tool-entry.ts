@@ -6,17 +6,8 @@ import { type Json, type RunId, TerminalError } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { type JsonResult, jsonResult } from './json-result.ts';
 import { Progress } from './progress.ts';
-import { asked, signInAsked } from './questions.ts';
-import type {
-  AskQuestion,
-  HostToolContext,
-  SignInRequest,
-  Tool,
-  ToolError,
-  ToolOutcome,
-  ToolQuestion,
-  ToolRecord,
-} from './tool.ts';
+import { type Asked, asked, askedAgain, signInAsked } from './questions.ts';
+import type { AskQuestion, HostToolContext, SignInRequest, Tool, ToolError, ToolOutcome, ToolRecord } from './tool.ts';
 import { failed, thrownAgain, toolError } from './tool-error.ts';
 
 export interface ToolEntryPorts {
@@ -169,19 +160,28 @@ export class ToolEntry implements HostToolContext {
     this.#call.emit([{ type: 'cairn.tool.progress', payload }])?.catch(() => undefined);
   }
 
-  readonly ask = (question: AskQuestion): Promise<Json> => unwatched(this.#ask(() => asked(question)));
+  readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
+    unwatched(this.#ask(() => asked(question)));
   readonly signIn = (request: SignInRequest): Promise<Json> => unwatched(this.#ask(() => signInAsked(request)));
 
-  async #ask(checked: () => ToolQuestion): Promise<Json> {
-    const question = checked();
-    const ordinal = this.#take();
-    if (ordinal === null) return never();
-    const known = this.#recorded(ordinal, question.kind, question.name);
-    if (known !== undefined) return known;
-    this.#phase = 'asking';
-    await Promise.allSettled(this.#steps);
-    this.#end({ kind: 'suspended', ordinal, question });
-    return never();
+  /** Asks again while the recorded answers are refused, each time as the next ctx call. */
+  async #ask<Answer>(checked: () => Asked<Answer>): Promise<Answer> {
+    const { question: first, read } = checked();
+    for (let question = first; ; ) {
+      const ordinal = this.#take();
+      if (ordinal === null) return never();
+      const known = this.#recorded(ordinal, question.kind, question.name);
+      if (known === undefined) {
+        this.#phase = 'asking';
+        await Promise.allSettled(this.#steps);
+        this.#end({ kind: 'suspended', ordinal, question });
+        return never();
+      }
+      if (known === 'diverged') return never();
+      const answer = read(outcomeOf(known));
+      if ('value' in answer) return answer.value;
+      question = askedAgain(first, this.#clean(answer.problem));
+    }
   }
 
   readonly step = <Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> =>
@@ -195,15 +195,15 @@ export class ToolEntry implements HostToolContext {
     const ordinal = this.#take();
     if (ordinal === null) return never();
     const known = this.#recorded(ordinal, 'step', name);
-    if (known !== undefined) return known as Promise<Result>;
+    if (known === 'diverged') return never();
+    if (known !== undefined) return outcomeOf(known) as Result;
     const done = this.#perform(ordinal, name, work);
     this.#steps.add(done);
     const settled = await done;
     this.#steps.delete(done);
     // After a question the function does not continue. The next entry gets this result from the record.
     if (settled === null || this.#phase !== 'running') return never();
-    if ('error' in settled) throw thrownAgain(settled.error);
-    return settled.outcome as Result;
+    return outcomeOf(settled) as Result;
   }
 
   /** Null when the attempt is over, so that the step is never recorded. */
@@ -265,16 +265,14 @@ export class ToolEntry implements HostToolContext {
     return null;
   }
 
-  /** The recorded result at this ordinal; undefined when there is none. */
-  #recorded(ordinal: number, kind: ToolRecord['kind'], name: string): Promise<Json> | undefined {
+  /** What an earlier entry recorded at this ordinal; undefined when there is nothing. */
+  #recorded(ordinal: number, kind: ToolRecord['kind'], name: string): Settled | 'diverged' | undefined {
     const record = this.#records.get(ordinal);
     if (record === undefined) return undefined;
     const called = this.#clean(name);
-    if (record.kind !== kind || record.name !== called) {
-      this.#diverged(record, `called ctx.${kind} ${JSON.stringify(called.slice(0, 80))}`);
-      return never();
-    }
-    return 'error' in record ? Promise.reject(thrownAgain(record.error)) : Promise.resolve(record.outcome);
+    if (record.kind === kind && record.name === called) return record;
+    this.#diverged(record, `called ctx.${kind} ${JSON.stringify(called.slice(0, 80))}`);
+    return 'diverged';
   }
 
   #diverged({ ordinal, kind, name }: ToolRecord, instead: string): void {
@@ -286,6 +284,11 @@ export class ToolEntry implements HostToolContext {
   #clean(text: string): string {
     return this.#ports.redactor?.text(text) ?? text;
   }
+}
+
+function outcomeOf(settled: Settled): Json {
+  if ('error' in settled) throw thrownAgain(settled.error);
+  return settled.outcome;
 }
 
 /** Marks the rejection as handled: a tool that does not await the promise must not crash the host. */

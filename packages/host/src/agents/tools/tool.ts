@@ -1,5 +1,6 @@
 /** Types of tools: the tool itself, the context of its function, the records of a suspended call, and the outcome. */
 import type { ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 
 /** A tool as the host runs it, built-in or custom. */
@@ -55,9 +56,9 @@ export interface ToolContext {
   progress(share: number, message?: string): void;
   /**
    * Asks a person. Without a recorded answer the call ends here and holds no resources. When the answer arrives, the
-   * function runs again from its beginning, and this call returns the answer.
+   * function runs again from its beginning, and this call returns the answer, with the type of a zod `schema`.
    */
-  ask(question: AskQuestion): Promise<Json>;
+  ask<Answer = Json>(question: AskQuestion<Answer>): Promise<NoInfer<Answer>>;
   /**
    * Asks a person to sign in to a service. Returns the result of the sign-in, never a credential. Ends the call like
    * `ask`.
@@ -79,13 +80,16 @@ export interface HostToolContext extends ToolContext {
   record(rows: readonly Emission[]): Promise<void>;
 }
 
-export interface AskQuestion {
+export interface AskQuestion<Answer = Json> {
   /** The question as the person sees it. */
   readonly prompt: string;
   /** Identifies the question within the call when it is asked again. Default: the prompt. */
   readonly name?: string | undefined;
-  /** JSON Schema that the answer must fit. */
-  readonly schema?: JsonObject | undefined;
+  /**
+   * The schema of the answer. The person sees its JSON Schema. A zod schema also parses the answer; an answer that it
+   * refuses is asked for again, with the reason.
+   */
+  readonly schema?: z.ZodType<Answer> | JsonObject | undefined;
   /** After this time without an answer, the call throws `interrupt_timeout` here. */
   readonly timeoutMs?: number | undefined;
 }

@@ -30,7 +30,9 @@ export const flag = z.boolean().optional().catch(undefined);
 
 /** A field that counts as omitted unless `isOfKind` accepts its value. */
 export const ignoredUnless = <Schema extends z.ZodType>(isOfKind: (value: unknown) => boolean, schema: Schema) =>
-  z.preprocess((value) => (isOfKind(value) ? value : undefined), schema.optional()).optional();
+  z
+    .preprocess((value: z.input<Schema> | undefined) => (isOfKind(value) ? value : undefined), schema.optional())
+    .optional();
 
 /** A CEL expression, compiled when the config is parsed. */
 export const expression = z.string().transform((source, context) => compiledExpression(source, context));
@@ -64,7 +66,7 @@ export function schemaProblem(schema: JsonObject): string | null {
 
 /** For fields with older names: `rename` moves the value to the name in the schema. */
 export const renamed = <Schema extends z.ZodType>(rename: (config: JsonObject) => JsonObject, schema: Schema) =>
-  z.preprocess((given) => {
+  z.preprocess((given: z.input<Schema>) => {
     const config = given as Json;
     return isJsonObject(config) ? rename(config) : config;
   }, schema);

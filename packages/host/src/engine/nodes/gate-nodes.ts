@@ -30,15 +30,20 @@ interface GateQuestion {
 }
 
 /** The parts in which gates differ: the config schema, and the question built from the config. */
-interface Gate<Config extends Waiting> {
-  readonly typeId: string;
-  readonly config: z.ZodType<Config>;
+interface Gate<TypeId extends string, Config extends Waiting, Written> {
+  readonly typeId: TypeId;
+  readonly config: z.ZodType<Config, Written>;
   ask(gate: { readonly node: WorkflowNode; readonly config: Config; readonly inputs: JsonObject }): GateQuestion;
   check?(question: GateQuestion): readonly Problem[];
 }
 
-const gate = <Config extends Waiting>({ typeId, config, ask, check }: Gate<Config>) =>
-  defineNodeType<Config>({
+const gate = <const TypeId extends string, Config extends Waiting, Written>({
+  typeId,
+  config,
+  ask,
+  check,
+}: Gate<TypeId, Config, Written>) =>
+  defineNodeType({
     typeId,
     config,
     check: (checked) => check?.(ask({ ...checked, inputs: {} })) ?? [],

@@ -11,7 +11,7 @@ import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
 import { stepNode } from './step-node.ts';
 import { subWorkflow } from './sub-workflow.ts';
 
-const coreNodes: readonly NodeType[] = [
+const coreNodes = [
   noop,
   identity,
   delay,
@@ -31,7 +31,9 @@ const coreNodes: readonly NodeType[] = [
   channelWrite,
   requiresMissing,
   subWorkflow,
-];
+] as const satisfies readonly NodeType[];
+
+export type CoreNode = (typeof coreNodes)[number];
 
 export function createNodeTypeRegistry(
   steps: readonly Pick<Step, 'typeId' | 'safety'>[],

@@ -6,12 +6,14 @@ import {
   type JsonObject,
   type PortValue,
   parseAuthoredWorkflow,
+  quoted,
   type TriggerRule,
   type WorkflowDefinition,
   type WorkflowEdge,
   type WorkflowNode,
   type WorkflowVariable,
 } from '@cairn/protocol';
+import { type OptionNames, refuseUnknownOptions } from './known-options.ts';
 
 export interface NodeOptions {
   /** A step, or the typeId of another node type. */
@@ -56,12 +58,47 @@ export interface WorkflowOptions<NodeId extends string> {
   readonly metadata?: JsonObject;
 }
 
-/** Throws `validation_error` when the result is not a valid definition. Registration checks the rest. */
+const workflowOptions: OptionNames<WorkflowOptions<string>> = {
+  id: true,
+  version: true,
+  name: true,
+  description: true,
+  nodes: true,
+  edges: true,
+  variables: true,
+  channels: true,
+  settings: true,
+  metadata: true,
+};
+const nodeOptions: OptionNames<NodeOptions> = {
+  type: true,
+  name: true,
+  config: true,
+  inputs: true,
+  settings: true,
+  agent: true,
+  outputRole: true,
+  disabled: true,
+};
+const edgeOptions: OptionNames<EdgeOptions<string>> = {
+  from: true,
+  to: true,
+  port: true,
+  input: true,
+  when: true,
+  rule: true,
+};
+
+/**
+ * Throws `config_invalid` for unknown options, and `validation_error` when the result is not a valid definition.
+ * Registration checks the rest.
+ */
 export function defineWorkflow<const NodeId extends string>(
   options: WorkflowOptions<NodeId> & { readonly version: string },
 ): WorkflowDefinition;
 export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): AuthoredWorkflow;
 export function defineWorkflow<const NodeId extends string>(options: WorkflowOptions<NodeId>): AuthoredWorkflow {
+  refuseUnknownOptions(`The workflow ${quoted(options.id, 120)}`, options, workflowOptions);
   const ids = Object.keys(options.nodes) as NodeId[];
   const edges = options.edges ?? inARow(ids);
   const { version, description, channels } = options;
@@ -80,16 +117,27 @@ export function defineWorkflow<const NodeId extends string>(options: WorkflowOpt
   });
 }
 
-/** Values for a node's inputs. */
-export const fixed = (value: Json): PortValue => ({ type: 'static', value });
-export const expression = (text: string): PortValue => ({ type: 'expression', expression: text });
-export const variable = (variableName: string): PortValue => ({ type: 'variable', variableName });
+/** Values for a node's inputs. Their types keep the names, so that `defineWorkflow` can check them. */
+export const fixed = <const Value extends Json>(value: Value) => ({ type: 'static', value }) as const;
+/** A CEL expression over `inputs`, `variables` and the outputs of nodes. */
+export const expression = (text: string) => ({ type: 'expression', expression: text }) as const;
+export const variable = <const Name extends string>(variableName: Name) =>
+  ({ type: 'variable', variableName }) as const;
 /** An output of another node; without a key, all its outputs. */
-export const outputOf = (nodeId: string, outputKey = 'output'): PortValue => ({
-  type: 'connection',
-  nodeId,
-  outputKey,
-});
+export function outputOf<const NodeId extends string>(nodeId: NodeId): OutputRef<NodeId, 'output'>;
+export function outputOf<const NodeId extends string, const Key extends string>(
+  nodeId: NodeId,
+  outputKey: Key,
+): OutputRef<NodeId, Key>;
+export function outputOf(nodeId: string, outputKey = 'output'): OutputRef<string, string> {
+  return { type: 'connection', nodeId, outputKey };
+}
+
+export interface OutputRef<NodeId extends string, Key extends string> {
+  readonly type: 'connection';
+  readonly nodeId: NodeId;
+  readonly outputKey: Key;
+}
 
 /** Connects each node to the next. */
 const inARow = <NodeId extends string>(ids: readonly NodeId[]): EdgeOptions<NodeId>[] =>
@@ -100,6 +148,7 @@ const inARow = <NodeId extends string>(ids: readonly NodeId[]): EdgeOptions<Node
 
 /** Positions the nodes left to right in order, as a starting layout for an editor. */
 function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
+  refuseUnknownOptions(`The node ${quoted(id, 120)}`, options, nodeOptions);
   const { type, name = id, config = {}, inputs = {}, settings, agent, outputRole, disabled } = options;
   return {
     id,
@@ -115,7 +164,9 @@ function nodeOf(id: string, options: NodeOptions, index: number): WorkflowNode {
   };
 }
 
-function edgeOf({ from, to, port, input, when, rule }: EdgeOptions<string>): WorkflowEdge {
+function edgeOf(options: EdgeOptions<string>): WorkflowEdge {
+  const { from, to, port, input, when, rule } = options;
+  refuseUnknownOptions(`The edge from ${quoted(from, 120)} to ${quoted(to, 120)}`, options, edgeOptions);
   const condition: EdgeCondition | undefined =
     typeof when === 'string' ? { type: 'expression', expression: when } : when;
   return {

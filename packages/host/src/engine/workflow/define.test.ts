@@ -67,6 +67,33 @@ test('a workflow in code is plain data that can be registered', () => {
   expect(definition.edges.map((edge) => edge.id)).toEqual(['pay-gate', 'gate-ship', 'gate-ship-2']);
 });
 
+test.each([
+  [
+    'The step "pay" cannot be defined: it has no option "saftey".',
+    () => defineStep({ name: 'pay', run: async () => 1, ...{ saftey: 'read' } }),
+  ],
+  [
+    'The workflow "w" cannot be defined: it has no option "node".',
+    () => defineWorkflow({ id: 'w', version: '1', nodes: {}, ...{ node: {} } }),
+  ],
+  [
+    'The node "a" cannot be defined: it has no option "input".',
+    () => defineWorkflow({ id: 'w', version: '1', nodes: { a: { type: 'core.noop', ...{ input: {} } } } }),
+  ],
+  [
+    'The edge from "a" to "b" cannot be defined: it has no option "condition".',
+    () =>
+      defineWorkflow({
+        id: 'w',
+        version: '1',
+        nodes: { a: { type: 'core.noop' }, b: { type: 'core.noop' } },
+        edges: [{ from: 'a', to: 'b', ...{ condition: 'true' } }],
+      }),
+  ],
+])('an unknown option is refused: %s', (message, define) => {
+  expect(define).toThrow(expect.objectContaining({ code: 'config_invalid', message }));
+});
+
 test('nodes without edges follow each other in the order given', () => {
   const nodes = { a: { type: 'core.noop' }, b: { type: 'core.noop' } };
   const definition = defineWorkflow({ id: 'w', version: '1', nodes });

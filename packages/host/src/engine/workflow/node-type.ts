@@ -67,13 +67,19 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly missingCapability?: string;
 }
 
+/** A node type whose name the compiler knows, and its config as definitions write it. */
+export type DefinedNodeType<TypeId extends string, Written> = NodeType & {
+  readonly typeId: TypeId;
+  readonly config: z.ZodType<unknown, Written>;
+};
+
 /**
  * Defines a node type and infers the type of its config from the schema. The engine passes a node only a config that
- * this schema parsed, so the result can drop the config type.
+ * this schema parsed, so the result can drop the parsed type. It keeps the written type, for definitions in code.
  */
-export const defineNodeType = <Config, Inner extends object = object>(
-  type: { readonly config: z.ZodType<Config> } & NodeType<NoInfer<Config>, Inner>,
-): NodeType => type;
+export const defineNodeType = <const TypeId extends string, Config, Written, Inner extends object = object>(
+  type: { readonly typeId: TypeId; readonly config: z.ZodType<Config, Written> } & NodeType<NoInfer<Config>, Inner>,
+): DefinedNodeType<TypeId, Written> => type;
 
 /** The node types a host can run, by typeId. */
 export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;
