@@ -7,8 +7,8 @@ import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { type JsonResult, jsonResult } from './json-result.ts';
 import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain, signInAsked } from './questions.ts';
-import type { AskQuestion, HostToolContext, SignInRequest, Tool, ToolError, ToolOutcome, ToolRecord } from './tool.ts';
-import { failed, thrownAgain, toolError } from './tool-error.ts';
+import type { AskQuestion, HostToolContext, SignInRequest, Tool, ToolOutcome, ToolRecord } from './tool.ts';
+import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 
 export interface ToolEntryPorts {
   readonly now: () => number;
@@ -33,8 +33,6 @@ const MAX_STEP_BYTES = 120_000;
 /** Most ctx calls of one call. Each is a row and stays in memory while the call is open. */
 const MAX_RECORDS = 1000;
 const MAX_STEP_NAME = 200;
-
-type Settled = { readonly outcome: Json } | { readonly error: ToolError };
 
 /** Applied after redaction: a secret that is cut in two would not be found. */
 const MAX_PROGRESS_MESSAGE = 500;
@@ -284,11 +282,6 @@ export class ToolEntry implements HostToolContext {
   #clean(text: string): string {
     return this.#ports.redactor?.text(text) ?? text;
   }
-}
-
-function outcomeOf(settled: Settled): Json {
-  if ('error' in settled) throw thrownAgain(settled.error);
-  return settled.outcome;
 }
 
 /** Marks the rejection as handled: a tool that does not await the promise must not crash the host. */

@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   errorKinds,
   isCairnError,
+  type Json,
   quoted,
   RetryableError,
   TerminalError,
@@ -22,8 +23,17 @@ export function toolError(error: unknown, redactor: Redactor | null): ToolError 
   return { code: 'tool_failed', message: `The tool threw ${message}.`, retryable: false };
 }
 
+/** How a ctx call ended, as recorded. */
+export type Settled = { readonly outcome: Json } | { readonly error: ToolError };
+
+/** The outcome of a ctx call; throws its error. */
+export function outcomeOf(settled: Settled): Json {
+  if ('error' in settled) throw thrownAgain(settled.error);
+  return settled.outcome;
+}
+
 /** Rebuilds the error of a record. Every entry throws the same error, including the first. */
-export function thrownAgain({ code, message, retryable }: ToolError): Error {
+function thrownAgain({ code, message, retryable }: ToolError): Error {
   const known: ErrorCode = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'tool_failed';
   return retryable ? new RetryableError(known, { message }) : new TerminalError(known, { message });
 }
