@@ -127,7 +127,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'lru-map', 'nearest', 'shared-lru-map', 'token-buckets', 'utf8'],
+    imports: ['protocol', 'log/ports', 'fair-turns', 'lru-map', 'nearest', 'shared-lru-map', 'token-buckets', 'utf8'],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],

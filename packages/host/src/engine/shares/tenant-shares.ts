@@ -1,6 +1,8 @@
-/** What each tenant uses of the host, and its limits: active runs, starts per second and open calls. */
+/** What each tenant uses of the host, and its limits: active runs, starts per second, open calls and long work. */
 import { RetryableError } from '@cairn/protocol';
 import { TokenBuckets } from '../../token-buckets.ts';
+import type { EventLoop } from '../ports.ts';
+import { LongWork } from './long-work.ts';
 
 /** Absent limits do not apply. */
 export interface TenantLimits {
@@ -34,7 +36,11 @@ export class TenantShares {
   readonly #starts: TokenBuckets | null;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(limits: TenantLimits, now: () => number) {
+  /** Tenants share the event loop for it. */
+  readonly longWork: LongWork;
+
+  constructor(limits: TenantLimits, now: () => number, loop: EventLoop | null = null) {
+    this.longWork = new LongWork(loop);
     const perSecond = limits.maxStartsPerSecondPerTenant;
     this.#limits = limits;
     this.#starts = perSecond === undefined ? null : new TokenBuckets({ perSecond, burst: perSecond, now });

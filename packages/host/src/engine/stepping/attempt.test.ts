@@ -168,3 +168,27 @@ function closed(): object {
   };
   return new Proxy({}, { get: no, has: no, getPrototypeOf: no });
 }
+
+it('records large results that arrive together over several turns of the event loop', async () => {
+  const turns: (() => void)[] = [];
+  let ms = 0;
+  const loop = { elapsedMs: () => (ms += 3), nextTurn: (go: () => void) => void turns.push(go) };
+  const shares = new TenantShares({}, () => 0, loop);
+  const recorded: StepResult[] = [];
+  const text = 'x'.repeat(100_000);
+  for (let i = 0; i < 6; i += 1) {
+    const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
+    const ports = { ...ids, sha256: (s: string) => s, redactor: null, post: () => undefined, shares };
+    const step: Step = { typeId: call.step, safety: 'read', run: async () => ({ text }) };
+    new Attempt(call, ports, (result) => void recorded.push(result)).run(step, {});
+  }
+  const counts: number[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    for (let i = 0; i < 20; i += 1) await null;
+    counts.push(recorded.length);
+    for (const go of turns.splice(0)) go();
+  }
+  expect(counts[0]).toBeLessThan(4);
+  expect(counts.at(-1)).toBe(6);
+  expect(recorded[5]).toEqual({ outcome: { text } });
+});

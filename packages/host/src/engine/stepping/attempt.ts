@@ -4,7 +4,7 @@ import { emitted, type Fact } from '../core/facts.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
-import { recordable, stepError } from './step-result.ts';
+import { recordable, smallResult, stepError } from './step-result.ts';
 
 export interface AttemptPorts {
   readonly tenant: string;
@@ -81,7 +81,19 @@ export class Attempt implements CallContext {
     } catch (error) {
       running = Promise.reject(error);
     }
-    running.then((outcome) => this.#end(recordable(performer.typeId, outcome, redactor)), failed);
+    running.then((outcome) => {
+      const small = smallResult(outcome, redactor);
+      if (small === null) this.#recordInTurn(performer.typeId, outcome);
+      else this.#end(small);
+    }, failed);
+  }
+
+  /** A hundred large results may arrive in one turn of the event loop. */
+  #recordInTurn(step: string, outcome: unknown): void {
+    const { shares, tenant, redactor } = this.#ports;
+    void shares.longWork.take(tenant, () => {
+      if (!this.#isOver) this.#end(recordable(step, outcome, redactor));
+    });
   }
 
   #end(result: StepResult): void {

@@ -9,6 +9,7 @@ import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
 import type { CrashRecord } from '../ports.ts';
+import type { LongWork } from '../shares/long-work.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
@@ -73,12 +74,15 @@ function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workf
   return { record, workflow, state, checkpoint: { seq: -1, bytes: 0, tailBytes: 0 } };
 }
 
-export function createRunLoader(
-  store: Pick<Store, 'log' | 'checkpoints'>,
-  workflows: WorkflowRegistry,
-  pins: AgentPins,
-  crashes: CrashRecord | null = null,
-): RunLoader {
+export interface RunLoaderPorts {
+  readonly store: Pick<Store, 'log' | 'checkpoints'>;
+  readonly workflows: WorkflowRegistry;
+  readonly pins: AgentPins;
+  readonly longWork: LongWork;
+  readonly crashes?: CrashRecord | null;
+}
+
+export function createRunLoader({ store, workflows, pins, longWork, crashes = null }: RunLoaderPorts): RunLoader {
   const catchUp = async (state: RunState, workflow: Workflow) => {
     let bytes = 0;
     for (;;) {
@@ -99,9 +103,12 @@ export function createRunLoader(
     const shared = await workflows.byHash(head.record.tenant, head.record.definitionHash);
     if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
     const checkpoint = await store.checkpoints.get(runId);
-    crashes?.deciding(runId, NO_CAUSE);
     const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
-    const state = usable ? (JSON.parse(checkpoint.body) as RunState) : newRunState(runId);
+    const parsed = (body: string): RunState => {
+      crashes?.deciding(runId, NO_CAUSE);
+      return JSON.parse(body) as RunState;
+    };
+    const state = usable ? await longWork.take(head.record.tenant, () => parsed(checkpoint.body)) : newRunState(runId);
     const tailBytes = await catchUp(state, shared);
     const workflow = await pins.give(shared, state.agents);
     const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };

@@ -68,10 +68,11 @@ class Runtime implements Engine {
     this.#redactor = redactor;
     const { steps, nodeTypes: others = [], agents = null } = options;
     this.#nodeTypes = createNodeTypeRegistry(steps, others);
-    this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#nodeTypes });
+    this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
+    const { longWork } = this.shares;
+    this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#nodeTypes, longWork });
     const pins = createAgentPins(agents);
-    this.#loader = createRunLoader(store, this.#workflows, pins, options.crashes);
-    this.shares = new TenantShares(options.limits, clock.now);
+    this.#loader = createRunLoader({ ...options, workflows: this.#workflows, pins, longWork });
     this.#creation = this.#creationPorts(pins);
     this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({

@@ -7,11 +7,21 @@ import { plainJsonCopy } from '../values/json-copy.ts';
 /** Maximum length of a step's result as JSON text; a longer one does not fit in an event. */
 const MAX_OUTCOME_LENGTH = 480 * 1024;
 
+/** The result of most steps. Null for one that is large or not plain JSON: making that recordable takes longer. */
+export function smallResult(outcome: unknown, redactor: Redactor | null): StepResult | null {
+  try {
+    const plain = plainJsonCopy(outcome ?? null);
+    if (plain === undefined) return null;
+    return { outcome: redactor === null ? plain : redactor.value(plain) };
+  } catch {
+    // Serialising it fails again, and says why.
+    return null;
+  }
+}
+
 /** A result that JSON cannot represent becomes an error now instead of a gap in the history later. */
 export function recordable(step: string, outcome: unknown, redactor: Redactor | null): StepResult {
   try {
-    const plain = plainJsonCopy(outcome ?? null);
-    if (plain !== undefined) return { outcome: redactor === null ? plain : redactor.value(plain) };
     // JSON.stringify returns undefined for a function, although its type says otherwise.
     const text: string | undefined = JSON.stringify(outcome ?? null);
     if (text === undefined) return { error: unrecordable(step, `is a ${typeof outcome}, which is not JSON`) };

@@ -1,7 +1,7 @@
 /** What the expressions and patterns of a definition cost to compile, counted before any of them is compiled. */
 import { isJsonObject, type Json, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import type { Sliced } from '../shares/long-work.ts';
 import { patternCost } from '../values/pattern-cost.ts';
-import type { Sliced } from './slices.ts';
 
 /** The maximum cost of a definition in units of `cost-budget.ts`: about 60 ms, spent in slices. */
 const MAX_COMPILE_COST = 3_000_000;

@@ -3,9 +3,9 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
+import { atOnce, LongWork } from '../shares/long-work.ts';
 import { parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkDefinition, textInSlices } from './registration.ts';
-import { atOnce, inSlices } from './slices.ts';
 import { compileInSlices, compileWorkflow } from './workflow.ts';
 
 const base = workflowOf({ a: 'core.noop' });
@@ -92,12 +92,12 @@ test('a large definition is compiled in slices, between which others go on', asy
     },
     nextTurn: (go: () => void) => {
       turns.push(now);
-      go();
+      setImmediate(go);
     },
   };
   const definition = graph(2_000, chain(2_000));
   const options = { definition, hash: 'h', nodeTypes: scriptNodeTypes, expressionCost: 1 };
-  const workflow = await inSlices(compileInSlices(options), loop);
+  const workflow = await new LongWork(loop).inSlices('t', compileInSlices(options));
   expect(workflow.nodes.size).toBe(2_000);
   expect(turns.length).toBeGreaterThan(5);
   expect(atOnce(compileInSlices(options)).edges.size).toBe(1_999);

@@ -11,8 +11,8 @@ import {
   workflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Sliced } from '../shares/long-work.ts';
 import { listLimits, refuse } from './definition-size.ts';
-import type { Sliced } from './slices.ts';
 
 /** Definitions with fewer nodes and edges are parsed at once. Their errors list the problems of all parts. */
 const SMALL = 100;

@@ -1,6 +1,7 @@
 /** Validates a definition. Registration reports every problem that can be found before a run. */
 import { type PortValue, TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
+import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
@@ -13,7 +14,6 @@ import { parseConfig, problemText, shapeProblems } from './node-config.ts';
 import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
 import { isReservedName } from './reserved-names.ts';
-import { atOnce, type Sliced } from './slices.ts';
 
 /** Node types that need a capability this host may lack, with the capability's name on the wire. */
 const gatedTypes: Readonly<Record<string, string>> = {

@@ -4,13 +4,13 @@ import type { WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { SharedLruMap } from '../../shared-lru-map.ts';
 import type { HostLimits } from '../core/limits.ts';
-import type { Clock, EventLoop, Sha256 } from '../ports.ts';
+import type { Clock, Sha256 } from '../ports.ts';
+import type { LongWork, Sliced } from '../shares/long-work.ts';
 import { compileCost } from './definition-cost.ts';
 import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
 import { parseAuthoredInSlices, parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkInSlices, textInSlices } from './registration.ts';
-import { inSlices } from './slices.ts';
 import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
@@ -31,7 +31,7 @@ export interface WorkflowRegistryPorts {
   readonly store: Pick<Store, 'definitions'>;
   readonly nodeTypes: NodeTypeRegistry;
   readonly clock: Clock;
-  readonly eventLoop?: EventLoop | null;
+  readonly longWork: LongWork;
   readonly sha256: Sha256;
   readonly limits: Pick<HostLimits, 'expressionCost'>;
   /** Whether an edited definition may keep its version. Runs keep the definition they started with. Default false. */
@@ -44,19 +44,19 @@ interface Cached {
 }
 
 export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRegistry {
-  const { store, nodeTypes, clock, eventLoop = null, sha256, limits, replacesVersions = false } = ports;
+  const { store, nodeTypes, clock, longWork, sha256, limits, replacesVersions = false } = ports;
   const cache = new SharedLruMap<string, Cached>({ capacity: MAX_CACHED_BYTES, weigh: ({ bytes }) => bytes });
-  const compile = (definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
-    inSlices(compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }), eventLoop);
+  const compile = (tenant: string, definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
+    longWork.inSlices(tenant, compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }));
   const keep = async (tenant: string, workflow: Workflow, characters: number): Promise<Workflow> => {
-    const cost = await inSlices(compileCost(workflow.definition), eventLoop);
+    const cost = await longWork.inSlices(tenant, compileCost(workflow.definition));
     return cache.set(workflow.hash, { workflow, bytes: bytesOf(workflow, characters, cost) }, tenant).workflow;
   };
 
   const byHash = async (tenant: string, hash: string): Promise<Workflow> => {
     const known = cache.get(hash);
     if (known !== undefined) return known.workflow;
-    const body = await store.definitions.get(hash);
+    const body = await longWork.take(tenant, () => store.definitions.get(hash));
     if (body === null) {
       throw new TerminalError('not_found', {
         message: `The definition ${hash} is not in the store.`,
@@ -64,33 +64,33 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
         details: { definitionHash: hash },
       });
     }
-    const definition = await inSlices(parseInSlices(JSON.parse(body)), eventLoop);
-    return keep(tenant, await compile(definition, hash), body.length);
+    const definition = await longWork.inSlices(tenant, parsedInSlices(body));
+    return keep(tenant, await compile(tenant, definition, hash), body.length);
   };
 
   const adopt = async (tenant: string, definition: WorkflowDefinition): Promise<Workflow> => {
-    const body = await inSlices(textInSlices(definition), eventLoop);
+    const body = await longWork.inSlices(tenant, textInSlices(definition));
     refuseLargeText(body);
     const hash = sha256(body, 'hex');
     const known = cache.get(hash);
     if (known !== undefined) return known.workflow;
-    await inSlices(checkInSlices(definition, nodeTypes), eventLoop);
-    const workflow = await compile(definition, hash);
+    await longWork.inSlices(tenant, checkInSlices(definition, nodeTypes));
+    const workflow = await compile(tenant, definition, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
     return keep(tenant, workflow, body.length);
   };
 
-  const versionOf = async (authored: AuthoredWorkflow): Promise<string> =>
-    authored.version ?? derivedVersion(sha256(await inSlices(textInSlices(authored), eventLoop), 'hex'));
+  const versionOf = async (tenant: string, authored: AuthoredWorkflow): Promise<string> =>
+    authored.version ?? derivedVersion(sha256(await longWork.inSlices(tenant, textInSlices(authored)), 'hex'));
 
   return {
     byHash,
     adopt,
     async register(tenant, given) {
       refuseLongLists(given);
-      const authored = await inSlices(parseAuthoredInSlices(given), eventLoop);
-      const definition = { ...authored, version: await versionOf(authored) };
+      const authored = await longWork.inSlices(tenant, parseAuthoredInSlices(given));
+      const definition = { ...authored, version: await versionOf(tenant, authored) };
       const { id: workflowId, version } = definition;
       const { hash } = await adopt(tenant, definition);
       const record: WorkflowRecord = { tenant, workflowId, version, hash, registeredAt: clock.now() };
@@ -117,6 +117,12 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
 
 /** 48 bits of the hash tell the versions of one workflow apart, and are short enough to read and to type. */
 const derivedVersion = (hash: string): string => `sha256-${hash.slice(0, 12)}`;
+
+function* parsedInSlices(body: string): Sliced<WorkflowDefinition> {
+  const value: unknown = JSON.parse(body);
+  yield undefined;
+  return yield* parseInSlices(value);
+}
 
 /** Bytes in memory, measured: 6 for each character of JSON, 1,000 for a node, 300 for an edge, 5 for a unit of cost. */
 const bytesOf = ({ nodes, edges }: Workflow, characters: number, cost: number): number =>

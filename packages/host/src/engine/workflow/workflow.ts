@@ -2,6 +2,7 @@
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
+import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
@@ -10,7 +11,6 @@ import { analyseGraph, type Graph } from './loops.ts';
 import { parseConfig, problemText } from './node-config.ts';
 import { compileSettings } from './node-settings.ts';
 import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } from './node-type.ts';
-import { atOnce, type Sliced } from './slices.ts';
 
 export type { CompiledEdge, CompiledNode, Workflow };
 

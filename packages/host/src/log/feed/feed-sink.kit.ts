@@ -18,8 +18,9 @@ export function collector(): Collector {
     chunks,
     ended: 0,
     fault: undefined,
-    write({ text }) {
-      if (text !== '') chunks.push(text);
+    write({ text, rest = [] }) {
+      const whole = text + rest.join('');
+      if (whole !== '') chunks.push(whole);
       return this.accepts;
     },
     end(fault) {

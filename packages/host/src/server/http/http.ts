@@ -52,8 +52,8 @@ export interface ServerPorts extends HostServices {
   readonly baseUrl: () => string;
 }
 
-/** Characters of run states rendered in one turn of the event loop: about 3 ms. */
-const TURN_BYTES = 1_048_576;
+/** Characters of large documents rendered or written in one turn of the event loop: about 2 ms. */
+const TURN_BYTES = 262_144;
 
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
@@ -131,14 +131,14 @@ function surfaceOf(
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
-  const streams = new EventStreams({ ...ports, snapshots });
+  const streams = new EventStreams({ ...ports, snapshots, turns });
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors };
   const inbox = new InboxFeed({ log, runIndex, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
-  const bundles = { engine, log, version, now, isRedacted: redactor !== null };
+  const bundles = { engine, log, version, now, isRedacted: redactor !== null, responses };
   const runsAgents = discovery.agents?.liveRuntime?.supported === true;
   const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
   const routes: readonly Route[] = [

@@ -1,3 +1,4 @@
+import type { Json } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FairTurns } from '../../fair-turns.ts';
@@ -13,28 +14,37 @@ test('the pieces of a document are its JSON text', () => {
   expect([...jsonPieces(document)].join('')).toBe(JSON.stringify(document));
 });
 
-test('no piece is larger than one entry of one member', () => {
-  const entries = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`n${i}`, { text: 'x'.repeat(1_000) }]));
-  const document = { nodeStates: entries, channels: { all: Array.from({ length: 100 }, () => 'y'.repeat(1_000)) } };
-  expect(Math.max(...[...jsonPieces(document)].map(({ length }) => length))).toBeLessThan(1_100);
+/** A value that is larger than a piece, with this value deep inside. */
+const around = (value: Json, depth: number): Json =>
+  depth === 0 ? value : { before: 'x'.repeat(20_000), inner: [around(value, depth - 1)], after: [null, 1] };
+
+test('a large document is taken apart at any depth, and its text is the same', () => {
+  const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, { i, list: [i, `"${i}"`] }]));
+  for (const depth of [0, 1, 3, 6]) {
+    const document = around({ wide, list: Array.from({ length: 5_000 }, (_, i) => i) }, depth);
+    const pieces = [...jsonPieces(document)];
+    expect(pieces.join('') === JSON.stringify(document)).toBe(true);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(33_000);
+  }
 });
 
 test('a stretch ends with the piece that fills it, and the text is whole', () => {
-  const pieces = jsonPieces(Array.from({ length: 100 }, () => 'x'.repeat(98)));
-  const first = nextStretch(pieces, 250);
-  expect(first).toHaveLength(303);
-  expect(JSON.parse(first + nextStretch(pieces, 1_000_000))).toHaveLength(100);
+  const pieces = jsonPieces(Array.from({ length: 100 }, () => 'x'.repeat(19_998)));
+  const first = nextStretch(pieces, 50_000);
+  expect(first).toHaveLength(60_003);
+  expect(JSON.parse(first + nextStretch(pieces, 10_000_000))).toHaveLength(100);
   expect(nextStretch(pieces)).toBe('');
 });
 
-test('a large document is rendered over many turns', async () => {
+test('a large document is rendered over many turns, in parts that nobody joins', async () => {
   let turns = 0;
   const nextTurn = (begin: () => void) => {
     turns += 1;
     setImmediate(begin);
   };
   const document = { nodeStates: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [i, 'x'.repeat(100_000)])) };
-  const text = await renderedInTurns(document, 't', new FairTurns({ budget: 200_000, nextTurn }));
-  expect(text).toBe(JSON.stringify(document));
+  const parts = await renderedInTurns(document, 't', new FairTurns({ budget: 200_000, nextTurn }));
+  expect(parts.join('') === JSON.stringify(document)).toBe(true);
+  expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(110_000);
   expect(turns).toBeGreaterThan(8);
 });

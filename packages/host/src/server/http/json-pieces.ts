@@ -1,41 +1,81 @@
 /** JSON text in pieces, so that a large document is rendered and sent over many turns of the event loop. */
 import type { FairTurns } from '../../fair-turns.ts';
 
-/** How far containers are taken apart: a document, its members, and the entries of these. */
-const DEPTH = 2;
+/** A larger list or object is taken apart, at any depth. A text is always one piece. */
+const PIECE = 16_384;
 
-/** Longer lists are taken apart at any depth that is reached. */
-const LONG_LIST = 64;
+/** About the characters of a value whose text has no fixed length. */
+const SCALAR = 8;
 
-/** The text of a JSON document. A piece is as large as one entry of one member, which one event wrote. */
-export function* jsonPieces(value: unknown, depth = DEPTH): Generator<string> {
-  if (typeof value !== 'object' || value === null) {
-    yield JSON.stringify(value) ?? 'null';
-  } else if (Array.isArray(value)) {
-    if (value.length <= LONG_LIST) yield JSON.stringify(value);
-    else yield* listPieces(value);
-  } else if (depth === 0) {
-    yield JSON.stringify(value);
-  } else {
-    let lead = '{';
-    for (const [name, member] of Object.entries(value)) {
-      if (member === undefined) continue;
-      yield `${lead}${JSON.stringify(name)}:`;
-      yield* jsonPieces(member, depth - 1);
-      lead = ',';
-    }
-    yield lead === '{' ? '{}' : '}';
-  }
+/** The text of a JSON document. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (!isObject(value) || isSmall(value)) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) yield* listPieces(value);
+  else yield* objectPieces(value);
 }
 
 function* listPieces(list: readonly unknown[]): Generator<string> {
-  let lead = '[';
+  let text = '[';
+  let lead = '';
   for (const item of list) {
-    yield `${lead}${JSON.stringify(item) ?? 'null'}`;
+    text += lead;
     lead = ',';
+    if (isSmall(item)) {
+      text += JSON.stringify(item) ?? 'null';
+      if (text.length < PIECE) continue;
+      yield text;
+    } else {
+      yield text;
+      yield* jsonPieces(item);
+    }
+    text = '';
   }
-  yield ']';
+  yield `${text}]`;
 }
+
+function* objectPieces(value: Readonly<Record<string, unknown>>): Generator<string> {
+  let text = '{';
+  let lead = '';
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    text += `${lead}${JSON.stringify(name)}:`;
+    lead = ',';
+    if (isSmall(member)) {
+      text += JSON.stringify(member);
+      if (text.length < PIECE) continue;
+      yield text;
+    } else {
+      yield text;
+      yield* jsonPieces(member);
+    }
+    text = '';
+  }
+  yield `${text}}`;
+}
+
+const isSmall = (value: unknown): boolean => roomAfter(value, PIECE) >= 0;
+
+/** What the text of the value leaves of the room, about. Below zero, not all of the value was looked at. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (!isObject(value)) return room - SCALAR;
+  let left = room - 2;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (left < 0) break;
+      left = roomAfter(item, left - 1);
+    }
+    return left;
+  }
+  for (const name in value) {
+    if (left < 0) break;
+    left = roomAfter(value[name], left - name.length - 4);
+  }
+  return left;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 /** Characters that are rendered between two looks at the turn. */
 const STRETCH = 65_536;
@@ -51,14 +91,17 @@ export function nextStretch(pieces: Iterator<string>, most = STRETCH): string {
   return text;
 }
 
-/** The whole text, rendered in turns when it is large. */
-export async function renderedInTurns(value: unknown, owner: string, turns: FairTurns): Promise<string> {
+/** The whole text in stretches, rendered in turns when it is large. Nobody may join them: that would be one long copy. */
+export async function renderedInTurns(value: unknown, owner: string, turns: FairTurns): Promise<readonly string[]> {
   const pieces = jsonPieces(value);
-  let text = '';
+  const stretches: string[] = [];
   for (;;) {
-    const next = await turns.take(owner, () => nextStretch(pieces));
-    if (next === '') return text;
-    turns.charge(next.length);
-    text += next;
+    const next = await turns.take(owner, () => {
+      const stretch = nextStretch(pieces);
+      turns.charge(stretch.length);
+      return stretch;
+    });
+    if (next === '') return stretches;
+    stretches.push(next);
   }
 }

@@ -21,7 +21,7 @@ const KEPT_BYTES = 4_194_304;
 export async function answerInPieces(
   call: Call,
   pieces: Iterator<string>,
-  { unread, turns, stalled }: ResponsePorts & { readonly stalled: () => void },
+  { unread, turns, stalled }: ResponsePorts & { readonly stalled?: () => void },
 ): Promise<string | undefined> {
   const { tenant } = call.caller;
   const next = (most?: number) =>
@@ -32,7 +32,7 @@ export async function answerInPieces(
     });
   const first = await next(LARGE_BYTES);
   if (first.length < LARGE_BYTES) return first;
-  const writer = new PacedWriter(call, unread, { keptBytes: KEPT_BYTES, stalled });
+  const writer = new PacedWriter(call, unread, { keptBytes: KEPT_BYTES, ...(stalled && { stalled }) });
   for (let text = first; text !== '' && !writer.isGone; text = await next()) await writer.write(text);
   writer.end();
   return undefined;

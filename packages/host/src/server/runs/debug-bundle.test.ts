@@ -129,6 +129,8 @@ test('a run whose own state is too large is shown by what it is and where it sta
 test('a tenant has a few bundles at a time, on however many connections, and more once those are read', async () => {
   const host = await served();
   const runId = await started(host);
+  // A small bundle is read before the next request is looked at.
+  await weigh(host, runId, 20, 100_000);
   const connection = await RawConnection.open(host.port);
   onTestFinished(() => connection.close());
   const request = `GET /v1/runs/${runId}/debug-bundle HTTP/1.1\r\nHost: 127.0.0.1\r\n`;

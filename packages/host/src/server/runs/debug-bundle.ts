@@ -1,17 +1,17 @@
 /**
  * The debug bundle of a run: snapshot, log and spans in one document of bounded size. The newest events are kept first.
  */
-import { setImmediate } from 'node:timers/promises';
 import { debugBundle, foldEventOf, isoTime, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import { runSpans } from '../../telemetry/spans.ts';
+import { RunSpans } from '../../telemetry/spans.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { Caller } from '../access/auth.ts';
 import { implementation } from '../catalogue/discovery.ts';
 import { jsonPieces, nextStretch } from '../http/json-pieces.ts';
+import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import { visibleRun } from '../http/params.ts';
 import type { Call, Route } from '../http/routes.ts';
 
@@ -29,6 +29,7 @@ export interface BundlePorts {
   readonly now: () => number;
   /** Whether secrets are redacted before they are written to the log. */
   readonly isRedacted: boolean;
+  readonly responses: ResponsePorts;
 }
 
 export function debugBundleRoutes(ports: BundlePorts): readonly Route[] {
@@ -49,12 +50,12 @@ export function debugBundleRoutes(ports: BundlePorts): readonly Route[] {
   ];
 }
 
-async function bundle(call: Call, ports: BundlePorts, open: OpenBundles): Promise<string> {
+async function bundle(call: Call, ports: BundlePorts, open: OpenBundles): Promise<string | undefined> {
   const head = await visibleRun(call, ports.log);
   open.take(call);
-  const text = await bundleText(head, call.caller, ports);
+  const pieces = await bundlePieces(head, call.caller, ports);
   call.reply.header('cache-control', 'no-store');
-  return text;
+  return answerInPieces(call, pieces, ports.responses);
 }
 
 /** Bundles per tenant that are being built or sent. Each holds megabytes until its response ends. */
@@ -85,17 +86,22 @@ const tooManyBundles = (): RetryableError =>
   });
 
 /** The bundle of a run as this caller may see it. */
-export async function bundleText({ record }: RunHead, caller: Caller, ports: BundlePorts): Promise<string> {
-  const { engine, log, version, now, isRedacted } = ports;
+export async function bundleText(head: RunHead, caller: Caller, ports: BundlePorts): Promise<string> {
+  return [...(await bundlePieces(head, caller, ports))].join('');
+}
+
+/** Everything is read before the first piece is taken. Only one page, stretch or row is handled at a time. */
+async function bundlePieces({ record }: RunHead, caller: Caller, ports: BundlePorts): Promise<Generator<string>> {
+  const { engine, version, now, isRedacted } = ports;
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
-  const run = await shownRun(snapshot);
-  const fixed = utf8Size(run.text) + FRAME_BYTES;
-  const found = await newestEvents(log, { runId, seq, audience: caller.audience }, MAX_BUNDLE_BYTES - fixed);
+  const run = await shownRun(snapshot, caller.tenant, ports);
+  const fixed = run.bytes + FRAME_BYTES;
+  const found = await newestEvents(ports, { runId, seq, caller }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
   // Spans of a log without its beginning would be guesses.
-  const spans = found.isWhole ? JSON.stringify(runSpans(runId, found.rows.map(foldEventOf))) : '[]';
-  const hasSpans = utf8Size(spans) <= room;
+  const spans = found.isWhole ? await spansOf(runId, found.rows, { caller, ports }) : NO_SPANS;
+  const hasSpans = spans.bytes <= room;
   const cut = [
     ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
     ...(found.isWhole ? [] : ['events_truncated_to_size_cap']),
@@ -114,40 +120,103 @@ export async function bundleText({ record }: RunHead, caller: Caller, ports: Bun
     truncated: cut.length > 0,
     ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
   });
-  const events = found.rows.map(eventText).join();
-  return `${head.slice(0, -1)},"run":${run.text},"events":[${events}],"spans":${hasSpans ? spans : '[]'},${tail.slice(1)}`;
+  return documentPieces({ head, run, rows: found.rows, spans: hasSpans ? spans : NO_SPANS, tail });
 }
+
+function* documentPieces(bundle: {
+  readonly head: string;
+  readonly run: Part;
+  readonly rows: readonly Row[];
+  readonly spans: Part;
+  readonly tail: string;
+}): Generator<string> {
+  const { head, run, rows, spans, tail } = bundle;
+  yield `${head.slice(0, -1)},"run":`;
+  yield* run.texts;
+  let lead = ',"events":[';
+  for (const row of rows) {
+    // Some readers expect the payload under `data`.
+    yield `${lead}${docText(row).slice(0, -1)},"data":${row.payload}}`;
+    lead = ',';
+  }
+  yield `${rows.length === 0 ? lead : ''}],"spans":`;
+  yield* spans.texts;
+  yield `,${tail.slice(1)}`;
+}
+
+/** Bytes that an event takes beside its document and the copy of its payload. */
+const DATA_BYTES = ',"data":,'.length;
 
 /** Reserved for everything except run, events and spans. */
 const FRAME_BYTES = 4_096;
 
-/** The snapshot may fill half of the bundle. A larger one is reduced to identity, status, times and error. */
-async function shownRun(snapshot: RunSnapshot): Promise<{ readonly text: string; readonly isWhole: boolean }> {
-  const pieces = jsonPieces(snapshot);
-  let text = '';
-  for (let next = nextStretch(pieces); next !== ''; next = nextStretch(pieces)) {
-    text += next;
-    if (text.length > MAX_BUNDLE_BYTES / 2) break;
-    await setImmediate();
-  }
-  if (utf8Size(text) <= MAX_BUNDLE_BYTES / 2) return { text, isWhole: true };
-  const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
-  const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
-  const short = { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt, error };
-  return { text: JSON.stringify(short), isWhole: false };
+/** A part of the bundle as text. */
+interface Part {
+  readonly texts: readonly string[];
+  readonly bytes: number;
 }
 
-/** Some readers expect the payload under `data`. */
-const eventText = (row: Row): string => `${docText(row).slice(0, -1)},"data":${row.payload}}`;
+const NO_SPANS: Part = { texts: ['[]'], bytes: 2 };
+
+/** The snapshot may fill half of the bundle. A larger one is reduced to identity, status, times and error. */
+async function shownRun(
+  snapshot: RunSnapshot,
+  tenant: string,
+  ports: BundlePorts,
+): Promise<Part & { readonly isWhole: boolean }> {
+  const whole = await rendered(snapshot, tenant, ports);
+  if (whole !== null) return { ...whole, isWhole: true };
+  const { runId, workflowId, status, owner, currentNodeId, startedAt, completedAt } = snapshot;
+  const error = snapshot.error && { code: snapshot.error.code, message: snapshot.error.message.slice(0, 10_000) };
+  const short = JSON.stringify({ runId, workflowId, status, owner, currentNodeId, startedAt, completedAt, error });
+  return { texts: [short], bytes: utf8Size(short), isWhole: false };
+}
+
+/** The text of a value, rendered in turns; null when it would fill more than half of the bundle. */
+async function rendered(value: unknown, tenant: string, { responses: { turns } }: BundlePorts): Promise<Part | null> {
+  const pieces = jsonPieces(value);
+  const texts: string[] = [];
+  let bytes = 0;
+  while (bytes <= MAX_BUNDLE_BYTES / 2) {
+    const text = await turns.take(tenant, () => {
+      const next = nextStretch(pieces);
+      bytes += utf8Size(next);
+      turns.charge(next.length);
+      return next;
+    });
+    if (text === '') return { texts, bytes };
+    texts.push(text);
+  }
+  return null;
+}
+
+/** What a row costs to fold, besides its payload. */
+const ROW_COST = 512;
+
+async function spansOf(
+  runId: RunId,
+  rows: readonly Row[],
+  { caller: { tenant }, ports }: { readonly caller: Caller; readonly ports: BundlePorts },
+): Promise<Part> {
+  const { turns } = ports.responses;
+  const spans = new RunSpans(runId);
+  for (const row of rows) {
+    await turns.take(tenant, () => {
+      spans.take(foldEventOf(row));
+      turns.charge(ROW_COST + row.payload.length);
+    });
+  }
+  return (await rendered(spans.docs(), tenant, ports)) ?? { texts: [], bytes: Number.POSITIVE_INFINITY };
+}
 
 interface Wanted {
   readonly runId: RunId;
   readonly seq: number;
-  readonly audience: 'client' | undefined;
+  readonly caller: Caller;
 }
 
 /** The rows of a chunk that ends with a seq. Large ones come in several pages. */
-async function chunkOf(log: EventLog, { runId, seq, audience }: Wanted): Promise<Row[]> {
+async function chunkOf(log: EventLog, { runId, seq, caller: { audience } }: Wanted): Promise<Row[]> {
   const rows: Row[] = [];
   for (let after = Math.max(seq - CHUNK, -1); after < seq; ) {
     const page = await log.read({ runId, after, limit: seq - after, audience });
@@ -160,18 +229,20 @@ async function chunkOf(log: EventLog, { runId, seq, audience }: Wanted): Promise
 /**
  * Reads backwards from the end, where failures usually are, until the byte budget is used. Returns rows in log order.
  */
-async function newestEvents(log: EventLog, { runId, seq, audience }: Wanted, maxBytes: number) {
+async function newestEvents({ log, responses: { turns } }: BundlePorts, wanted: Wanted, maxBytes: number) {
   const newest: Row[] = [];
   let bytes = 0;
-  for (let upTo = seq; upTo >= 0; upTo -= CHUNK) {
-    const rows = await chunkOf(log, { runId, seq: upTo, audience });
+  for (let seq = wanted.seq; seq >= 0; seq -= CHUNK) {
+    const rows = await chunkOf(log, { ...wanted, seq });
     for (const row of rows.reverse()) {
-      const size = utf8Size(eventText(row)) + 1;
+      const size = await turns.take(wanted.caller.tenant, () => {
+        turns.charge(row.payload.length);
+        return utf8Size(docText(row)) + utf8Size(row.payload) + DATA_BYTES;
+      });
       if (bytes + size > maxBytes) return { rows: newest.reverse(), bytes, isWhole: false };
       bytes += size;
       newest.push(row);
     }
-    await setImmediate();
   }
   return { rows: newest.reverse(), bytes, isWhole: true };
 }

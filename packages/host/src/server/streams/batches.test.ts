@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
+import type { ChunkText } from '../../log/feed/sink.ts';
 import { ManualTimers } from '../manual-timers.kit.ts';
 import { Batches } from './batches.ts';
 
 function batches(accepts = true) {
   const frames: string[] = [];
   const timers = new ManualTimers();
-  const send = (frame: string) => {
-    frames.push(frame);
+  const send = ({ text }: ChunkText) => {
+    frames.push(text);
     return accepts;
   };
   return { frames, timers, batches: new Batches({ ms: 100, timers, send }) };
@@ -49,7 +50,7 @@ test('says so when a frame it sent at once filled the client', () => {
 test('gives what waits once, and nothing when nothing does', () => {
   const { frames, timers, batches: held } = batches();
   held.add(calm('1', 1));
-  expect([held.take(), held.take()]).toEqual(['id: 1\nevent: batch\ndata: [1]\n\n', '']);
+  expect([held.take(), held.take()]).toEqual([{ text: 'id: 1\nevent: batch\ndata: [1]\n\n' }, null]);
   timers.pass(100);
   expect(frames).toEqual([]);
 });

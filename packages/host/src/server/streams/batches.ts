@@ -1,7 +1,7 @@
 /** Holds events back for a while and sends them as one frame, for clients that asked for it with `bufferMs`. */
 import { streamTypes } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
-import type { Chunk } from '../../log/feed/sink.ts';
+import { type Chunk, type ChunkText, chunkText } from '../../log/feed/sink.ts';
 
 /** Characters that one stream may hold back; a larger batch goes out before its time. */
 const MAX_HELD = 262_144;
@@ -11,15 +11,16 @@ export interface BatchOptions {
   readonly ms: number;
   readonly timers: Timers;
   /** Sends a frame; false when the client is full. */
-  readonly send: (frame: string) => boolean;
+  readonly send: (frame: ChunkText) => boolean;
 }
 
 /** Event documents with commas between them. */
-type Documents = Pick<Chunk, 'text' | 'upTo' | 'urgent'>;
+type Documents = Omit<Chunk, 'isLast'>;
 
 export class Batches {
   readonly #options: BatchOptions;
-  #documents = '';
+  #documents: string[] = [];
+  #size = 0;
   #upTo = -1;
   #cancel: (() => void) | null = null;
 
@@ -30,7 +31,7 @@ export class Batches {
   /** Adds documents; false when the client is full. Urgent documents send the whole batch at once. */
   add(chunk: Documents): boolean {
     this.hold(chunk);
-    if (chunk.urgent || this.#documents.length >= MAX_HELD) return this.#flush();
+    if (chunk.urgent || this.#size >= MAX_HELD) return this.#flush();
     this.#cancel ??= this.#options.timers.after(this.#options.ms, () => {
       this.#cancel = null;
       this.#flush();
@@ -39,23 +40,27 @@ export class Batches {
   }
 
   /** Adds documents that go out with the next `take`. */
-  hold({ text, upTo }: Omit<Documents, 'urgent'>): void {
-    this.#documents += this.#documents === '' ? text : `,${text}`;
+  hold({ text, rest = [], upTo }: Omit<Documents, 'urgent'>): void {
+    if (this.#documents.length > 0) this.#documents.push(',');
+    this.#documents.push(text, ...rest);
+    this.#size += text.length;
     this.#upTo = upTo;
   }
 
   #flush(): boolean {
     const frame = this.take();
-    return frame === '' || this.#options.send(frame);
+    return frame === null || this.#options.send(frame);
   }
 
-  /** The frame of the batch, for the caller to send; empty when nothing is held. */
-  take(): string {
+  /** The frame of the batch, for the caller to send; null when nothing is held. */
+  take(): ChunkText | null {
     this.#cancel?.();
     this.#cancel = null;
-    if (this.#documents === '') return '';
-    const frame = `id: ${this.#upTo}\nevent: ${streamTypes.batch}\ndata: [${this.#documents}]\n\n`;
-    this.#documents = '';
+    if (this.#documents.length === 0) return null;
+    const head = `id: ${this.#upTo}\nevent: ${streamTypes.batch}\ndata: [`;
+    const frame = chunkText([head, ...this.#documents, ']\n\n']);
+    this.#documents = [];
+    this.#size = 0;
     return frame;
   }
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
+import type { Sink } from '../../log/feed/sink.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
 import { UnreadBytes, type UnreadLimits } from '../http/unread-bytes.ts';
@@ -35,7 +36,15 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked =
   const feed = new LiveFeed(log, { pace });
   await log.append(creation(runA));
   const unread = new UnreadBytes({ maxUnreadBytesPerTenant: 1e9, maxUnreadBytes: 1e9, ...limits }, timers);
-  const streams = new EventStreams({ feed, snapshots, timers, now: () => clock.at, report: () => undefined, unread });
+  const streams = new EventStreams({
+    feed,
+    snapshots,
+    timers,
+    now: () => clock.at,
+    report: () => undefined,
+    unread,
+    turns,
+  });
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     const modes = new Set(['debug'] as const);
@@ -164,4 +173,87 @@ test('what a stalled client leaves unread is counted until it reads, and a tenan
   for (let i = 0; i < 10; i += 1) await cut.log.append({ runId: runA, rows: [large] });
   expect(cut.response.destroyed).toBe(true);
   await vi.waitFor(() => expect([cut.streams.size, cut.unread.total]).toEqual([0, 0]));
+});
+
+const parts = Array.from({ length: 100 }, (_, i) => `${i} `.repeat(20_000));
+
+/** The body of a chunked response. */
+function bodyOf(raw: string): string {
+  let body = '';
+  for (let at = raw.indexOf('\r\n\r\n') + 4; ; ) {
+    const line = raw.indexOf('\r\n', at);
+    const size = Number.parseInt(raw.slice(at, line), 16);
+    if (size === 0) return body;
+    body += raw.slice(line + 2, line + 2 + size);
+    at = line + 4 + size;
+  }
+}
+
+/** A client of a stream that its test writes to. */
+async function written() {
+  const opened = await client();
+  const { streams, unread, timers } = opened;
+  const asked = Promise.withResolvers<{ readonly sink: Sink; readonly response: ServerResponse }>();
+  let resumed = 0;
+  const server = createServer((_request, response) =>
+    streams.serveFrom(response, { tenant: 't', expiresAt: undefined, what: 'test' }, (sink) => {
+      asked.resolve({ sink, response });
+      const resume = () => {
+        resumed += 1;
+      };
+      return { resume, close: () => undefined };
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  socket.setEncoding('latin1').pause().write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  return { ...(await asked.promise), socket, unread, timers, resumed: () => resumed };
+}
+
+test('a long text is written part by part: nothing comes between, and more is taken only after it', async () => {
+  const { sink, socket, timers, unread, resumed } = await written();
+  expect(sink.write({ text: 'first ', rest: parts, upTo: 1, urgent: true, isLast: false })).toBe(false);
+  await vi.waitFor(() => expect(unread.total).toBeGreaterThan(1_000_000));
+  timers.pass(KEEPALIVE_MS);
+  expect(resumed()).toBe(0);
+  let raw = '';
+  socket.on('data', (text: string) => {
+    raw += text;
+  });
+  socket.resume();
+  await vi.waitFor(() => expect(resumed()).toBe(1));
+  sink.write({ text: ' last', upTo: 2, urgent: true, isLast: true });
+  sink.end();
+  await vi.waitFor(() => expect(raw.endsWith('0\r\n\r\n')).toBe(true));
+  expect(bodyOf(raw) === `first ${parts.join('')} last`).toBe(true);
+  expect(unread.total).toBe(0);
+});
+
+test('a long text that is the last ends the stream, however slowly it is read', async () => {
+  const { sink, socket, response } = await written();
+  sink.write({ text: 'first ', rest: parts, upTo: 1, urgent: true, isLast: true });
+  sink.end();
+  expect(response.writableEnded).toBe(false);
+  let raw = '';
+  socket.on('data', (text: string) => {
+    raw += text;
+  });
+  socket.resume();
+  await vi.waitFor(() => expect(raw.endsWith('0\r\n\r\n')).toBe(true));
+  expect(bodyOf(raw) === `first ${parts.join('')}`).toBe(true);
+});
+
+test('a client that leaves in the middle of a long text costs nothing more', async () => {
+  const { sink, socket, response, unread } = await written();
+  sink.write({ text: 'first', rest: parts, upTo: 1, urgent: true, isLast: false });
+  await vi.waitFor(() => expect(unread.total).toBeGreaterThan(1_000_000));
+  const closed = once(response, 'close');
+  socket.destroy();
+  await closed;
+  expect(unread.total).toBe(0);
 });

@@ -2,12 +2,14 @@
 import type { ServerResponse } from 'node:http';
 import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
+import type { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import { everything, type Form, type Lens, payloads } from '../../log/feed/lens.ts';
-import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
+import type { Chunk, ChunkText, Sink, Subscription } from '../../log/feed/sink.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
+import { LongText } from './long-text.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
 
 /** Between two keepalives; the wire asks for one at least every 30 s. */
@@ -23,6 +25,8 @@ export interface StreamPorts {
   readonly now: () => number;
   readonly report: Report;
   readonly unread: UnreadBytes;
+  /** Long texts are written in turns with other work, tenant by tenant. */
+  readonly turns: FairTurns;
 }
 
 /** What a client asks for. */
@@ -54,6 +58,8 @@ interface Stream {
   readonly batches: Batches | null;
   readonly expiresAt: number | undefined;
   subscription: Subscription | null;
+  /** A text on its way. Nothing else may be written before its end. */
+  long: LongText | null;
   written: boolean;
   stalled: boolean;
   stalledTicks: number;
@@ -93,10 +99,10 @@ export class EventStreams {
     this.#cancelTick ??= this.#ports.timers.after(KEEPALIVE_MS, () => this.#tick());
     response.on('close', () => this.#drop(stream));
     response.on('drain', () => {
-      stream.stalled = false;
       stream.stalledTicks = 0;
       this.#ports.unread.read(stream.tenant, response);
-      stream.subscription?.resume();
+      if (stream.long === null) this.#resume(stream);
+      else stream.long.resume();
     });
     this.#chunks.begin(response, HEADERS);
     this.#tellConnected(stream);
@@ -119,7 +125,7 @@ export class EventStreams {
   }
 
   #opened(response: ServerResponse, { tenant, bufferMs = 0, expiresAt }: Served): Stream {
-    const send = (frame: string) => this.#send(stream, frame);
+    const send = (frame: ChunkText) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
       tenant,
@@ -127,6 +133,7 @@ export class EventStreams {
       batches,
       expiresAt,
       subscription: null,
+      long: null,
       written: false,
       stalled: false,
       stalledTicks: 0,
@@ -146,13 +153,13 @@ export class EventStreams {
     return {
       write: (chunk) => {
         if (chunk.isLast) return this.#sendLast(stream, chunk);
-        if (batches === null) return this.#send(stream, chunk.text);
+        if (batches === null) return this.#send(stream, chunk);
         // A batch goes out on a timer: by then the client may be full.
         return batches.add(chunk) && !stream.stalled;
       },
       end: (fault) => {
         if (fault === undefined) {
-          if (!response.writableEnded) this.#finish(stream, batches?.take());
+          if (!response.writableEnded && stream.long === null) this.#sendEnd(stream, batches?.take());
           return;
         }
         this.#ports.report({ level: 'error', event: 'stream.read_failed', facts: { stream: what }, error: fault });
@@ -163,26 +170,65 @@ export class EventStreams {
   }
 
   /** The head goes out with the first frames. */
-  #send(stream: Stream, text: string): boolean {
+  #send(stream: Stream, { text, rest }: ChunkText): boolean {
+    const hasRoom = this.#write(stream, text);
+    if (rest !== undefined) {
+      this.#sendRest(stream, rest, (isReady) => (isReady ? this.#resume(stream) : this.#stall(stream)));
+      return false;
+    }
+    if (!hasRoom) this.#stall(stream);
+    return hasRoom;
+  }
+
+  #write(stream: Stream, text: string): boolean {
     const { response, written } = stream;
-    const more = written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
     stream.written = true;
-    if (!more) this.#stall(stream);
-    return more;
+    return written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
+  }
+
+  /** The stream takes nothing more until the rest is out. */
+  #sendRest(stream: Stream, rest: readonly string[], then: (hasRoom: boolean) => void): void {
+    stream.stalled = true;
+    stream.long = new LongText(rest, {
+      turns: this.#ports.turns,
+      owner: stream.tenant,
+      write: (part) => this.#write(stream, part),
+      stalled: () => this.#stall(stream),
+      done: (hasRoom) => {
+        stream.long = null;
+        then(hasRoom);
+      },
+    });
+    stream.long.resume();
+  }
+
+  #resume(stream: Stream): void {
+    stream.stalled = false;
+    stream.subscription?.resume();
   }
 
   /** Only now are its bytes counted: a stream whose client reads costs nothing more. */
   #stall(stream: Stream): void {
     stream.stalled = true;
-    this.#ports.unread.wait(stream.tenant, stream.response, stream.response.writableLength);
+    const waiting = stream.response.writableLength + (stream.long?.waiting ?? 0);
+    this.#ports.unread.wait(stream.tenant, stream.response, waiting);
   }
 
   /** The end of the response goes out with the last frames. */
   #sendLast(stream: Stream, chunk: Chunk): boolean {
     const { batches } = stream;
     if (chunk.text !== '') batches?.hold(chunk);
-    this.#finish(stream, batches === null ? chunk.text : batches.take());
+    this.#sendEnd(stream, batches === null ? chunk : batches.take());
     return false;
+  }
+
+  #sendEnd(stream: Stream, chunk: ChunkText | null | undefined): void {
+    const { text, rest } = chunk ?? { text: '' };
+    if (rest === undefined) this.#finish(stream, text);
+    else {
+      this.#write(stream, text);
+      this.#sendRest(stream, rest, () => this.#finish(stream));
+    }
   }
 
   /** Ends every stream; clients come back with their last id when the host does. */
@@ -193,7 +239,7 @@ export class EventStreams {
   #end(stream: Stream): void {
     const held = stream.batches?.take();
     this.#drop(stream);
-    this.#finish(stream, held);
+    this.#finish(stream, held?.text);
   }
 
   #finish(stream: Stream, text = ''): void {
@@ -206,6 +252,7 @@ export class EventStreams {
 
   #drop(stream: Stream): void {
     stream.subscription?.close();
+    stream.long?.close();
     stream.batches?.take();
     this.#ports.unread.read(stream.tenant, stream.response);
     this.#open.delete(stream);
@@ -222,7 +269,7 @@ export class EventStreams {
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
       } else if (!stream.stalled && !stream.response.writableEnded) {
-        this.#send(stream, ':keepalive\n\n');
+        this.#send(stream, { text: ':keepalive\n\n' });
       } else {
         stream.stalledTicks += 1;
         if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();

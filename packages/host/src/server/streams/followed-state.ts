@@ -12,7 +12,7 @@ import {
 import { foldRow } from '../../engine/stepping/run-view.ts';
 import type { Form } from '../../log/feed/lens.ts';
 import { isUrgent } from '../../log/feed/pace.ts';
-import type { Chunk } from '../../log/feed/sink.ts';
+import { type Chunk, chunkText } from '../../log/feed/sink.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { jsonPieces, nextStretch } from '../http/json-pieces.ts';
 
@@ -28,7 +28,10 @@ const LARGE_STATE = 131_072;
 /** The state of a run after one of its events, as text. */
 export interface StateText {
   readonly seq: number;
-  readonly document: string;
+  /** The document, in one part or, if it is large, in several. */
+  readonly parts: readonly string[];
+  /** Its characters. */
+  readonly size: number;
   readonly urgent: boolean;
   /** The run has ended. */
   readonly isLast: boolean;
@@ -47,7 +50,7 @@ export class FollowedState {
 
   constructor(view: RunView) {
     this.#view = view;
-    this.#small.noted(beginningOf(view, true).document.length);
+    this.#small.noted(beginningOf(view, true).size);
     this.#floor = view.lastSeq;
     this.#lastTransition = view.lastSeq;
   }
@@ -76,9 +79,9 @@ export class FollowedState {
       if (state !== null) this.#keep(state);
     }
     let gone = 0;
-    for (const { seq, document } of this.#kept) {
+    for (const { seq, size } of this.#kept) {
       if (this.#keptSize <= MAX_KEPT || gone === this.#kept.length - 1) break;
-      this.#keptSize -= document.length;
+      this.#keptSize -= size;
       this.#floor = seq;
       gone += 1;
     }
@@ -87,7 +90,7 @@ export class FollowedState {
 
   #keep(state: StateText): void {
     this.#kept.push(state);
-    this.#keptSize += state.document.length;
+    this.#keptSize += state.size;
   }
 
   /** What is kept for a subscriber that has seen the states up to a seq. One that is far behind gets the newest. */
@@ -108,7 +111,7 @@ export class FollowedState {
     this.#kept = [];
     this.#keptSize = 0;
     this.#keep(state);
-    this.#small.noted(state.document.length);
+    this.#small.noted(state.size);
     this.#floor = state.seq;
   }
 
@@ -138,7 +141,7 @@ export class SmallStates {
   textOf(view: RunView, urgent: boolean): StateText | null {
     if (this.#isLarge) return null;
     const state = this.#size <= LARGE_STATE ? stateText(view, urgent) : beginningOf(view, urgent);
-    this.noted(state.document.length);
+    this.noted(state.size);
     return this.#isLarge ? null : state;
   }
 
@@ -150,12 +153,8 @@ export class SmallStates {
 }
 
 /** The whole text of a small state, or the beginning of a large one. */
-const beginningOf = (view: RunView, urgent: boolean): StateText => ({
-  seq: view.lastSeq,
-  document: nextStretch(jsonPieces(stateDocument(view)), LARGE_STATE + 1),
-  urgent,
-  isLast: isTerminalStatus(view.status),
-});
+const beginningOf = (view: RunView, urgent: boolean): StateText =>
+  textOf(view, nextStretch(jsonPieces(stateDocument(view)), LARGE_STATE + 1), urgent);
 
 /** The snapshot of a run in the envelope of an event that is not in the log. */
 export function stateDocument(view: RunView): JsonObject {
@@ -172,18 +171,29 @@ export function stateDocument(view: RunView): JsonObject {
   };
 }
 
-function stateText(view: RunView, urgent: boolean): StateText {
-  const document = JSON.stringify(stateDocument(view));
-  return { seq: view.lastSeq, document, urgent, isLast: isTerminalStatus(view.status) };
-}
+const stateText = (view: RunView, urgent: boolean): StateText =>
+  textOf(view, JSON.stringify(stateDocument(view)), urgent);
+
+const textOf = ({ lastSeq, status }: RunView, document: string, urgent: boolean): StateText => ({
+  seq: lastSeq,
+  parts: [document],
+  size: document.length,
+  urgent,
+  isLast: isTerminalStatus(status),
+});
 
 /** Some states, in order, as a sink takes them; null for none. */
 export function stateChunk(states: readonly StateText[], form: Form): Chunk | null {
   const last = states.at(-1);
   if (last === undefined) return null;
-  const text =
+  const parts =
     form === 'documents'
-      ? states.map(({ document }) => document).join()
-      : states.map(({ seq, document }) => `id: ${seq}\nevent: ${streamTypes.snapshot}\ndata: ${document}\n\n`).join('');
-  return { text, upTo: last.seq, urgent: states.some(({ urgent }) => urgent), isLast: last.isLast };
+      ? states.flatMap(({ parts: document }, index) => (index === 0 ? document : [',', ...document]))
+      : states.flatMap(({ seq, parts: document }) => [
+          `id: ${seq}\nevent: ${streamTypes.snapshot}\ndata: `,
+          ...document,
+          '\n\n',
+        ]);
+  const urgent = states.some((state) => state.urgent);
+  return { ...chunkText(parts), upTo: last.seq, urgent, isLast: last.isLast };
 }

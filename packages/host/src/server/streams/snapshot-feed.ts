@@ -121,11 +121,12 @@ export class SnapshotFeed {
     const { lastSeq, status, owner } = state.view;
     const isLast = isTerminalStatus(status);
     // Detached from the view, which goes on meanwhile.
-    const document = await renderedInTurns(stateDocument(state.view), owner?.tenant ?? '', turns);
-    followed.dueAt = now() + (document.length / SHOWN_PER_SECOND) * 1_000;
+    const parts = await renderedInTurns(stateDocument(state.view), owner?.tenant ?? '', turns);
+    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    followed.dueAt = now() + (size / SHOWN_PER_SECOND) * 1_000;
     followed.isComing = false;
     followed.hasShownEnd = isLast;
-    state.show({ seq: lastSeq, document, urgent: true, isLast });
+    state.show({ seq: lastSeq, parts, size, urgent: true, isLast });
     for (const subscriber of [...followed.subscribers]) subscriber.pump();
     state.drop();
   }
