@@ -42,6 +42,8 @@ const step = defineStep({
 
 const config: ConfigInput = {
   port: 0,
+  // For the supervisors that follow a plan.
+  conformance: true,
   keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
   tools: { allow: [benchTool.id] },
   // Above what any machine reaches, because the figures are about the machine.

@@ -13,8 +13,7 @@ export const treeSizes = { small: 10, one: FAN_OUT, quick: 1_000, full: 4_000 } 
 
 const worker = defineWorkflow({ id: WORKER, version: '1', nodes: { work: { type: 'core.noop' } } });
 
-/** Only workflows with this prefix may have a supervisor that follows a plan. */
-const treeOf = (size: number): string => `conformance-bench-tree-${size}`;
+const treeOf = (size: number): string => `bench-tree-${size}`;
 
 function tree(size: number): WorkflowDefinition {
   const decisions = Array.from({ length: Math.ceil(size / FAN_OUT) }, () => ({

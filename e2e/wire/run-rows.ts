@@ -78,6 +78,24 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '5.2',
+    says: "metadata that says where an agent comes from is the host's to write",
+    ask: { to: create, body: { ...done, metadata: { 'vendor.openwop.did': 'did:web:acme.example' } } },
+    answer: { status: 400, error: 'validation_error', details: { field: 'metadata' } },
+  },
+  {
+    at: '5.2',
+    says: 'the same metadata, nested, is refused too',
+    ask: { to: create, body: { ...done, metadata: { vendor: { openwop: { a2a: { agentCardUrl: 'x' } } } } } },
+    answer: { status: 400, error: 'validation_error', details: { field: 'metadata' } },
+  },
+  {
+    at: '5.2',
+    says: 'an id of another system is no agentId',
+    ask: { to: create, body: { agentId: 'did:web:acme.example' } },
+    answer: { status: 400, error: 'validation_error', details: { field: 'agentId' } },
+  },
+  {
     at: '2.6, 11.2 row 18',
     says: 'an unknown workflow is 404 and is named in the details',
     ask: { to: create, body: { workflowId: 'nothing' } },

@@ -17,6 +17,7 @@ const names = [
   'PROTOCOL_VERSION',
   'RetryableError',
   'TerminalError',
+  'agentIdProblem',
   'agentInventory',
   'agentInventoryEntry',
   'agentManifest',

@@ -15,7 +15,7 @@ export {
   manifestModelClasses,
   modelClassOf,
 } from './agents/agent-manifest.ts';
-export { type AgentRef, agentRef, modelClasses } from './agents/agent-ref.ts';
+export { type AgentRef, agentIdProblem, agentRef, modelClasses } from './agents/agent-ref.ts';
 export { type AgentCalibration, type Calibration, calibration } from './agents/calibration.ts';
 export { type PackManifest, packManifest } from './agents/pack-manifest.ts';
 export {

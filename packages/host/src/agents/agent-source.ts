@@ -21,9 +21,12 @@ export function createAgentSource(
 ): AgentSource {
   const kept = new SharedLruMap<string, Kept>({ capacity: MAX_CACHED_CHARACTERS, weigh: ({ length }) => length });
   return {
-    async pin(tenant, agentIds) {
+    async pin(tenant, agentIds, mentioned = []) {
       const handoffGroups = await registry.handoffGroups(tenant);
       const pins: Record<string, AgentPin> = {};
+      for (const { agentId, hash, ref } of handoffGroups.flat()) {
+        if (mentioned.includes(agentId)) pins[agentId] = { hash, ref };
+      }
       for (const wanted of agentIds) {
         const group = handoffGroups.find((agents) => agents.some(({ agentId }) => agentId === wanted));
         if (group === undefined) throw unknownAgent(wanted);

@@ -135,8 +135,15 @@ export interface AgentDefinition {
 
 /** Looks up the agents of a tenant. */
 export interface AgentSource {
-  /** Pins the named agents and every agent they may hand off to. Throws if the tenant lacks one of them. */
-  pin(tenant: string, agentIds: readonly string[]): Promise<Readonly<Record<string, AgentPin>>>;
+  /**
+   * Pins the named agents and every agent they may hand off to. Throws if the tenant lacks one of them. Also pins those
+   * of `mentioned` that the tenant has.
+   */
+  pin(
+    tenant: string,
+    agentIds: readonly string[],
+    mentioned?: readonly string[],
+  ): Promise<Readonly<Record<string, AgentPin>>>;
   definition(hash: string): Promise<AgentDefinition>;
 }
 

@@ -30,3 +30,21 @@ export const agentRef = z
   .meta({ id: 'AgentRef' });
 
 export type AgentRef = DataOf<typeof agentRef>;
+
+const tierId = /^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)*$/;
+const hostId = /^host:[a-zA-Z0-9][a-zA-Z0-9._-]*$/;
+
+/**
+ * Why a request may not name an agent by this id; null if it may. The host alone makes `core.system` and `host:` ids
+ * with further colons: of peers, of prompts, of tests.
+ */
+export function agentIdProblem(agentId: string): string | null {
+  if (agentId === 'core.system' || (agentId.startsWith('host:') && agentId.indexOf(':', 5) !== -1)) {
+    return 'is an id that only the host gives';
+  }
+  if (agentId.startsWith('did:')) {
+    return 'is the id of another system; define an agent host:<name> for it, or take one from a pack';
+  }
+  if (agentId.length <= 256 && (tierId.test(agentId) || hostId.test(agentId))) return null;
+  return 'must be host:<name>, or begin with core., vendor., community., private. or local., such as vendor.acme.desk.triage';
+}

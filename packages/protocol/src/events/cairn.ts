@@ -139,6 +139,8 @@ export const operatorPayloads = {
     /** Feedback to the model on its last response, and whether it asks for a repair. */
     note: z.string().optional(),
     repairs: z.boolean().optional(),
+    /** The last response stated a confidence that is no number from 0 to 1. */
+    confidenceRefused: z.boolean().optional(),
   }),
   /** Either a turn or an error. */
   'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),

@@ -28,7 +28,10 @@ export const nodePayloads = {
     outputs: jsonObject.optional(),
     durationMs: count.optional(),
     edges: edgeOutcomes.optional(),
+    /** The agent of `node.started`. */
     agent: agentRef.optional(),
+    /** The agent that finished the work, if it is another one. */
+    handedTo: agentRef.optional(),
     /** Present if the node ends the run. */
     endsRun: z.looseObject({ reason: z.string().nullable() }).optional(),
   }),

@@ -91,8 +91,8 @@ function foldNode(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'node.completed': {
-      const { agent, nodeId, outputs } = event.payload;
-      if (agent !== undefined) view.agent = agent;
+      const { agent, handedTo = agent, nodeId, outputs } = event.payload;
+      if (handedTo !== undefined) view.agent = handedTo;
       leaveNode(view, event.nodeId ?? nodeId, { end: 'completed', at: event.at, outputs });
       break;
     }

@@ -8,7 +8,6 @@ import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { mockAgent } from './mock-agent.ts';
 import { costProblems } from './run-costs.ts';
 
 /** Config fields that every agent node accepts. */
@@ -58,7 +57,7 @@ const agentNode = (options: LoopOptions) =>
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;
 
-/** Creates the agent node types, including the mock agent for tests. */
+/** Creates the agent node types. */
 export function createAgentNodes(options: LoopOptions) {
   return [
     defineNodeType({
@@ -74,6 +73,5 @@ export function createAgentNodes(options: LoopOptions) {
       config: promptConfig,
       check: ({ config, node }) => (node.agent === undefined && config.outputSchema === undefined ? [needsSchema] : []),
     }),
-    mockAgent(options),
   ] as const satisfies readonly NodeType[];
 }

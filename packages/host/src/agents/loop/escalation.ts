@@ -4,7 +4,7 @@ import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { type AgentDecision, validConfidence } from './rows.ts';
+import { type AgentDecision, shownJson, validConfidence } from './rows.ts';
 import { configurableOf } from './settings.ts';
 import { verdictSchema } from './verdict.ts';
 
@@ -35,15 +35,20 @@ export type Escalation =
   | { readonly action: 'suppressed'; readonly drafts: readonly Draft[] }
   | { readonly action: 'ask'; readonly drafts: readonly Draft[] };
 
-/** Returns exactly one action: `none` when the confidence is missing, invalid or high enough. */
+/**
+ * Returns exactly one action: `none` when no confidence is stated, or one that is high enough. A confidence that is no
+ * number from 0 to 1 counts as 0 and is never high enough.
+ */
 export function escalation(
   context: NodeContext,
   stated: Stated,
   options: Pick<LoopOptions, 'lowConfidence'>,
 ): Escalation {
-  const observed = validConfidence(stated.confidence);
+  if (stated.confidence === undefined) return { action: 'none' };
+  const valid = validConfidence(stated.confidence);
+  const observed = valid ?? 0;
   const { threshold, rule } = thresholdOf(context, stated.defaultThreshold);
-  if (observed === undefined || observed >= threshold) return { action: 'none' };
+  if (valid !== undefined && valid >= threshold) return { action: 'none' };
   const nodeId = context.node.id;
   if (options.lowConfidence === 'suppress') {
     const payload = { kind: 'confidence-escalation-suppressed', limit: threshold, observed, nodeId } as const;
@@ -55,7 +60,7 @@ export function escalation(
     nodeId,
     kind: 'low-confidence',
     data,
-    resumeSchema: verdictSchema(returnSchema, whyHeld(agentId, observed, { threshold, rule })),
+    resumeSchema: verdictSchema(returnSchema, whyHeld(stated, { threshold, rule })),
     suspended: { reason: 'low-confidence', ...data, rule },
   });
   return { action: 'ask', drafts };
@@ -67,6 +72,14 @@ const ruleNames: Readonly<Record<ThresholdRule, string>> = {
   default: 'that holds where nobody sets one',
 };
 
-const whyHeld = (agentId: string, observed: number, { threshold, rule }: Threshold): string =>
-  `${agentId} is ${observed} sure of this decision, which is less than the threshold of ${threshold} ${ruleNames[rule]}. ` +
+function whyHeld({ agentId, confidence = null }: Stated, { threshold, rule }: Threshold): string {
+  const valid = validConfidence(confidence);
+  const reason =
+    valid === undefined
+      ? `${agentId} states its confidence as ${shownJson(confidence)}, which is no number from 0 to 1.`
+      : `${agentId} is ${valid} sure of this decision, which is less than the threshold of ${threshold} ${ruleNames[rule]}.`;
+  return `${reason} ${HOW_TO_ANSWER}`;
+}
+
+const HOW_TO_ANSWER =
   'Answer {"action":"approve"}, {"action":"edit","decision":…} or {"action":"reject","feedback":"…"}; with "final":true a rejection ends the node.';

@@ -1,9 +1,10 @@
 /** Reads a turn's calls to the loop's own tools: what they state, and why the loop refuses one. */
-import type { NodeContext } from '../../engine/workflow/node-type.ts';
+import type { DrivenContext } from '../../engine/workflow/node-type.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
 import { loopTools } from '../tools/tool-registry.ts';
 import { type Agent, agentOf } from './agent.ts';
 import {
+  confidenceProblem,
   type HandedOn,
   loopToolCalled,
   mayDecide,
@@ -13,6 +14,7 @@ import {
   type StatedDecision,
 } from './loop-tools.ts';
 import type { FailedTool } from './rows.ts';
+import { type LoopState, openInvocation } from './state/loop-state.ts';
 import { taskProblems } from './task.ts';
 import { malformed, type Refused, refusal } from './tool-calls.ts';
 
@@ -21,26 +23,41 @@ export interface Statements {
   readonly decided: StatedDecision | null;
   readonly handedOn: HandedOn | null;
   readonly refused: readonly Refused[];
+  /** A decision is refused because of its confidence. A second one is taken as it is, and held. */
+  readonly isConfidenceRefused: boolean;
 }
 
-export function statementsOf(context: NodeContext, turn: Turn, agent: Agent): Statements {
-  let decided: StatedDecision | null = null;
-  let handedOn: HandedOn | null = null;
+type Context = DrivenContext<LoopState>;
+
+export function statementsOf(context: Context, turn: Turn, agent: Agent): Statements {
+  const decisions: StatedDecision[] = [];
+  const handoffs: HandedOn[] = [];
   const refused: Refused[] = [];
+  let isConfidenceRefused = false;
+  const mayRefuse = (openInvocation(context.inner).confidenceRefusals ?? 0) === 0;
   for (const [index, call] of turn.toolCalls.entries()) {
     const toolId = loopToolCalled(call.name);
     if (toolId === null || malformed(turn, index) !== null) continue;
     const isDecision = toolId === loopTools.decide;
-    const isTaken = (isDecision ? decided : handedOn) !== null;
+    const isTaken = (isDecision ? decisions : handoffs).length > 0;
     const read = isTaken ? 'only one of these in a turn counts' : readCall(context, agent, call, isDecision);
-    if (typeof read === 'string') refused.push({ index, toolId, input: call.input, end: whyNot(toolId, agent, read) });
-    else if (isDecision) decided = read as StatedDecision;
-    else handedOn = read as HandedOn;
+    const problem = mayRefuse && typeof read === 'object' && 'decision' in read ? confidenceProblem(read) : null;
+    if (problem !== null) isConfidenceRefused = true;
+    const taken = problem ?? read;
+    if (typeof taken === 'string')
+      refused.push({ index, toolId, input: call.input, end: whyNot(toolId, agent, taken) });
+    else if ('decision' in taken) decisions.push(taken);
+    else handoffs.push(taken);
   }
-  return { decided, handedOn, refused };
+  return { decided: decisions[0] ?? null, handedOn: handoffs[0] ?? null, refused, isConfidenceRefused };
 }
 
-function readCall(context: NodeContext, agent: Agent, call: ModelToolCall, isDecision: boolean) {
+function readCall(
+  context: Context,
+  agent: Agent,
+  call: ModelToolCall,
+  isDecision: boolean,
+): StatedDecision | HandedOn | string {
   if (!(isDecision ? mayDecide(agent) : mayHandOff(agent))) return NOT_OFFERED;
   if (call.invalid !== undefined) return call.invalid;
   if (isDecision) return readDecision(call.input);

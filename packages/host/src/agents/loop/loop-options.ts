@@ -19,6 +19,6 @@ export interface LoopOptions {
   readonly reasoningTokenLimit: number;
   /** The operator's choice for decisions below the threshold. `suppress` lets them pass and logs that. */
   readonly lowConfidence: 'ask' | 'suppress';
-  /** Allows test-only nodes in any workflow. */
+  /** Whether there are test-only nodes and settings. */
   readonly isConformanceHost: boolean;
 }

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { ModelTool } from '../models/turn.ts';
 import { loopTools, modelName } from '../tools/tool-registry.ts';
 import type { Agent, Colleague } from './agent.ts';
+import { shownJson, validConfidence } from './rows.ts';
 import { schemaAsPart } from './schema-part.ts';
 
 const decideName = modelName(loopTools.decide);
@@ -70,7 +71,7 @@ const introduction = ({ agentId, persona, description }: Colleague): string =>
 
 export interface StatedDecision {
   readonly decision: Json;
-  /** As the model stated it; need not be a number. */
+  /** As the model stated it; need not be a number when it stated it again after a refusal. */
   readonly confidence: Json | undefined;
   readonly reasoning: string | undefined;
 }
@@ -82,12 +83,17 @@ export interface HandedOn {
   readonly reason: string | undefined;
 }
 
-/** Keeps an invalid confidence: the log shows it, and the loop does not ask the model again because of it. */
 export function readDecision(input: Json): StatedDecision | string {
   const { decision, confidence, reasoning } = fieldsOf(input);
   if (decision === undefined) return 'decision is missing';
   return { decision, confidence, reasoning: typeof reasoning === 'string' ? reasoning : undefined };
 }
+
+/** Why a stated confidence is none; null for a confidence, and where none is stated. */
+export const confidenceProblem = ({ confidence }: StatedDecision): string | null =>
+  confidence === undefined || validConfidence(confidence) !== undefined
+    ? null
+    : `confidence must be a number from 0 to 1, and is ${shownJson(confidence)}`;
 
 export function readHandoff(input: Json, { colleagues }: Agent): HandedOn | string {
   const { agentId, message, task, reason } = fieldsOf(input);

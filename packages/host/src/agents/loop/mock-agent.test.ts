@@ -4,12 +4,13 @@ import { withOpenwop } from '../../../../../e2e/openwop/with-openwop.ts';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { checkDefinition } from '../../engine/workflow/registration.ts';
-import { createAgentNodes } from './agent-node.ts';
+import { testDefinition } from '../agent-definition.kit.ts';
 import { sha256, testLoopOptions } from './agent-script.kit.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { mockAgent } from './mock-agent.ts';
 
 const nodeTypesOf = (loopOptions: Partial<LoopOptions> = {}) =>
-  createNodeTypeRegistry([], createAgentNodes(testLoopOptions(loopOptions)));
+  createNodeTypeRegistry([], [mockAgent(testLoopOptions(loopOptions))]);
 const nodeTypes = nodeTypesOf();
 const typeId = 'core.conformance.mock-agent';
 
@@ -81,6 +82,18 @@ describe('what it does', () => {
     expect(play({ mockConfidence: 0.6 }, { escalationThreshold: 0.6 }).status).toBe('completed');
   });
 
+  test.each([
+    ['the agent of its node', {}, { agent: 'vendor.acme.desk.triage' }],
+    ['the agent of its config', { agentId: 'vendor.acme.desk.triage' }, {}],
+  ])('the threshold of the manifest of %s counts', (_whose, config, more) => {
+    const agentId = 'vendor.acme.desk.triage';
+    const definition = testDefinition({ manifest: { agentId, confidence: { defaultThreshold: 0.9 } } });
+    const ref = { agentId, name: 'Triage', version: '1.0.0' };
+    const agents = { definitions: new Map([[agentId, definition]]), pins: { [agentId]: { hash: 'h', ref } } };
+    const run = new RunScript(workflow({ ...config, mockConfidence: 0.8 }, more), { nodeTypes, agents });
+    expect(run.last('node.suspended')).toMatchObject({ threshold: 0.9, observed: 0.8, rule: 'manifest' });
+  });
+
   test('nothing is reasoned when that is off', () => {
     expect(told(play({ mockReasoning: true }, { reasoningVerbosity: 'off' }))).toEqual([]);
     expect(
@@ -90,9 +103,11 @@ describe('what it does', () => {
 });
 
 describe('where it may stand and what it may hold', () => {
-  test('only in workflows of conformance, unless the host is one', () => {
-    expect(() => checkDefinition(workflow({}, {}, 'shop'), nodeTypes)).toThrow(/begins with conformance-/);
-    expect(() => checkDefinition(workflow({}, {}, 'shop'), nodeTypesOf({ isConformanceHost: true }))).not.toThrow();
+  test.each([
+    ['its agent', { agentId: 'host:a2a:peer.example:writer' }],
+    ['who gets the work', { mockHandoff: { toAgentId: 'did:web:acme.example' } }],
+  ])('%s is nobody that only the host may name', (_what, config) => {
+    expect(() => checkDefinition(workflow(config), nodeTypes)).toThrow(/nodes\[0]\.config \(node m\): the agent /);
   });
 
   test.each<[string, JsonObject]>([

@@ -2,8 +2,9 @@
  * A mock agent that plays its configuration, so that tests can observe agents from outside. It writes the same rows as
  * the loop.
  */
-import type { AgentRef, ErrorCode, Json, JsonObject, WorkflowNode } from '@cairn/protocol';
+import { type AgentRef, agentIdProblem, type ErrorCode, type Json, type JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
+import { agentRefOf } from '../../engine/core/node-decisions.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import { defineNodeType, type NodeContext, type NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
@@ -69,17 +70,19 @@ const mockConfig = z.strictObject({
 
 type MockConfig = z.infer<typeof mockConfig>;
 
-const TYPE_ID = 'core.conformance.mock-agent';
+const otherAgents = ({ agentId: own, mockHandoff }: MockConfig): readonly string[] =>
+  [own, mockHandoff?.toAgentId].filter((id) => id !== undefined);
 
 export function mockAgent(options: LoopOptions): NodeType {
   return defineNodeType({
-    typeId: TYPE_ID,
+    typeId: 'core.conformance.mock-agent',
     config: mockConfig,
-    check({ definition }) {
-      const isAllowed = options.isConformanceHost || definition.id.startsWith('conformance-');
-      const message = `${TYPE_ID} is for workflows whose id begins with conformance-`;
-      return isAllowed ? [] : [{ path: ['typeId'], message }];
-    },
+    check: ({ config }) =>
+      otherAgents(config).flatMap((id) => {
+        const problem = agentIdProblem(id);
+        return problem === null ? [] : [{ path: ['config'], message: `the agent ${id} ${problem}` }];
+      }),
+    otherAgents,
     begin(context) {
       const { rows, isHeld } = play(context, options);
       return isHeld ? { kind: 'wait', drafts: rows } : { kind: 'complete', outputs: {}, drafts: rows };
@@ -97,7 +100,7 @@ export function mockAgent(options: LoopOptions): NodeType {
 /** Plays the config in a fixed order: reasoning, tool calls, handoff, decision, escalation. */
 function play(context: NodeContext<MockConfig>, options: LoopOptions) {
   const { node, config } = context;
-  const from = emitterOf(node, config);
+  const from = emitterOf(context, config);
   const rows = reasoningRows(node.id, from.agentId, config, {
     verbosity: verbosityOf(context, options),
     tokenLimit: options.reasoningTokenLimit,
@@ -105,19 +108,23 @@ function play(context: NodeContext<MockConfig>, options: LoopOptions) {
   rows.push(...toolRows(context, from.agentId, config, rows.length, options));
   if (config.mockHandoff !== undefined) {
     const { toAgentId, reason, context: handed } = config.mockHandoff;
-    rows.push(handoffRow(node.id, { from, to: { agentId: toAgentId }, reason, context: handed }));
+    const to = agentRefOf(context, toAgentId) ?? { agentId: toAgentId };
+    rows.push(handoffRow(node.id, { from, to, reason, context: handed }));
   }
   const decision = decisionOf(config);
   if (decision === null) return { rows, isHeld: false };
   rows.push(decidedRow(node.id, from.agentId, decision));
-  const stated = { ...decision, agentId: from.agentId, defaultThreshold: undefined, returnSchema: undefined };
+  const { agentId } = from;
+  const defaultThreshold = context.agents.get(agentId)?.manifest.confidence?.defaultThreshold;
+  const stated = { ...decision, agentId, defaultThreshold, returnSchema: undefined };
   const held = escalation(context, stated, options);
   return { rows: held.action === 'none' ? rows : [...rows, ...held.drafts], isHeld: held.action === 'ask' };
 }
 
-function emitterOf({ id, agent }: WorkflowNode, config: MockConfig): AgentRef {
-  const own = config.agentId ?? agent?.agentId ?? `host:mock-agent:${id}`;
-  return agent?.agentId === own ? agent : { agentId: own };
+function emitterOf(context: NodeContext, config: MockConfig): AgentRef {
+  const { id, agent } = context.node;
+  const agentId = config.agentId ?? agent?.agentId ?? `host:mock-agent:${id}`;
+  return agentRefOf(context, agentId) ?? { agentId };
 }
 
 function reasoningRows(

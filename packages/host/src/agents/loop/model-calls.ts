@@ -49,14 +49,15 @@ export interface Asked {
 export function askModel(
   context: Context,
   invocation: Pick<Invocation, 'agentId' | 'provider' | 'model' | 'turns'>,
-  say: { readonly note?: string; readonly repairs?: boolean } = {},
+  say: { readonly note?: string; readonly repairs?: boolean; readonly confidenceRefused?: boolean } = {},
 ): Asked {
   const callId = `${callPrefix(context)}m${context.inner.turns}`;
-  const { note, repairs } = say;
+  const { note, repairs, confidenceRefused } = say;
   const payload: PayloadOf<'cairn.model.requested'> = {
     ...requestPayload(context, invocation, { callId, attempt: 1 }),
     ...(note === undefined ? {} : { note }),
     ...(repairs === true ? { repairs } : {}),
+    ...(confidenceRefused === true ? { confidenceRefused } : {}),
   };
   return {
     drafts: [row('cairn.model.requested', payload, { nodeId: context.node.id })],

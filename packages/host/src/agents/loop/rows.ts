@@ -117,7 +117,7 @@ export interface AgentDecision {
   readonly reasoning?: string | undefined;
 }
 
-/** Records a confidence outside 0 to 1 as `invalidConfidence`, for debugging; it has no effect. */
+/** Records a confidence outside 0 to 1 as `invalidConfidence`; such a decision is held for a person. */
 export function decidedRow(
   nodeId: string,
   agentId: string,
@@ -136,6 +136,12 @@ export function decidedRow(
 
 export const validConfidence = (confidence: Json | undefined): number | undefined =>
   typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : undefined;
+
+/** A model's value in a message, cut to a length that fits there. */
+export function shownJson(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
 
 export interface Handoff {
   readonly from: AgentRef;

@@ -68,30 +68,44 @@ function callsIn({ context, agent, options }: LoopStep, turn: Turn, { refused }:
 }
 
 /** A decision, a handoff or an answer ends the invocation; otherwise the model gets another turn. */
-function conclude(step: LoopStep, turn: Turn, { decided, handedOn }: Statements): NodeAction {
+function conclude(step: LoopStep, turn: Turn, statements: Statements): NodeAction {
   const { agent } = step;
   const { text, toolCalls } = turn;
+  const { decided, handedOn, isConfidenceRefused } = statements;
   if (decided !== null) {
     const problems = handedOn === null ? decisionProblems(agent, decided) : [];
-    return problems.length > 0 ? repair(step, problems) : decide(step, turn, { decided, handedOn });
+    return problems.length > 0
+      ? repair(step, problems)
+      : decide(step, turn, { decided: owned(step, decided), handedOn });
   }
+  // Not even a handoff in the same turn goes ahead: the decision about it may be one to hold.
+  if (isConfidenceRefused) return askNext(step, { confidenceRefused: true });
   if (handedOn !== null) return handOn(step, handedOn, [handoffDecision(step, handedOn)]);
   if (toolCalls.length > 0) return askNext(step);
-  if (agent.returnSchema === undefined) return finish(step, { turn, decision: text, rows: [answerRow(step, text)] });
+  if (agent.returnSchema === undefined) return answer(step, turn, text);
   const parsed = parsedResult(text, agent.returnSchema);
-  if ('problems' in parsed) return repair(step, parsed.problems);
-  return finish(step, { turn, decision: parsed.value, rows: [answerRow(step, parsed.value)] });
+  return 'problems' in parsed ? repair(step, parsed.problems) : answer(step, turn, parsed.value);
 }
+
+/** A plain answer counts as a decision without a confidence. */
+function answer(step: LoopStep, turn: Turn, decision: Json): NodeAction {
+  const decided = owned(step, { decision, confidence: undefined, reasoning: undefined });
+  if (decided.confidence !== undefined) return decide(step, turn, { decided, handedOn: null });
+  const row = decidedRow(step.context.node.id, step.agent.agentId, decided);
+  return finish(step, { turn, decision, rows: [row] });
+}
+
+/** Once a confidence was refused, leaving it out is no way around the review: it then counts as stated and invalid. */
+const owned = ({ invocation }: LoopStep, decided: StatedDecision): StatedDecision =>
+  decided.confidence === undefined && (invocation.confidenceRefusals ?? 0) > 0
+    ? { ...decided, confidence: null }
+    : decided;
 
 function decisionProblems({ returnSchema }: Agent, { decision }: StatedDecision): readonly string[] {
   if (returnSchema === undefined) return [];
   const parsed = parsedResult(JSON.stringify(decision), returnSchema);
   return 'problems' in parsed ? parsed.problems : [];
 }
-
-/** A plain answer counts as a decision without a confidence. */
-const answerRow = ({ context, agent }: LoopStep, decision: Json): Draft =>
-  decidedRow(context.node.id, agent.agentId, { decision, confidence: undefined });
 
 const handoffDecision = ({ context, agent }: LoopStep, { agentId, reason }: HandedOn): Draft =>
   decidedRow(context.node.id, agent.agentId, {
@@ -128,7 +142,8 @@ export function actOnVerdict(step: LoopStep, { turn, verdict }: JudgedStage): No
   const { decided, handedOn } = statementsOf(context, turn, agent);
   if (handedOn !== null) return handOn(step, edited(handedOn, verdict), []);
   return finish(step, {
-    turn,
+    // The edit replaces a plain answer: its text was the decision.
+    turn: decided === null && verdict.action === 'edit' ? { ...turn, text: '' } : turn,
     decision: verdict.decision,
     ...(decided === null ? {} : { stated: decided }),
     rows: [],

@@ -6,8 +6,8 @@ export const longTermRef = (agentId: string): string => agentId;
 
 /** Wraps a source so that pins of agents with long-term memory carry its reference. */
 export const withMemoryRefs = (agentSource: AgentSource): AgentSource => ({
-  async pin(tenant, agentIds) {
-    const pins = await agentSource.pin(tenant, agentIds);
+  async pin(tenant, ...agentIds) {
+    const pins = await agentSource.pin(tenant, ...agentIds);
     const named: Record<string, AgentPin> = {};
     for (const [agentId, pin] of Object.entries(pins)) {
       const { manifest } = await agentSource.definition(pin.hash);

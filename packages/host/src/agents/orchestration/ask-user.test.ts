@@ -7,7 +7,10 @@ import { testLoopOptions } from '../loop/agent-script.kit.ts';
 import { over, supervised } from './supervised-run.kit.ts';
 import { createSupervisor } from './supervisor.ts';
 
-const nodeTypes = createNodeTypeRegistry([], [createSupervisor(testLoopOptions()), dispatch]);
+const nodeTypes = createNodeTypeRegistry(
+  [],
+  [createSupervisor(testLoopOptions({ isConformanceHost: true })), dispatch],
+);
 const question: OrchestratorDecision = { kind: 'ask-user', prompt: 'Which city?' };
 const asking = (config: JsonObject = {}, plan: readonly OrchestratorDecision[] = [question, over]) =>
   new RunScript(supervised(plan, config), { nodeTypes });

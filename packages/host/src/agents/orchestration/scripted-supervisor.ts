@@ -82,7 +82,7 @@ function decide(context: DrivenContext<Scripted, Script>, options: LoopOptions):
     decision,
     confidence: mockConfidence,
     agentId,
-    defaultThreshold: undefined,
+    defaultThreshold: context.agents.get(agentId)?.manifest.confidence?.defaultThreshold,
     returnSchema: undefined,
   };
   const row = decidedRow(node.id, agentId, stated);

@@ -60,7 +60,7 @@ export async function startEngine(
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: 'a',
     steps,
-    nodeTypes: [createSupervisor(testLoopOptions()), dispatch],
+    nodeTypes: [createSupervisor(testLoopOptions({ isConformanceHost: true })), dispatch],
     limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
     report: () => undefined,
   });

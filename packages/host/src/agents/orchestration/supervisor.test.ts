@@ -1,8 +1,15 @@
 import type { Json, JsonObject, OrchestratorDecision } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
+import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
+import { dispatch } from '../../engine/nodes/dispatch.ts';
+import { createNodeTypeRegistry } from '../../engine/nodes/node-types.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
+import { checkDefinition } from '../../engine/workflow/registration.ts';
+import { testDefinition } from '../agent-definition.kit.ts';
+import { testLoopOptions } from '../loop/agent-script.kit.ts';
 import { noop, over, send, startEngine, supervised } from './supervised-run.kit.ts';
+import { createSupervisor } from './supervisor.ts';
 
 describe('a decision that is too unsure', () => {
   const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;
@@ -121,12 +128,6 @@ test('a termination ends what goes on elsewhere', async () => {
   expect(await of(runId, 'node.cancelled')).toMatchObject([{ nodeId: 'aside', reason: 'run-terminated' }]);
 });
 
-test('a supervisor that names nobody is refused outside of conformance workflows', async () => {
-  await expect(startEngine({ ...supervised([]), id: 'crew' }, [])).rejects.toThrow(
-    'agent (node boss): must name the agent',
-  );
-});
-
 test.each([
   [{ outputSchema: { type: 'string' } }, 'config.outputSchema (node boss): is not known'],
   [{ workers: [{ id: 'kid' }] }, 'config.workers[0].description (node boss): '],
@@ -140,4 +141,26 @@ test.each([
     },
   });
   await expect(startEngine(definition, [])).rejects.toThrow(why);
+});
+
+test("a supervisor with a script is held by the threshold of its agent's manifest", () => {
+  const agentId = 'vendor.acme.desk.boss';
+  const definition = testDefinition({ manifest: { agentId, confidence: { defaultThreshold: 0.9 } } });
+  const agents = {
+    definitions: new Map([[agentId, definition]]),
+    pins: { [agentId]: { hash: 'h', ref: { agentId, version: '1.0.0' } } },
+  };
+  const config = { mockConfidence: 0.8, mockPendingDecision: over as Json };
+  const boss = { type: 'core.orchestrator.supervisor', agent: agentId, config };
+  const nodeTypes = createNodeTypeRegistry(
+    [],
+    [createSupervisor(testLoopOptions({ isConformanceHost: true })), dispatch],
+  );
+  const run = new RunScript(workflowOf({ boss, d: { type: 'core.dispatch' } }), { nodeTypes, agents });
+  expect(run.last('node.suspended')).toMatchObject({ threshold: 0.9, observed: 0.8, rule: 'manifest' });
+});
+
+test('a script decides only on a host under test, whatever the workflow is called', () => {
+  const nodeTypes = createNodeTypeRegistry([], [createSupervisor(testLoopOptions()), dispatch]);
+  expect(() => checkDefinition(supervised([over]), nodeTypes)).toThrow(/must name the agent that supervises/);
 });

@@ -69,7 +69,7 @@ export function createSupervisor(options: LoopOptions) {
     driver,
     actsAsAgent: (node) => !isScripted(node),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
-    check: (node) => check(node, options.isConformanceHost || node.definition.id.startsWith('conformance-')),
+    check: (node) => check(node, options.isConformanceHost),
     begin: () => ({ kind: 'wait', drafts: [] }),
   });
 }

@@ -82,7 +82,7 @@ export function activeContext(state: RunState, node: CompiledNode, agents: Agent
 function started(context: NodeContext, cause: number): Draft {
   const { node, compiled, attempt, visit, inputs } = context;
   const payload: PayloadDraft<'node.started'> = { nodeId: node.id, typeId: node.typeId, attempt, visit };
-  const agent = actingAs(context, node.agent?.agentId);
+  const agent = agentRefOf(context, node.agent?.agentId);
   if (agent !== undefined) payload.agent = agent;
   if (compiled.timeoutMs !== null) payload.timeoutMs = compiled.timeoutMs;
   payload.inputs = inputs;
@@ -128,17 +128,29 @@ function completed(
   const edges = edgeOutcomes(context, outputs, ports, drafts);
   const startedAt = state.active[compiled.id]?.startedAt ?? now;
   const payload: PayloadDraft<'node.completed'> = { nodeId: node.id, outputs, durationMs: now - startedAt, edges };
-  const agent = actingAs(context, agentId ?? node.agent?.agentId);
+  const agent = agentRefOf(context, node.agent?.agentId);
   if (agent !== undefined) payload.agent = agent;
+  if (agent !== undefined && agentId !== undefined && agentId !== agent.agentId) {
+    payload.handedTo = agentRefOf(context, agentId) ?? { agentId };
+  }
   if (endsRun !== undefined) payload.endsRun = endsRun;
   return [...withCause(drafts, cause), row('node.completed', payload, { nodeId: node.id, cause })];
 }
 
-/** Returns the agent acting in the node: the run's pinned agent, or the agent in the definition. */
-function actingAs({ node, state }: NodeContext, agentId: string | undefined): AgentRef | undefined {
+/**
+ * The reference of an agent on the wire. The ref in a definition is a request: for a pinned agent the pin's ref stands
+ * in full, and of any other agent the definition says neither its memory nor its manifest.
+ */
+export function agentRefOf(
+  { node, state }: Pick<NodeContext, 'node' | 'state'>,
+  agentId: string | undefined,
+): AgentRef | undefined {
   if (agentId === undefined) return undefined;
   const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
-  return pin?.ref ?? node.agent;
+  if (pin !== undefined) return pin.ref;
+  if (node.agent?.agentId !== agentId) return undefined;
+  const { memoryRef: _, sourceManifestId: __, ...ref } = node.agent;
+  return ref;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** `core.conversationGate`: opens a conversation, records each turn on arrival, and completes when it is closed. */
-import { MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
+import { agentIdProblem, MAX_PARTICIPANTS, participant, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
@@ -66,6 +66,10 @@ function rosterProblems(participants: Config['participants'], { agent }: Workflo
   if (participants === undefined) return [];
   const ids = participants.map(({ agentId }) => agentId);
   const problems = ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `it names ${id} twice`);
+  for (const id of ids) {
+    const problem = agentIdProblem(id);
+    if (problem !== null) problems.push(`${id} ${problem}`);
+  }
   if (agent !== undefined && !ids.includes(agent.agentId)) {
     problems.push(`the agent ${agent.agentId} opens the conversation and is not among them`);
   }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Discovery, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
+import type { AgentRef, Discovery, JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { actingNode } from '../../../test/kit/acting-node.ts';
 import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../../test/kit/sample-pack.ts';
@@ -54,9 +54,9 @@ const asking: NodeOptions = { type: 'cairn.agent', agent: sampleAgentId, config:
 const flow = (...nodes: readonly NodeOptions[]): WorkflowDefinition =>
   defineWorkflow({ id: 'flow', version: '1', nodes: Object.fromEntries(nodes.map((node, i) => [`n${i + 1}`, node])) });
 
-async function begun(definition: WorkflowDefinition): Promise<RunId> {
-  await engine.register('t', definition);
-  return (await engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: {} })).runId;
+async function begun(definition: WorkflowDefinition, tenant = 't'): Promise<RunId> {
+  await engine.register(tenant, definition);
+  return (await engine.start({ tenant, workflowId: definition.id, inputs: {}, options: {} })).runId;
 }
 
 const answer = (runId: RunId, nodeId: string) => engine.answer({ tenant: 't', runId, nodeId, value: {} });
@@ -134,6 +134,40 @@ test('a node that does not act only carries the name it was given, whoever has s
   expect(agents).toBeUndefined();
   expect((await payloads(runId, 'node.completed'))[0]?.agent).toEqual(agent);
   expect((await engine.snapshot('t', runId)).agent).toEqual(agent);
+});
+
+/** A workflow whose only node names an agent without acting as it. */
+const naming = (agent: AgentRef): WorkflowDefinition => {
+  const definition = flow({ type: 'core.identity' });
+  return { ...definition, nodes: definition.nodes.map((node) => ({ ...node, agent })) };
+};
+
+test('what a definition says of a known agent counts for nothing: the ref of the registry stands in full', async () => {
+  const forged: AgentRef = {
+    agentId: sampleAgentId,
+    name: 'The boss',
+    modelClass: 'vision',
+    memoryRef: 'somebody-else',
+    version: '9.9.9',
+    sourceManifestId: 'vendor.other.desk.agent',
+  };
+  const runId = await begun(naming(forged));
+  expect((await payloads(runId, 'node.started'))[0]?.agent).toEqual(ref);
+  expect((await payloads(runId, 'node.completed'))[0]?.agent).toEqual(ref);
+  expect((await engine.snapshot('t', runId)).agent).toEqual(ref);
+});
+
+test('an unknown agent keeps its name, and neither a memory nor a manifest that the definition claims', async () => {
+  const agentId = 'vendor.acme.none.agent';
+  const claimed = { memoryRef: 'somebody-else', sourceManifestId: sampleAgentId };
+  const runId = await begun(naming({ agentId, name: 'Nobody', ...claimed }));
+  expect((await payloads(runId, 'node.started'))[0]?.agent).toEqual({ agentId, name: 'Nobody' });
+  expect((await engine.snapshot('t', runId)).agent).toEqual({ agentId, name: 'Nobody' });
+});
+
+test('an agent of another tenant is an unknown agent', async () => {
+  const runId = await begun(naming({ agentId: sampleAgentId, name: 'Mine' }), 'other');
+  expect((await payloads(runId, 'node.started'))[0]?.agent).toEqual({ agentId: sampleAgentId, name: 'Mine' });
 });
 
 test('a run whose agent is not there does not begin, and is told which node asks for whom', async () => {

@@ -6,7 +6,10 @@ import type { Workflow } from './workflow.ts';
 export type Pins = Readonly<Record<string, AgentPin>>;
 
 export interface AgentPins {
-  /** Finds the pins for a new run of the workflow; null when none of its nodes acts as an agent. */
+  /**
+   * Finds the pins for a new run of the workflow: the agents that its nodes act as, which must exist, and those that
+   * they only name. Null when there are none.
+   */
   find(tenant: string, workflow: Workflow): Promise<Pins | null>;
   /** Returns the workflow with the pinned agents. */
   give(workflow: Workflow, pins: Pins): Promise<Workflow>;
@@ -16,13 +19,14 @@ export function createAgentPins(agentSource: AgentSource | null): AgentPins {
   return {
     async find(tenant, workflow) {
       const acting = actingAgents(workflow);
+      const mentioned = mentionedAgents(workflow, acting);
       const [first] = acting.keys();
-      if (first === undefined) return null;
-      if (agentSource === null) throw noAgents(workflow, first);
+      if (first === undefined && (mentioned.length === 0 || agentSource === null)) return null;
+      if (agentSource === null) throw noAgents(workflow, String(first));
       try {
-        const pins = await agentSource.pin(tenant, [...acting.keys()]);
+        const pins = await agentSource.pin(tenant, [...acting.keys()], mentioned);
         refuseOtherVersions(workflow, pins);
-        return pins;
+        return Object.keys(pins).length === 0 ? null : pins;
       } catch (error) {
         throw namingNode(error, workflow, acting);
       }
@@ -46,6 +50,18 @@ function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
     if (!acting.has(node.agent.agentId)) acting.set(node.agent.agentId, node.id);
   }
   return acting;
+}
+
+/** The agents that nodes name without acting as them. Their refs on the wire are the registry's, where it has them. */
+function mentionedAgents({ nodes }: Workflow, acting: ReadonlyMap<string, string>): readonly string[] {
+  const mentioned = new Set<string>();
+  for (const { node, type, config } of nodes.values()) {
+    const others = type.otherAgents?.(config) ?? [];
+    for (const agentId of node.agent === undefined ? others : [node.agent.agentId, ...others]) {
+      if (!acting.has(agentId) && node.disabled !== true) mentioned.add(agentId);
+    }
+  }
+  return [...mentioned];
 }
 
 /** Throws when a node names another version of its agent than the pinned one. No version is substituted. */

@@ -61,6 +61,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly driver?: NodeDriver<Inner, Config>;
   /** Whether a node acts as the agent it names. That agent must then exist when a run starts. */
   actsAsAgent?(node: WorkflowNode): boolean;
+  /** The ids of further agents that a config names. */
+  otherAgents?(config: Config): readonly string[];
   /** Its nodes carry out the latest decision of a supervisor. */
   readonly dispatches?: boolean;
   /** A runtime capability that this host lacks. Such a node fails without being executed. */

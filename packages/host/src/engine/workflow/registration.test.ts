@@ -47,8 +47,40 @@ test('values marked as sensitive are refused', () => {
 
 test('an agent by channel is refused', () => {
   const definition = one({ type: noop });
-  const nodes = definition.nodes.map((node) => ({ ...node, agent: { agentId: 'abc', channel: 'stable' } }));
+  const nodes = definition.nodes.map((node) => ({ ...node, agent: { agentId: 'host:abc', channel: 'stable' } }));
   expect(problems({ ...definition, nodes })[0]).toMatch(/agent.channel/);
+});
+
+describe('the agent of a node', () => {
+  const named = (agentId: string) => {
+    const definition = one({ type: noop });
+    return problems({ ...definition, nodes: definition.nodes.map((node) => ({ ...node, agent: { agentId } })) });
+  };
+
+  test.each(['host:desk', 'core.chat', 'core.conformance.identity-agent', 'vendor.acme.desk.triage', 'local.a.bC'])(
+    'may be %s',
+    (agentId) => {
+      expect(() => named(agentId)).toThrow('it was registered');
+    },
+  );
+
+  test.each([
+    ['host:did:5f3a', /an id that only the host gives/],
+    ['host:a2a:peer.example:writer', /an id that only the host gives/],
+    ['host:agntcy:gateway:writer', /an id that only the host gives/],
+    ['host:prompt:a', /an id that only the host gives/],
+    ['core.system', /an id that only the host gives/],
+    ['did:web:acme.example', /the id of another system; define an agent host:<name> for it/],
+    ['agent', /must be host:<name>, or begin with core\./],
+    ['Vendor.acme.desk', /must be host:<name>/],
+    ['vendor.acme..desk', /must be host:<name>/],
+    ['vendor.acme.desk ', /must be host:<name>/],
+    ['other.acme.desk', /must be host:<name>/],
+    ['host:', /must be host:<name>/],
+  ])('may not be %j', (agentId, why) => {
+    expect(named(agentId)[0]).toMatch(why);
+    expect(named(agentId)[0]).toContain(`nodes[0].agent.agentId (node a): ${agentId} `);
+  });
 });
 
 describe('names', () => {

@@ -5,6 +5,7 @@ import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
+import { agentProblems } from './agent-refs.ts';
 import { agentSharing } from './agent-sharing.ts';
 import { compileCondition } from './conditions.ts';
 import { refuseCostly } from './definition-cost.ts';
@@ -206,8 +207,7 @@ function* nodeProblems(node: WorkflowNode, checked: Checked): Generator<Problem 
     yield undefined;
   }
   yield* shapeProblems(nodeSettings, node.settings ?? {}, ['settings']);
-  if (node.agent?.channel === undefined) return;
-  yield { path: ['agent', 'channel'], message: 'needs agent deployments, which this host does not offer' };
+  yield* agentProblems(node);
 }
 
 function configProblems(node: WorkflowNode, { definition, nodeTypes }: Checked): readonly Problem[] {

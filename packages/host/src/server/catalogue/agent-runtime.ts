@@ -1,6 +1,7 @@
 /** Assembles the agent runtime of a host: node types, models, tools, memory and prompts. */
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
+import { mockAgent } from '../../agents/loop/mock-agent.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
 import { MAX_ENTRY_BYTES } from '../../agents/memory/memory.ts';
 import { createConversations } from '../../agents/models/conversation-reader.ts';
@@ -68,7 +69,13 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   });
   const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });
   return {
-    nodeTypes: [...createAgentNodes(loop), createSupervisor(loop), dispatch, ...extraTypes],
+    nodeTypes: [
+      ...createAgentNodes(loop),
+      ...(extension.isUnderTest ? [mockAgent(loop)] : []),
+      createSupervisor(loop),
+      dispatch,
+      ...extraTypes,
+    ],
     performers: [turns, hostTools.performer, ...extension.performers({ memory: memory.memory, secret })],
     agents: memory.agentSource,
     tools: hostTools,

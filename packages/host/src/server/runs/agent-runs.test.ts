@@ -109,6 +109,9 @@ describe('a run of an agent', () => {
   test.each([
     [{ agentId: 'vendor.acme.none.agent' }, 404, 'not_found', { agentId: 'vendor.acme.none.agent', nodeId: 'agent' }],
     [{ agentId: sampleAgentId, workflowId: 'noop' }, 400, 'validation_error', { field: 'agentId' }],
+    [{ agentId: 'did:web:acme.example' }, 400, 'validation_error', { field: 'agentId' }],
+    [{ agentId: 'host:a2a:peer.example:writer' }, 400, 'validation_error', { field: 'agentId' }],
+    [{ agentId: 'core.system' }, 400, 'validation_error', { field: 'agentId' }],
     [{ agentId: '' }, 400, 'validation_error', {}],
     [{ agentId: 7 }, 400, 'validation_error', {}],
     [{ agentId: sampleAgentId, inputs: { constructor: 1 } }, 400, 'validation_error', {}],

@@ -1,10 +1,12 @@
 /** Starts a run from a request: parses and validates the body, and refuses what this host does not support. */
 import {
+  agentIdProblem,
   type ContextId,
   type CreateRun,
   createRun,
   invariant,
   isCairnError,
+  isJsonObject,
   isTerminalStatus,
   type JsonObject,
   parseShape,
@@ -135,6 +137,14 @@ function whatRunsOf(
       details: { field: 'agentId' },
     });
   }
+  const problem = agentIdProblem(agentId);
+  if (problem !== null) {
+    throw new TerminalError('validation_error', {
+      message: `The agentId ${problem}.`,
+      hint: 'GET /v1/agents lists the agents of the tenant.',
+      details: { field: 'agentId' },
+    });
+  }
   const definition = agentRun(agentId, inputs);
   return { workflowId: definition.id, definition };
 }
@@ -163,8 +173,22 @@ function runOptions(body: CreateRun): RunOptions {
 /** Bounded because every snapshot of the run reads the metadata. */
 const MAX_METADATA_BYTES = 8_192;
 
+/** The host says with these where an agent comes from, so a caller may not. */
+const HOST_METADATA = /^vendor\.openwop(\.|$)/;
+
 function checkMetadata(metadata: CreateRun['metadata']): void {
   if (metadata === undefined) return;
+  const { vendor } = metadata;
+  const isNested = isJsonObject(vendor) && Object.hasOwn(vendor, 'openwop');
+  const reserved =
+    Object.keys(metadata).find((name) => HOST_METADATA.test(name)) ?? (isNested ? 'vendor.openwop' : null);
+  if (reserved !== null) {
+    throw new TerminalError('validation_error', {
+      message: `metadata: only the host writes ${quoted(reserved, 100)}.`,
+      hint: 'Give the key a name that does not begin with vendor.openwop.',
+      details: { field: 'metadata' },
+    });
+  }
   const bytes = utf8Size(JSON.stringify(metadata));
   if (bytes <= MAX_METADATA_BYTES) return;
   throw new TerminalError('validation_error', {

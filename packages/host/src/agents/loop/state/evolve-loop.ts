@@ -125,6 +125,9 @@ function modelRequested(loop: LoopState, invocation: Invocation, payload: Payloa
   closeTurn(invocation);
   invocation.stage = { kind: 'model', call: { callId, attempt, failures: 0, progress: { kind: 'open' } } };
   if (payload.repairs === true) invocation.repairs += 1;
+  if (payload.confidenceRefused === true) {
+    invocation.confidenceRefusals = (invocation.confidenceRefusals ?? 0) + 1;
+  }
   if (payload.note !== undefined) say(invocation, { role: 'user', text: payload.note });
 }
 

@@ -38,6 +38,8 @@ export interface Invocation {
   turns: number;
   /** Times the model was told that its result violates the schema. */
   repairs: number;
+  /** Times the model was told that its confidence is none. Absent in states of older versions. */
+  confidenceRefusals?: number;
   stream: Stream;
   stage: Stage;
 }
