@@ -75,13 +75,13 @@ export class AgentRegistry {
     this.#ports = ports;
   }
 
-  /**
-   * Registers the agents defined in the host's code, for all tenants, until the host stops. Call it before any pack is
-   * installed.
-   */
+  /** Registers the agents defined in the host's code, for all tenants, instead of those registered before. */
   defineOwn(agents: readonly DefinedAgent[], version: string): Promise<void> {
     return this.#inTurn(async () => {
       const own = ownAgents(agents, version);
+      const ofPacks = new Set([...this.#host.values()].flatMap(agentIdsOf));
+      const twin = own.find(({ agentId }) => ofPacks.has(agentId));
+      if (twin !== undefined) throw ownTwin(twin.agentId);
       for (const { agentId, definition } of own) this.#refuseSecrets(`The agent ${agentId}`, definition.body);
       await this.#keepAgents(own.map(({ definition }) => definition));
       this.#own = own;
@@ -251,7 +251,7 @@ function handoffGroupOf({ manifest, agents }: KnownPack): HandoffGroup {
 
 const ownTwin = (agentId: string): TerminalError =>
   new TerminalError('conflict', {
-    message: `The agent ${agentId} is there already, from the code of this host.`,
+    message: `There are two agents ${agentId}: one from a pack, one from the code of this host.`,
     hint: 'Give one of the two another id.',
     details: { agentId },
   });

@@ -3,26 +3,20 @@ import { TerminalError } from '@cairn/protocol';
 import semver from 'semver';
 import { type PromptRef, type PromptTemplate, parseTemplate, refText } from './prompt-template.ts';
 
+/** The versions of each template, newest first. */
+type Templates = ReadonlyMap<string, readonly PromptTemplate[]>;
+
 export class PromptRegistry {
-  /** The versions of each template, newest first. */
-  readonly #templates = new Map<string, readonly PromptTemplate[]>();
+  #templates: Templates;
 
   /** Throws `config_invalid` for an invalid or duplicate template. */
   constructor(templates: readonly unknown[]) {
-    for (const template of templates.map(parseTemplate)) this.#add(template);
+    this.#templates = byName(templates.map(parseTemplate));
   }
 
-  #add(template: PromptTemplate): void {
-    const { templateId, version } = template;
-    const known = this.#templates.get(templateId) ?? [];
-    if (known.some((other) => other.version === version)) {
-      throw new TerminalError('config_invalid', {
-        message: `There are two prompt templates ${templateId} of version ${version}.`,
-        hint: 'Give the changed one a version of its own.',
-      });
-    }
-    const sorted = [...known, template].sort((a, b) => semver.compareBuild(b.version, a.version));
-    this.#templates.set(templateId, sorted);
+  /** Throws like the constructor, and then keeps the templates it has. */
+  replace(templates: readonly unknown[]): void {
+    this.#templates = byName(templates.map(parseTemplate));
   }
 
   /** Throws when the template is unknown, which fails the node that asks. */
@@ -37,4 +31,21 @@ export class PromptRegistry {
       details: { ref: refText(ref) },
     });
   }
+}
+
+function byName(templates: readonly PromptTemplate[]): Templates {
+  const found = new Map<string, readonly PromptTemplate[]>();
+  for (const template of templates) {
+    const { templateId, version } = template;
+    const known = found.get(templateId) ?? [];
+    if (known.some((other) => other.version === version)) {
+      throw new TerminalError('config_invalid', {
+        message: `There are two prompt templates ${templateId} of version ${version}.`,
+        hint: 'Give the changed one a version of its own.',
+      });
+    }
+    const sorted = [...known, template].sort((a, b) => semver.compareBuild(b.version, a.version));
+    found.set(templateId, sorted);
+  }
+  return found;
 }

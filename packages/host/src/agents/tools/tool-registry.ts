@@ -14,40 +14,58 @@ const loopToolIds: readonly string[] = Object.values(loopTools);
 /** Most providers accept letters, digits, `_` and `-`, at most 64 characters. */
 export const modelName = (toolId: string): string => toolId.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_TOOL_ID);
 
-export class ToolRegistry {
+interface Lookups {
   /** Sorted by id. */
   readonly all: readonly Tool[];
-  readonly #byId: ReadonlyMap<string, Tool>;
-  readonly #names: ReadonlyMap<string, string>;
-  readonly #byName: ReadonlyMap<string, Tool>;
+  readonly byId: ReadonlyMap<string, Tool>;
+  readonly names: ReadonlyMap<string, string>;
+  readonly byName: ReadonlyMap<string, Tool>;
+}
+
+export class ToolRegistry {
+  #lookups: Lookups;
 
   /** Throws `config_invalid` for a duplicate id, and for an id that the agent loop reserves. */
   constructor(tools: readonly Tool[]) {
-    this.all = [...tools].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const byId = new Map<string, Tool>();
-    for (const tool of this.all) {
-      if (byId.has(tool.id)) throw taken(tool.id, 'there are two of them');
-      if (loopToolIds.includes(tool.id)) throw taken(tool.id, 'the agent loop answers these calls itself');
-      byId.set(tool.id, tool);
-    }
-    this.#byId = byId;
-    this.#names = distinctNames(this.all.map(({ id }) => id));
-    this.#byName = new Map(this.all.map((tool) => [this.nameOf(tool.id), tool]));
+    this.#lookups = lookupsOf(tools);
+  }
+
+  /** The next call finds these tools. Throws like the constructor, and then keeps the tools it has. */
+  replace(tools: readonly Tool[]): void {
+    this.#lookups = lookupsOf(tools);
+  }
+
+  /** Sorted by id. */
+  get all(): readonly Tool[] {
+    return this.#lookups.all;
   }
 
   get(toolId: string): Tool | undefined {
-    return this.#byId.get(toolId);
+    return this.#lookups.byId.get(toolId);
   }
 
   /** The name shown to models; the same for every agent. */
   nameOf(toolId: string): string {
-    return this.#names.get(toolId) ?? modelName(toolId);
+    return this.#lookups.names.get(toolId) ?? modelName(toolId);
   }
 
   /** Finds a tool by its model name, or by its id, which some models use instead. */
   called(name: string): Tool | undefined {
-    return this.#byName.get(name) ?? this.#byId.get(name);
+    return this.#lookups.byName.get(name) ?? this.#lookups.byId.get(name);
   }
+}
+
+function lookupsOf(tools: readonly Tool[]): Lookups {
+  const all = [...tools].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const byId = new Map<string, Tool>();
+  for (const tool of all) {
+    if (byId.has(tool.id)) throw taken(tool.id, 'there are two of them');
+    if (loopToolIds.includes(tool.id)) throw taken(tool.id, 'the agent loop answers these calls itself');
+    byId.set(tool.id, tool);
+  }
+  const names = distinctNames(all.map(({ id }) => id));
+  const byName = new Map(all.map((tool) => [names.get(tool.id) ?? modelName(tool.id), tool]));
+  return { all, byId, names, byName };
 }
 
 /** Two ids may map to the same name. In the order of ids, the later one gets a numeric suffix. */

@@ -20,6 +20,8 @@ export interface HostTools extends OfferedTools {
   readonly performer: Performer;
   /** Decides which tools an agent with this allowlist may call in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
+  /** Offers these tools instead of those defined before. Refused tools change nothing. */
+  readonly redefine: (tools: readonly Tool[]) => void;
 }
 
 export interface HostToolsPorts {
@@ -35,13 +37,15 @@ export function createHostTools(
 ): HostTools {
   const { now } = systemClock;
   const { tools: settings, secrets } = config;
-  refuseMissingSecrets(ports.tools, secrets);
   const files = createRunFiles({ folder: join(config.data, 'runs'), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
-  const registry = new ToolRegistry([
-    ...createBuiltinTools({ now, files, memory: ports.memory, http }),
-    ...ports.tools,
-  ]);
+  const builtin = createBuiltinTools({ now, files, memory: ports.memory, http });
+  const registry = new ToolRegistry(builtin);
+  const redefine = (tools: readonly Tool[]): void => {
+    refuseMissingSecrets(tools, secrets);
+    registry.replace([...builtin, ...tools]);
+  };
+  redefine(ports.tools);
   const policy = { allow: settings.allow, tenants: settings.tenants };
   const performer = createToolPerformer({
     registry,
@@ -51,7 +55,7 @@ export function createHostTools(
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
-  return { registry, policy, performer, access: accessOf({ registry, policy }) };
+  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine };
 }
 
 /** Access of the tenant that owns the run. An unknown run gets no tool that requires anything. */

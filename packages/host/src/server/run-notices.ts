@@ -1,0 +1,62 @@
+/** Tells when a run starts and when it ends, for the terminal of a development host. */
+import { isTerminalType, type RunId, type TerminalType } from '@cairn/protocol';
+import type { Commit, EventLog } from '../log/ports/event-log.ts';
+import type { Row } from '../log/ports/rows.ts';
+
+interface NoticeOfRun {
+  readonly runId: RunId;
+  readonly workflowId: string;
+  /** The number of runs above it. */
+  readonly depth: number;
+}
+
+interface RunEnd {
+  readonly type: TerminalType;
+  readonly durationMs: number | null;
+  /** Why it failed or was cancelled; null if nobody said. */
+  readonly reason: string | null;
+}
+
+export type RunNotice = NoticeOfRun & ({ readonly type: 'run.started' } | RunEnd);
+
+/** Follows the log until the returned function is called. */
+export function followRuns(log: Pick<EventLog, 'follow' | 'head'>, tell: (notice: RunNotice) => void): () => void {
+  const active = new Map<RunId, string>();
+  /** A run that an earlier process started is known to the store only. */
+  const workflowOf = async (runId: RunId): Promise<string> => {
+    const head = await log.head(runId).catch(() => null);
+    return head?.record.workflowId ?? '';
+  };
+  const seen = ({ runId, rows }: Commit): void => {
+    const depth = runId.split('.').length - 1;
+    const first = rows[0];
+    if (first?.seq === 0) {
+      const { workflowId = '' } = fieldsOf(first);
+      active.set(runId, workflowId);
+      tell({ type: 'run.started', runId, workflowId, depth });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || !isTerminalType(last.type)) return;
+    const known = active.get(runId);
+    active.delete(runId);
+    const ended = (workflowId: string): void => tell({ runId, workflowId, depth, ...endOf(last.type, last) });
+    if (known !== undefined) ended(known);
+    else void workflowOf(runId).then(ended);
+  };
+  return log.follow(seen);
+}
+
+function endOf(type: TerminalType, row: Row): RunEnd {
+  const { durationMs = null, error, reason = null } = fieldsOf(row);
+  return { type, durationMs, reason: error === undefined ? reason : `${error.code}: ${error.message}` };
+}
+
+interface Fields {
+  readonly workflowId?: string;
+  readonly durationMs?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly reason?: string;
+}
+
+/** The host wrote the row itself, so its payload has the form of its type. */
+const fieldsOf = ({ payload }: Row): Fields => JSON.parse(payload);
