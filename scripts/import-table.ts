@@ -236,10 +236,10 @@ export const rooms: readonly Room[] = [
     builtins: 'any',
     world: 'any',
   },
-  // Only the commands that start a host may import it.
-  ...['start', 'dev', 'serve'].map((command) => ({
+  // Only the commands that start a host may import it. `app` follows the program of `cairn dev`.
+  ...['start.ts', 'dev.ts', 'app'].map((command) => ({
     name: `cli/${command}`,
-    path: `${cli}/${command}.ts`,
+    path: `${cli}/${command}`,
     imports: ['protocol', 'client', 'cli', 'server'],
     packages: 'any' as const,
     builtins: 'any' as const,

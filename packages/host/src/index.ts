@@ -35,3 +35,4 @@ export {
 } from './engine/workflow/define-workflow.ts';
 export type { ConfigInput } from './server/config/config.ts';
 export { createHost, type Host, type HostOptions } from './server/create-host.ts';
+export { type App, defineApp } from './server/define-app.ts';

@@ -68,6 +68,12 @@ export class SharedLruMap<Key, Value> {
     return true;
   }
 
+  clear(): void {
+    this.#shares.clear();
+    this.#owners.clear();
+    this.#weight = 0;
+  }
+
   #shareOf(key: Key): Share<Key, Value> | undefined {
     const owner = this.#owners.get(key);
     return owner === undefined ? undefined : this.#shares.get(owner);

@@ -4,45 +4,80 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { scopes } from '../server/access/auth.ts';
+import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
+import type { App } from '../server/define-app.ts';
+import type { RunNotice } from '../server/run-notices.ts';
+import { appGreeting, type Greeting, sampleGreeting } from './app/dev-greeting.ts';
+import { DEVELOPER, personKey } from './app/dev-people.ts';
+import { LiveApp } from './app/live-app.ts';
+import { runLine } from './app/run-line.ts';
 import { demoPacks } from './demo-packs.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 import { hasErrorCode } from './error-text.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
+import { styleOf } from './render/style.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
 const FOLDER = '.cairn';
 
-export async function dev(terminal: Terminal, flags: Readonly<Record<string, unknown>>): Promise<void> {
-  const folder = String(flags.data ?? terminal.env.CAIRN_DATA ?? FOLDER);
+export interface DevFlags {
+  readonly port?: number;
+  readonly bind?: string;
+  readonly data?: string;
+  readonly people?: readonly string[];
+}
+
+/** With a file, the host runs what the file defines, and follows its changes. Without one, it runs samples. */
+export async function dev(terminal: Terminal, file: string | undefined, given: DevFlags): Promise<void> {
+  const { people = [], ...flags } = given;
+  const folder = flags.data ?? terminal.env.CAIRN_DATA ?? FOLDER;
+  const program = file === undefined ? null : new LiveApp(terminal, file);
   const key = await developerKey(folder);
+  const keys = Object.fromEntries(people.map((person) => [person, personKey(key, person)]));
   const read = await readConfig({
     env: terminal.env,
     flags,
-    defaults: {
-      data: folder,
-      keys: [{ key, tenant: 'dev', principal: 'developer', scopes: [...scopes], toolScopes: ['tool:*'] }],
-    },
+    defaults: { data: folder, keys: [[DEVELOPER, key] as const, ...Object.entries(keys)].map(keyOf) },
   });
-  const config = { ...read, packs: { ...read.packs, folders: [...read.packs.folders, demoPacks] } };
-  const host = await serve(terminal, config, { workflows: demoWorkflows, allowUnsignedPacks: true, dev: true }, () =>
-    removeHostNote(config.data),
-  );
+  const config = program === null ? withDemoPacks(read) : read;
+  const start = (app: Partial<App>) =>
+    serve(terminal, config, { ...app, allowUnsignedPacks: true, dev: true, onRun: printed(terminal) }, () => {
+      program?.close();
+      removeHostNote(config.data);
+    });
+  const host = await (program === null ? start({ workflows: demoWorkflows }) : program.start(start));
+  const url = host.url ?? '';
   // Other commands find the host through this file. The host removes it when it stops.
-  if (host.url !== null) writeHostNote(config.data, { url: host.url, key });
-  // With another data folder, other commands cannot find the host by themselves.
-  const variables = folder === FOLDER ? '' : `CAIRN_URL=${host.url} CAIRN_KEY=${key} `;
-  // After `npm start`, `cairn` is not in PATH.
-  const cairn = `${variables}${terminal.env.npm_lifecycle_event === 'start' ? 'npx ' : ''}cairn`;
-  terminal.tell(`
-key      ${key}   (stored in ${join(folder, 'key')})
-try it   ${cairn} run hello --input name=Ada     in another terminal${variables === '' ? ', in this folder' : ''}
-         ${cairn} run review                     a run that asks you a question
-         ${cairn} run research-crew --input topic="tidal power"     three agents at work
-or       curl -s ${host.url}/v1/runs -H 'Authorization: Bearer ${key}' \\
-           -H 'Content-Type: application/json' -d '{"workflowId":"hello","inputs":{"name":"Ada"}}'
-`);
+  writeHostNote(config.data, { url, key, people: keys });
+  const greeting: Greeting = {
+    url,
+    key,
+    people,
+    keyFile: join(folder, 'key'),
+    isDefaultFolder: folder === FOLDER,
+    isFromNpm: terminal.env.npm_lifecycle_event !== undefined,
+  };
+  terminal.tell(program === null ? sampleGreeting(greeting) : appGreeting(greeting, program.app));
+}
+
+const keyOf = ([principal, key]: readonly [string, string]) => ({
+  key,
+  tenant: 'dev',
+  principal,
+  scopes: [...scopes],
+  toolScopes: ['tool:*'],
+});
+
+const withDemoPacks = (config: HostConfig): HostConfig => ({
+  ...config,
+  packs: { ...config.packs, folders: [...config.packs.folders, demoPacks] },
+});
+
+function printed(terminal: Terminal): (notice: RunNotice) => void {
+  const style = styleOf(terminal.colours.err);
+  return (notice) => terminal.tell(runLine(notice, style, terminal.now()));
 }
 
 /** Only this user can read the file. It is created once, so clients keep working after a restart. */

@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Client, createClient, HostError } from '@cairn/client';
 import { isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
-import { readHostNote } from './host-file.ts';
+import { type HostNote, readHostNote } from './host-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options of every command that calls a host. */
 export interface HostFlags {
   readonly url?: string;
   readonly key?: string;
+  /** A person of a `cairn dev` host. */
+  readonly as?: string;
   readonly json?: boolean;
 }
 
@@ -42,6 +44,12 @@ export async function withHost<Result>(
 /** A key from a file is sent only to the host of that file. */
 export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFlags): FoundHost {
   const { env } = terminal;
+  if (flags.as !== undefined && flags.key !== undefined) {
+    throw new TerminalError('config_invalid', {
+      message: '--as and --key both say who you are.',
+      hint: 'Pass one of them.',
+    });
+  }
   const url = flags.url ?? text(env.CAIRN_URL);
   if (url !== undefined) {
     const source = flags.url === undefined ? 'CAIRN_URL' : '--url';
@@ -51,7 +59,7 @@ export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFla
   }
   for (const folder of upward(terminal.cwd)) {
     const note = readHostNote(join(folder, '.cairn'));
-    if (note !== null) return { ...note, key: flags.key ?? note.key, source: join(folder, '.cairn', 'host.json') };
+    if (note !== null) return { url: note.url, key: keyIn(note, flags), source: join(folder, '.cairn', 'host.json') };
   }
   for (const folder of upward(terminal.cwd)) {
     const file = join(folder, 'cairn.json');
@@ -60,6 +68,18 @@ export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFla
   throw new TerminalError('config_invalid', {
     message: 'No host found: no host runs in this folder or its parent folders, and no address was given.',
     hint: 'Start one with "cairn dev", or pass --url and --key (or set CAIRN_URL and CAIRN_KEY).',
+  });
+}
+
+/** The key of the person, or else the one given, or else that of the developer. */
+function keyIn({ key, people = {} }: HostNote, flags: HostFlags): string {
+  if (flags.as === undefined) return flags.key ?? key;
+  const found = Object.hasOwn(people, flags.as) ? people[flags.as] : undefined;
+  if (found !== undefined) return found;
+  const names = Object.keys(people);
+  throw new TerminalError('config_invalid', {
+    message: `There is no person ${JSON.stringify(flags.as)} on this host${names.length === 0 ? '' : `; there are ${names.join(', ')}`}.`,
+    hint: `Start the host with "cairn dev --people ${[...names, flags.as].join(',')}".`,
   });
 }
 

@@ -6,6 +6,8 @@ import { fieldsOf } from './render/fields.ts';
 export interface HostNote {
   readonly url: string;
   readonly key: string;
+  /** Further keys, by the person that each stands for. */
+  readonly people?: Readonly<Record<string, string>>;
 }
 
 const NAME = 'host.json';
@@ -26,10 +28,19 @@ export function readHostNote(folder: string): HostNote | null {
   try {
     const { uid, mode } = statSync(file);
     const own = process.getuid?.() ?? uid;
-    if (uid !== own || (mode & 0o022) !== 0) return null;
-    const { url, key } = fieldsOf(JSON.parse(readFileSync(file, 'utf8')));
-    return typeof url === 'string' && typeof key === 'string' ? { url, key } : null;
+    // Windows has no such modes: Node shows each file there as writable by all.
+    const isOpen = process.platform !== 'win32' && (mode & 0o022) !== 0;
+    if (uid !== own || isOpen) return null;
+    const { url, key, people } = fieldsOf(JSON.parse(readFileSync(file, 'utf8')));
+    return typeof url === 'string' && typeof key === 'string' ? { url, key, people: textsOf(people) } : null;
   } catch {
     return null;
   }
 }
+
+const textsOf = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(value)).flatMap(([name, text]) =>
+      typeof text === 'string' ? [[name, text] as const] : [],
+    ),
+  );

@@ -1,7 +1,7 @@
 /** `cairn start`: runs a host with a configuration until the process is stopped. */
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
-import { type Host, type HostOptions, startHost } from '../server/create-host.ts';
+import { type RunningHost, type StartOptions, startHost } from '../server/create-host.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function start(terminal: Terminal, file: string, flags: Readonly<Record<string, unknown>>): Promise<void> {
@@ -12,12 +12,12 @@ export async function start(terminal: Terminal, file: string, flags: Readonly<Re
 export async function serve(
   terminal: Terminal,
   config: HostConfig,
-  options: Omit<HostOptions, 'config'> = {},
+  options: StartOptions = {},
   stopping: () => void = () => undefined,
-): Promise<Host> {
+): Promise<RunningHost> {
   let signals = 0;
-  let host: Host | null = null;
-  const stop = async (running: Host) => {
+  let host: RunningHost | null = null;
+  const stop = async (running: RunningHost) => {
     try {
       stopping();
       await running.close();

@@ -15,6 +15,7 @@ export const withHostOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'address of the host')
     .option('--key <key>', 'API key (CAIRN_KEY is safer: other users of the machine cannot see it)')
+    .option('--as <person>', 'act as this person of "cairn dev --people"')
     .option('--json', 'print JSON');
 
 /** Runs a verb and exits with its code. */

@@ -1,5 +1,7 @@
 /** Verbs that start a host. */
 import type { Command } from 'commander';
+import { peopleOf } from './app/dev-people.ts';
+import type { DevFlags } from './dev.ts';
 import type { Terminal } from './terminal.ts';
 import { wholeNumber, withExamples } from './verb.ts';
 
@@ -11,16 +13,21 @@ interface ServeFlags {
 
 export function addServeVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Serve:');
-  const dev = cairn.command('dev').description('start a development host with a generated key and sample workflows');
-  withServeOptions(dev).action(async (flags: ServeFlags) => {
+  const dev = cairn
+    .command('dev [file]')
+    .description('start a development host with your app, or with sample workflows')
+    .option('--people <names>', 'people who can answer, each with a key of their own: ada,ben', peopleOf);
+  withServeOptions(dev).action(async (file: string | undefined, flags: DevFlags) => {
     const { dev } = await import('./dev.ts');
-    await dev(terminal, { ...flags });
+    await dev(terminal, file, flags);
   });
   withExamples(
     dev,
-    ['cairn dev', 'data and key in .cairn; other commands find the host from this folder'],
+    ['cairn dev app.ts', 'run what app.ts defines; load it again after each change'],
+    ['cairn dev app.ts --people ada,ben', 'then "cairn answer RUN accept --as ada" votes as Ada'],
+    ['cairn dev', 'run the samples; data and key are in .cairn, where other commands find the host'],
     ['cairn dev --port 0', 'use any free port'],
-  );
+  ).addHelpText('after', APP);
   const start = cairn.command('start').description('start a host with a configuration file');
   withServeOptions(start)
     .option('-c, --config <file>', 'configuration file', 'cairn.json')
@@ -42,6 +49,14 @@ function withServeOptions(command: Command): Command {
     .option('-b, --bind <address>', 'address to listen on')
     .option('-d, --data <folder>', 'folder of the database');
 }
+
+const APP = `
+The file exports what it defines:
+  import { defineApp } from '@cairn/host';
+  export default defineApp({ tools: [], agents: [], steps: [], workflows: [] });
+
+Runs keep the workflow and the agents they started with; calls of tools and steps use the newest code.
+A file that cannot be loaded changes nothing: the last good version stays in use. "cairn init" writes a new project.`;
 
 const SERVING = `
 A minimal configuration:

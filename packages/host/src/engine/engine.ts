@@ -13,6 +13,7 @@ import type {
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
+import type { Step } from './ports.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
 
 /** The idempotency key of a request, and the response that the store records together with the request's changes. */
@@ -126,6 +127,8 @@ export interface Engine {
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
   /** The node types that definitions may use, by id. */
   nodeTypes(): readonly NodeTypeDescriptor[];
+  /** Replaces the steps of the host. A run in memory keeps the compiled definition it has. */
+  defineSteps(steps: readonly Step[]): void;
   /** What each tenant uses of this host. */
   readonly shares: Pick<TenantShares, 'usage' | 'tenants'>;
   /** Recovers the runs that a crash or another host abandoned, then claims runs as they fall due. */

@@ -1,10 +1,7 @@
 /** Starts a whole host in one call: store, engine and, by default, the HTTP surface. */
-import { type AuthoredWorkflow, TerminalError } from '@cairn/protocol';
-import type { DefinedAgent } from '../agents/define-agent.ts';
-import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
-import type { Tool } from '../agents/tools/tool.ts';
+import { TerminalError } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
-import type { Report, Step } from '../engine/ports.ts';
+import type { Report } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
@@ -20,26 +17,19 @@ import {
 } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
 import { type OpenCrashRecord, openCrashRecord } from './crash-record.ts';
+import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
+import { ofCode, redefineHost } from './redefine-host.ts';
+import { followRuns, type RunNotice } from './run-notices.ts';
 import { checkFolderKey } from './secrets/host-secret.ts';
 import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
-export interface HostOptions {
+export interface HostOptions extends Partial<App> {
   /** The content of `cairn.json`. Default: port 4700 on 127.0.0.1, data in `.cairn`, no keys. */
   readonly config?: ConfigInput;
-  /** Functions defined with `defineStep` that workflows may name. */
-  readonly steps?: readonly Step[];
-  /** Agents defined with `defineAgent`, for every tenant. */
-  readonly agents?: readonly DefinedAgent[];
-  /** Tools defined with `defineTool` that agents may call, if their manifests list them. */
-  readonly tools?: readonly Tool[];
-  /** Templates that agent nodes may refer to. */
-  readonly prompts?: readonly PromptTemplate[];
-  /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
-  readonly workflows?: readonly AuthoredWorkflow[];
   /** Accept packs that no key of `packs.trust` signed, as `cairn dev` does. Default false. */
   readonly allowUnsignedPacks?: boolean;
   /**
@@ -59,6 +49,17 @@ export interface StartOptions extends Omit<HostOptions, 'config'> {
   readonly store?: Store | undefined;
   /** The folder of that store, for the crash record. Default: this host keeps none. */
   readonly storeFolder?: string | undefined;
+  /** Called when a run starts and when it ends. */
+  readonly onRun?: ((notice: RunNotice) => void) | undefined;
+}
+
+/** Not public: a host that takes a changed program. */
+export interface RunningHost extends Host {
+  /**
+   * Replaces what the program defines. Runs keep their workflow and their agents; the next call of a tool or a step uses
+   * the new function. An app that is refused changes nothing.
+   */
+  redefine(app: App): Promise<void>;
 }
 
 export interface Host {
@@ -93,16 +94,16 @@ export function createHostOver(
 }
 
 /** Starts a host from a validated configuration. */
-export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<Host> {
-  const { http = true, steps = [], agents = [], tools = [], prompts = [] } = options;
-  const { allowUnsignedPacks = false, dev = false } = options;
+export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<RunningHost> {
+  const { http = true, allowUnsignedPacks = false, dev = false, onRun } = options;
+  const app = appIn(options);
   const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
   if (http) refuseWithoutCallers(config);
   reportUnusedKeys(config, report);
   for (const { place, bits } of config.weakSecrets) {
     report({ level: 'warn', event: 'config.weak_secret', facts: { place, bits, refused: false } });
   }
-  const found = await foundWorkflows(config, options.workflows ?? []);
+  const found = await foundWorkflows(config, app.workflows);
   const opened: Closable[] = [];
   try {
     const store = options.store ?? (await openStore(config, { report, opened }));
@@ -111,30 +112,30 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
     opened.push(telemetry);
     const crashes = crashRecord(config, options, report);
     if (crashes !== null) opened.push(crashes);
-    const { services, workflows } = await createServices(config, {
+    const { services, workflows, redefine } = await createServices(config, {
       telemetry,
       report,
       crashes,
       extension: await extensionOf(config),
       folder: options.store === undefined ? config.data : null,
+      ...app,
       workflows: found,
       allowUnsignedPacks,
       dev,
-      steps,
-      agents,
-      tools,
-      prompts,
     });
     const { engine } = services;
     opened.push(engine);
-    await registerWorkflows(engine, tenantsOf(config), workflows);
+    if (onRun !== undefined) opened.push({ close: followRuns(store.log, onRun) });
+    const tenants = tenantsOf(config);
+    await registerWorkflows(engine, tenants, workflows);
     await engine.open();
     telemetry.readiness.engineOpened();
     const serving = http ? await serve(config, services) : null;
     if (serving !== null) opened.push({ close: () => serving.http.close(CLOSE_WITHIN_MS) });
     opened.push({ close: telemetry.readiness.stopping });
     opened.push({ close: expireRecords(services) });
-    return hostOf(engine, serving, () => closeAll(opened));
+    const host = hostOf(engine, serving, () => closeAll(opened));
+    return { ...host, redefine: redefineHost({ engine, redefine, tenants, app }) };
   } catch (error) {
     await closeAll(opened);
     throw error;
@@ -157,13 +158,19 @@ async function extensionOf(config: HostConfig): Promise<HostExtension> {
   return conformance;
 }
 
-const foundWorkflows = async (
-  config: HostConfig,
-  given: readonly AuthoredWorkflow[],
-): Promise<readonly FoundWorkflow[]> => [
+const foundWorkflows = async (config: HostConfig, given: App['workflows']): Promise<readonly FoundWorkflow[]> => [
   ...(await readWorkflowFolders(config.workflows)),
-  ...given.map((definition) => ({ source: `workflow ${definition.id}`, definition })),
+  ...ofCode(given),
 ];
+
+const appIn = ({ steps, agents, tools, prompts, workflows }: StartOptions): App =>
+  defineApp({
+    steps: steps ?? [],
+    agents: agents ?? [],
+    tools: tools ?? [],
+    prompts: prompts ?? [],
+    workflows: workflows ?? [],
+  });
 
 function crashRecord(
   { data }: HostConfig,

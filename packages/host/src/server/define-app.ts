@@ -1,5 +1,5 @@
 /** The content of a program: what it defines for a host. `cairn dev` loads one, and `createHost` takes the same keys. */
-import { quoted, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
+import { type AuthoredWorkflow, quoted, TerminalError } from '@cairn/protocol';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import type { Tool } from '../agents/tools/tool.ts';
@@ -16,35 +16,55 @@ export interface App {
   /** Templates that agent nodes may refer to. */
   readonly prompts: readonly PromptTemplate[];
   /** Definitions to register at start, for each tenant of the keys; without keys, for the tenant `local`. */
-  readonly workflows: readonly WorkflowDefinition[];
+  readonly workflows: readonly AuthoredWorkflow[];
 }
 
-/** The function that makes the elements of each list, and the fields that all of its results have. */
-const lists: { readonly [Key in keyof App]: readonly [maker: string, fields: readonly string[]] } = {
-  steps: ['defineStep', ['typeId', 'run']],
-  agents: ['defineAgent', ['agentId', 'definition']],
-  tools: ['defineTool', ['id', 'check', 'run']],
-  prompts: ['the prompt template schema', ['templateId', 'version']],
-  workflows: ['defineWorkflow', ['id', 'nodes', 'edges']],
+/** For each list: what its elements are, and fields that all of them have. */
+const lists: { readonly [Key in keyof App]: { readonly what: string; readonly fields: readonly string[] } } = {
+  steps: { what: 'a result of defineStep', fields: ['typeId', 'run'] },
+  agents: { what: 'a result of defineAgent', fields: ['agentId', 'definition'] },
+  tools: { what: 'a result of defineTool', fields: ['id', 'check', 'run'] },
+  prompts: { what: 'a prompt template', fields: ['templateId', 'version'] },
+  workflows: { what: 'a result of defineWorkflow', fields: ['id', 'nodes', 'edges'] },
 };
 
 const names = Object.keys(lists);
 
 /**
- * Collects what a program defines. Export the result as the default export of the file for `cairn dev`, or pass it to
- * `createHost`. Throws `config_invalid` for a key or an element that does not belong there.
+ * Collects what a program defines. Make it the default export of the file for `cairn dev`, or spread it into the options
+ * of `createHost`. Throws `config_invalid` for a key or an element that does not belong there.
  */
 export function defineApp(app: Partial<App>): App {
-  for (const key of Object.keys(app)) {
-    if (names.includes(key)) continue;
-    const meant = nearest(key, names);
-    throw wrong(
-      `${quoted(key, 60)} is no part of an app${meant === null ? '' : `; did you mean ${meant}?`}`,
-      `An app has ${names.join(', ')}.`,
-    );
+  const unknown = Object.keys(app).find((key) => !names.includes(key));
+  if (unknown !== undefined) throw unknownKey(unknown);
+  for (const [key, elements] of Object.entries(app)) {
+    if (elements === undefined) continue;
+    if (!Array.isArray(elements)) throw wrong(`${key} is no list`, `Write ${key}: [...].`);
+    const { what, fields } = lists[key as keyof App];
+    const index = elements.findIndex((element) => !hasFields(element, fields));
+    if (index !== -1) throw wrong(`${key}[${index}] is not ${what}`, `Each element of ${key} is ${what}.`);
   }
   const { steps = [], agents = [], tools = [], prompts = [], workflows = [] } = app;
-  const whole = { steps, agents, tools, prompts, workflows };
-  for (const [key, [maker, fields]] of Object.entries(lists)) checkList(key, Object.entries(whole), { maker, fields });
-  return whole;
+  return { steps, agents, tools, prompts, workflows };
 }
+
+/** The app in the default export of a program. */
+export function appOf(exported: unknown): App {
+  if (typeof exported === 'object' && exported !== null) return defineApp(exported);
+  throw wrong(
+    'the file has no default export that is one',
+    'Write export default defineApp({ tools, agents, workflows }).',
+  );
+}
+
+const hasFields = (element: unknown, fields: readonly string[]): boolean =>
+  typeof element === 'object' && element !== null && fields.every((field) => field in element);
+
+function unknownKey(key: string): TerminalError {
+  const meant = nearest(key, names);
+  const rest = meant === null ? '' : `, which may mean ${meant}`;
+  return wrong(`it has the unknown key ${quoted(key, 60)}${rest}`, `An app has ${names.join(', ')}.`);
+}
+
+const wrong = (why: string, hint: string): TerminalError =>
+  new TerminalError('config_invalid', { message: `The app cannot be used: ${why}.`, hint });

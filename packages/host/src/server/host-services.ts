@@ -1,12 +1,9 @@
 /** Assembles the services of a host: everything that runs workflows and agents, before anything is opened or served. */
 import type { Discovery } from '@cairn/protocol';
 import { createAgentSource } from '../agents/agent-source.ts';
-import type { DefinedAgent } from '../agents/define-agent.ts';
-import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
 import { AgentRegistry } from '../agents/registry.ts';
-import type { Tool } from '../agents/tools/tool.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { CrashRecord, Redactor, Report, Step } from '../engine/ports.ts';
+import type { CrashRecord, Redactor, Report } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -21,6 +18,7 @@ import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
 import { sha256, systemClock, systemEventLoop, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
+import type { App } from './define-app.ts';
 import type { HostExtension } from './host-extension.ts';
 import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
 import { redactedReport } from './secrets/redacted-report.ts';
@@ -41,7 +39,7 @@ export interface HostServices {
   readonly extension: HostExtension;
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends Omit<App, 'workflows'> {
   readonly telemetry: Telemetry;
   readonly report: Report;
   readonly extension: HostExtension;
@@ -53,17 +51,18 @@ export interface ServiceOptions {
   readonly allowUnsignedPacks: boolean;
   /** Whether definitions may be edited without a new version. */
   readonly dev: boolean;
-  readonly steps: readonly Step[];
-  readonly agents: readonly DefinedAgent[];
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly PromptTemplate[];
 }
 
-/** Returns the services and the definitions to register. The engine is created last and is not open yet. */
-export async function createServices(
-  config: HostConfig,
-  options: ServiceOptions,
-): Promise<{ readonly services: HostServices; readonly workflows: readonly FoundWorkflow[] }> {
+export interface CreatedServices {
+  readonly services: HostServices;
+  /** The definitions to register. */
+  readonly workflows: readonly FoundWorkflow[];
+  /** Replaces what the host's code defines, except workflows. */
+  readonly redefine: (app: App) => Promise<void>;
+}
+
+/** The engine is created last and is not open yet. */
+export async function createServices(config: HostConfig, options: ServiceOptions): Promise<CreatedServices> {
   const { telemetry, extension, workflows } = options;
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
@@ -80,7 +79,7 @@ export async function createServices(
   await registry.defineOwn(options.agents, hostVersion());
   const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
   const agentSource = createAgentSource(registry, store.definitions);
-  const { tools, models, ...runtime } = createAgentRuntime(config, {
+  const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
     agentSource,
     redactor,
@@ -113,6 +112,11 @@ export async function createServices(
       extension,
     },
     workflows: [...workflows, ...ofPacks],
+    redefine: async (app) => {
+      redefine(app);
+      engine.defineSteps(app.steps);
+      await registry.defineOwn(app.agents, hostVersion());
+    },
   };
 }
 

@@ -36,10 +36,11 @@ export function followRuns(log: Pick<EventLog, 'follow' | 'head'>, tell: (notice
       tell({ type: 'run.started', runId, workflowId, depth });
     }
     const last = rows.at(-1);
-    if (last === undefined || !isTerminalType(last.type)) return;
+    const type = last?.type ?? '';
+    if (last === undefined || !isTerminalType(type)) return;
     const known = active.get(runId);
     active.delete(runId);
-    const ended = (workflowId: string): void => tell({ runId, workflowId, depth, ...endOf(last.type, last) });
+    const ended = (workflowId: string): void => tell({ runId, workflowId, depth, ...endOf(type, last) });
     if (known !== undefined) ended(known);
     else void workflowOf(runId).then(ended);
   };

@@ -5,7 +5,6 @@ import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import { isCairnError, thrownText } from '@cairn/protocol';
 import { fieldsOf } from '../render/fields.ts';
-import { safe } from '../render/style.ts';
 import { type AppModule, placeInProgram } from './app-module.ts';
 
 interface Place {
@@ -13,12 +12,21 @@ interface Place {
   readonly line: number;
 }
 
-/** The lines to print: place and message, then the hint. */
-export async function loadErrorLines(error: unknown, module: AppModule, cwd: string): Promise<readonly string[]> {
+export interface LoadError {
+  /** The message, after `file:line` if the place is known, else after the file that was loaded last. */
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly hasPlace: boolean;
+}
+
+export async function loadError(error: unknown, module: AppModule, cwd: string): Promise<LoadError> {
   const place = await placeOf(error, module);
   const where = place === null ? relative(cwd, module.newest) : `${relative(cwd, place.file)}:${place.line}`;
-  const hint = isCairnError(error) ? error.hint : undefined;
-  return [`${safe(where)}  ${safe(messageOf(error, module))}`, ...(hint === undefined ? [] : [`  ${safe(hint)}`])];
+  return {
+    message: `${where}  ${messageOf(error, module)}`,
+    hint: isCairnError(error) ? error.hint : undefined,
+    hasPlace: place !== null,
+  };
 }
 
 function messageOf(error: unknown, { missing }: AppModule): string {

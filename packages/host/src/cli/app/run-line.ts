@@ -18,7 +18,8 @@ export function runLine(notice: RunNotice, style: Style, now: number): string {
   const name = `${safe(workflowId)}  ${style.dim(safe(runId))}`;
   if (notice.type === 'run.started') return `${start}▸ ${name}`;
   const [mark, colour, word] = ends[notice.type];
-  const took = notice.durationMs === null ? '' : ` ${notice.type === 'run.completed' ? 'in' : 'after'} ${span(notice.durationMs)}`;
+  const took =
+    notice.durationMs === null ? '' : ` ${notice.type === 'run.completed' ? 'in' : 'after'} ${span(notice.durationMs)}`;
   const why = notice.reason === null ? '' : `: ${oneLine(notice.reason, MAX_ERROR)}`;
   return `${start}${style[colour](mark)} ${name}  ${word}${took}${why}`;
 }

@@ -18,13 +18,13 @@ import type {
 } from '../engine.ts';
 import { childPerformer, startOfChild } from '../family/child-performer.ts';
 import { unwantedBy } from '../family/missed-ends.ts';
-import { createNodeTypeRegistry, describeNodeTypes } from '../nodes/node-types.ts';
-import type { Performer, Redactor } from '../ports.ts';
+import { describeNodeTypes } from '../nodes/node-types.ts';
+import { StepTypes } from '../nodes/step-types.ts';
+import type { Performer, Redactor, Step } from '../ports.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Turns, type Urgency } from '../shares/turns.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
-import type { NodeTypeRegistry } from '../workflow/node-type.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
 import { answerCommand, type Command, cancelCommand, pauseCommand, resumeCommand } from './commands.ts';
@@ -51,7 +51,7 @@ class Runtime implements Engine {
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
   readonly #mailboxes = new Map<RunId, Mailbox>();
-  readonly #nodeTypes: NodeTypeRegistry;
+  readonly #steps: StepTypes;
   readonly #workflows: WorkflowRegistry;
   readonly #loader: RunLoader;
   readonly #ports: MailboxPorts;
@@ -66,11 +66,11 @@ class Runtime implements Engine {
     const { store, clock, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
-    const { steps, nodeTypes: others = [], agents = null } = options;
-    this.#nodeTypes = createNodeTypeRegistry(steps, others);
+    const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
+    this.#steps = new StepTypes(steps, others, [...performers, this.#childPerformer()]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
     const { longWork } = this.shares;
-    this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#nodeTypes, longWork });
+    this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#steps.nodeTypes, longWork });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader({ ...options, workflows: this.#workflows, pins, longWork });
     this.#creation = this.#creationPorts(pins);
@@ -102,7 +102,7 @@ class Runtime implements Engine {
   }
 
   #mailboxPorts(leaseMs: number): MailboxPorts {
-    const { store, clock, sha256, owner, report, steps, performers = [], limits, eventLoop = null } = this.#options;
+    const { store, clock, sha256, owner, report, limits, eventLoop = null } = this.#options;
     const notices: NoticePorts = {
       report,
       write: (run, propose) => {
@@ -124,9 +124,7 @@ class Runtime implements Engine {
       redactor: this.#redactor,
       loader: this.#loader,
       shortWaits: new ShortWaits(),
-      performers: new Map(
-        [...steps, ...performers, this.#childPerformer()].map((performer) => [performer.typeId, performer]),
-      ),
+      performers: this.#steps.performers,
       tellRelatives: (tenant, state, relatives) => {
         if (!this.#closed) notifyRelatives(notices, { tenant, state }, relatives);
       },
@@ -242,7 +240,12 @@ class Runtime implements Engine {
   }
 
   nodeTypes() {
-    return describeNodeTypes(this.#nodeTypes);
+    return describeNodeTypes(this.#steps.nodeTypes);
+  }
+
+  defineSteps(steps: readonly Step[]): void {
+    this.#steps.replace(steps);
+    this.#workflows.forgetCompiled();
   }
 
   /** Writes a command's fact: through the local mailbox, or without the lease if another node holds the run. */
@@ -261,18 +264,14 @@ class Runtime implements Engine {
     } catch (error) {
       if (!isCairnError(error, 'lease_held') && !isCairnError(error, 'lease_lost')) throw error;
     }
-    this.#refuseWhenClosed();
+    if (this.#closed) throw engineStopping();
     const answer = await appendUnleased(this.#ports, { now: clock.now(), runId: id, command, recordFor: record });
     this.#scheduler.nudge();
     return answer;
   }
 
-  #refuseWhenClosed(): void {
-    if (this.#closed) throw engineStopping();
-  }
-
   #open(id: RunId, opening: Opening): Mailbox {
-    this.#refuseWhenClosed();
+    if (this.#closed) throw engineStopping();
     const mailbox = new Mailbox(id, opening, this.#ports);
     this.#mailboxes.set(id, mailbox);
     this.shares.runOpened(mailbox.tenant);

@@ -22,6 +22,8 @@ export interface WorkflowRegistry {
   byHash(tenant: string, hash: string): Promise<Workflow>;
   /** Stores a definition by its content only, without a name. */
   adopt(tenant: string, definition: WorkflowDefinition): Promise<Workflow>;
+  /** Compiles definitions again at their next use, because the node types have changed. */
+  forgetCompiled(): void;
 }
 
 /** The bytes of all compiled definitions in memory, shared fairly by tenants. */
@@ -87,6 +89,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
   return {
     byHash,
     adopt,
+    forgetCompiled: () => cache.clear(),
     async register(tenant, given) {
       refuseLongLists(given);
       const authored = await longWork.inSlices(tenant, parseAuthoredInSlices(given));

@@ -18,6 +18,7 @@ import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
+import type { App } from '../define-app.ts';
 import type { HostExtension } from '../host-extension.ts';
 import type { AgentFacts } from './agent-discovery.ts';
 import { createHostTools, type HostTools } from './host-tools.ts';
@@ -26,6 +27,8 @@ import { type HostModels, hostModels } from './models.ts';
 export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents'>> {
   readonly tools: HostTools;
   readonly models: HostModels;
+  /** Offers these tools and templates instead of those defined before. */
+  readonly redefine: (app: Pick<App, 'tools' | 'prompts'>) => void;
 }
 
 export interface AgentRuntimePorts {
@@ -80,6 +83,10 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     agents: memory.agentSource,
     tools: hostTools,
     models,
+    redefine: (app) => {
+      hostTools.redefine(app.tools);
+      prompts.replace([...app.prompts, ...extension.prompts]);
+    },
   };
 }
 
