@@ -58,8 +58,12 @@ const everything = [
   'server',
   'cli',
   'kit',
+  'testing',
   'host/index',
 ];
+
+/** For rooms that run as programs or build the real ports. */
+const unrestricted: Pick<Room, 'packages' | 'builtins' | 'world'> = { packages: 'any', builtins: 'any', world: 'any' };
 
 /** A single file of the host that imports nothing. */
 const ofHost = (name: string, world: Room['world'] = []): Room => ({
@@ -215,58 +219,54 @@ export const rooms: readonly Room[] = [
     name: 'server',
     path: 'packages/host/src/server',
     imports: server,
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   // The only file that knows about conformance mode.
   {
     name: 'server/create-host',
     path: 'packages/host/src/server/create-host.ts',
     imports: [...server, 'server', 'packages/host/src/conformance/conformance.ts'],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   {
     name: 'cli',
     path: cli,
     imports: ['protocol', 'client', 'escape-text', 'nearest'],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   // Only the commands that start a host may import it. `app` follows the program of `cairn dev`.
   ...['start.ts', 'dev.ts', 'app'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}`,
     imports: ['protocol', 'client', 'cli', 'server'],
-    packages: 'any' as const,
-    builtins: 'any' as const,
-    world: 'any' as const,
+    ...unrestricted,
   })),
   // These read a data folder or a bundle directly, without a host.
   ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'bundle-file'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],
-    packages: 'any' as const,
-    builtins: 'any' as const,
-    world: 'any' as const,
+    ...unrestricted,
   })),
   // The pack commands read, check and sign packs the way a host does.
   ...['pack-folder', 'pack-files'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'client', 'cli', 'agents/packs', ...configuration],
-    packages: 'any' as const,
-    builtins: 'any' as const,
-    world: 'any' as const,
+    ...unrestricted,
   })),
+  {
+    name: 'testing',
+    path: 'packages/host/src/testing',
+    imports: ['protocol', 'client', 'server', 'server/create-host', 'log'],
+    packages: [],
+    builtins: ['node:crypto', 'node:fs/promises', 'node:os', 'node:path'],
+    world: ['random'],
+  },
   {
     name: 'host/index',
     path: 'packages/host/src/index.ts',
-    imports: ['protocol', 'engine', 'agents', 'server', 'log'],
+    imports: ['protocol', 'engine', 'agents', 'server', 'log', 'testing'],
     packages: ['zod'],
     builtins: [],
     world: [],
@@ -275,9 +275,7 @@ export const rooms: readonly Room[] = [
     name: 'host/bin',
     path: 'packages/host/bin',
     imports: ['cli', 'packages/host/dist'],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   // Runs in the browser of a docs page reader.
   {
@@ -292,17 +290,13 @@ export const rooms: readonly Room[] = [
     name: 'kit',
     path: 'packages/host/test/kit',
     imports: ['protocol', 'client', 'log', 'engine', 'agents', 'agents/packs', 'server', 'telemetry', 'conformance'],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   {
     name: 'e2e',
     path: 'e2e',
     imports: everything,
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   // A seed must repeat bit for bit: the simulated world has its own clock and randomness. Its only ambient access is
   // the event-loop turn that drains it.
@@ -318,17 +312,13 @@ export const rooms: readonly Room[] = [
     name: 'e2e/sim/main',
     path: 'e2e/sim/main.ts',
     imports: [...everything, 'e2e/sim'],
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   {
     name: 'bench',
     path: 'bench',
     imports: everything,
-    packages: 'any',
-    builtins: 'any',
-    world: 'any',
+    ...unrestricted,
   },
   { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },

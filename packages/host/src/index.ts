@@ -36,3 +36,4 @@ export {
 export type { ConfigInput } from './server/config/config.ts';
 export { createHost, type Host, type HostOptions } from './server/create-host.ts';
 export { type App, defineApp } from './server/define-app.ts';
+export { createTestHost, type TestHost, type TestHostOptions } from './testing/test-host.ts';

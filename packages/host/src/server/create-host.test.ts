@@ -39,7 +39,9 @@ async function ask(url: string | null, path: string, body?: JsonObject): Promise
 test('exports exactly its public names', () => {
   expect(Object.keys(surface).sort()).toEqual([
     'createHost',
+    'createTestHost',
     'defineAgent',
+    'defineApp',
     'defineStep',
     'defineTool',
     'defineWorkflow',
