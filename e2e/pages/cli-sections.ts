@@ -81,7 +81,7 @@ const serving: readonly Section[] = [
   {
     verb: 'dev',
     prose:
-      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. An edited workflow may keep its version here; runs keep the definition they started with. It includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
+      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. An edited workflow may keep its version here; runs keep the definition they started with. With a file, such as `cairn dev app.ts`, it runs what the file defines, follows its changes and prints a line when a run starts or ends ([first workflow](../guides/first-workflow.md)). Without one it includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
     steps: [{ command: 'cairn dev' }],
   },
   {
