@@ -5,7 +5,7 @@ import { createEngine } from '../../packages/host/src/engine/stepping/runtime.ts
 import { defineNodeType } from '../../packages/host/src/engine/workflow/node-type.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { elapsedMs, sha256, systemClock, systemEventLoop, uniqueId } from '../../packages/host/src/server/compose.ts';
-import { openCrashRecord } from '../../packages/host/src/server/crash-record.ts';
+import { openCrashRecord } from '../../packages/host/src/server/crashes/crash-record.ts';
 
 export type ToDeadly = { readonly start: WorkflowDefinition } | { readonly snapshot: RunId } | 'stop';
 export type FromDeadly =
@@ -13,11 +13,13 @@ export type FromDeadly =
   | { readonly kind: 'started'; readonly runId: RunId }
   | { readonly kind: 'snapshot'; readonly status: string; readonly code: string | null };
 
-/** Ends the process while the run is decided, as an operation does that needs more memory than there is. */
+/** Ends the process while the run is decided, after a while, as an operation does that needs more memory than there is. */
 const deadly = defineNodeType({
   typeId: 'local.deadly',
   config: anyConfig,
   begin: () => {
+    const begun = elapsedMs();
+    while (elapsedMs() - begun < 200);
     process.kill(process.pid, 'SIGKILL');
     for (;;);
   },

@@ -16,7 +16,7 @@ import {
   systemTimers,
 } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
-import { type OpenCrashRecord, openCrashRecord } from './crash-record.ts';
+import { type OpenCrashRecord, openCrashRecord } from './crashes/crash-record.ts';
 import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';

@@ -1,53 +1,63 @@
 /**
  * The file in which a process says which run it is deciding, so that the next one knows in what this one died. It is
- * written in place and never flushed: that survives the death of the process, though not a power cut.
+ * written in place and never flushed: that survives the death of the process, though not a power cut. A thread writes
+ * decisions that take long, because a write costs 2 to 6 microseconds. The event loop itself writes each decision until
+ * the thread is ready, and after a death.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { isJsonObject, type Json, parseRunId, type RunId } from '@cairn/protocol';
-import type { CrashRecord, Death, EventLoop } from '../engine/ports.ts';
+import type { CrashRecord, Death, EventLoop } from '../../engine/ports.ts';
+import { DecisionMemory, FRONT_BYTES } from './decision-memory.ts';
+import { NOBODY } from './decision-watch.ts';
+import type { WatchData } from './decision-watch-worker.ts';
 
 export const CRASH_RECORD = 'cairn.deciding';
 
-/** The decision in progress fills the front of the file. The deaths of earlier processes follow. */
-const FRONT_BYTES = 2_048;
-
 /** A larger file is not one that this code wrote. */
 const MAX_FILE_BYTES = 1_048_576;
-
-const NOBODY = Buffer.from('\n');
 
 export interface OpenCrashRecord extends CrashRecord {
   close(): void;
 }
 
+export interface CrashRecordPorts {
+  readonly eventLoop: EventLoop;
+  readonly failed: (error: unknown) => void;
+  /** Starts the thread that watches the decisions. */
+  readonly watch?: (data: WatchData, failed: (error: unknown) => void) => void;
+}
+
 /** Reads what the last process left, and counts its death. Requires that this process owns the folder. */
 export function openCrashRecord(
   folder: string,
-  { eventLoop, failed }: { readonly eventLoop: EventLoop; readonly failed: (error: unknown) => void },
+  { watch = watchInThread, ...ports }: CrashRecordPorts,
 ): OpenCrashRecord {
-  const fd = openSync(join(folder, CRASH_RECORD), constants.O_RDWR | constants.O_CREAT, 0o600);
-  return new CrashRecordFile(fd, eventLoop, failed);
+  return new CrashRecordFile(join(folder, CRASH_RECORD), { watch, ...ports });
 }
 
 class CrashRecordFile implements OpenCrashRecord {
+  readonly #file: string;
   readonly #fd: number;
-  readonly #eventLoop: EventLoop;
-  readonly #failed: (error: unknown) => void;
-  readonly #front = Buffer.alloc(FRONT_BYTES);
+  readonly #ports: Required<CrashRecordPorts>;
+  readonly #memory = new DecisionMemory();
   #deaths: readonly Death[];
-  /** The file names a decision of this turn of the event loop. */
+  #hasThread = false;
+  /** A decision of this turn of the event loop is marked. */
   #isMarked = false;
+  /** It is in the file. */
+  #isWritten = false;
   #isBroken = false;
 
-  constructor(fd: number, eventLoop: EventLoop, failed: (error: unknown) => void) {
-    this.#fd = fd;
-    this.#eventLoop = eventLoop;
-    this.#failed = failed;
-    const { decision, deaths } = readRecord(fd);
+  constructor(file: string, ports: Required<CrashRecordPorts>) {
+    this.#file = file;
+    this.#fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#ports = ports;
+    const { decision, deaths } = readRecord(this.#fd);
     this.#deaths = decision === null ? deaths : decision.causes.reduce(withDeath(decision.runId), deaths);
     this.#save();
-    this.#write(NOBODY, NOBODY.length);
+    this.#write(NOBODY);
   }
 
   deaths(): readonly Death[] {
@@ -55,12 +65,18 @@ class CrashRecordFile implements OpenCrashRecord {
   }
 
   deciding(runId: RunId, causes: readonly string[]): void {
+    if (this.#isBroken) return;
     const text = `${JSON.stringify([runId, ...causes])}\n`;
-    this.#write(this.#front, this.#front.write(text));
+    this.#memory.begin(text);
+    if (!this.#hasThread) this.#watch();
+    if (this.#deaths.length > 0 || !this.#memory.isWatched) {
+      this.#isWritten = true;
+      this.#write(Buffer.from(text));
+    }
     if (this.#isMarked) return;
     this.#isMarked = true;
-    // One more write per turn instead of one per decision: the rest of a turn is rarely what kills.
-    this.#eventLoop.nextTurn(this.#unmark);
+    // Once per turn: what follows a decision in its turn writes its rows, which may kill too.
+    this.#ports.eventLoop.nextTurn(this.#unmark);
   }
 
   decided(runId: RunId, causes: readonly string[]): void {
@@ -72,14 +88,23 @@ class CrashRecordFile implements OpenCrashRecord {
   }
 
   close(): void {
-    this.#unmark();
+    this.#memory.stop();
+    this.#write(NOBODY);
     this.#isBroken = true;
     closeSync(this.#fd);
   }
 
+  /** The thread starts with the first decision, because many a host never makes one. */
+  #watch(): void {
+    this.#hasThread = true;
+    this.#ports.watch({ file: this.#file, shared: this.#memory.shared }, (error) => this.#broke(error));
+  }
+
   readonly #unmark = (): void => {
     this.#isMarked = false;
-    this.#write(NOBODY, NOBODY.length);
+    this.#memory.end();
+    if (this.#isWritten) this.#write(NOBODY);
+    this.#isWritten = false;
   };
 
   #keep(stays: (death: Death) => boolean): void {
@@ -97,13 +122,8 @@ class CrashRecordFile implements OpenCrashRecord {
     });
   }
 
-  #write(bytes: Buffer, length: number): void {
-    if (this.#isBroken) return;
-    try {
-      writeSync(this.#fd, bytes, 0, length, 0);
-    } catch (error) {
-      this.#broke(error);
-    }
+  #write(bytes: Buffer): void {
+    this.#guard(() => writeSync(this.#fd, bytes, 0, bytes.length, 0));
   }
 
   #guard(work: () => void): void {
@@ -118,8 +138,20 @@ class CrashRecordFile implements OpenCrashRecord {
   /** Runs go on; only a death would not be attributed. */
   #broke(error: unknown): void {
     this.#isBroken = true;
-    this.#failed(error);
+    this.#memory.stop();
+    this.#ports.failed(error);
   }
+}
+
+/** Runs the source file in development and the built file when published. */
+function watchInThread(workerData: WatchData, failed: (error: unknown) => void): void {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const worker = new Worker(new URL(`./decision-watch-worker.${extension}`, import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+  });
+  worker.on('error', failed);
+  worker.unref();
 }
 
 const withDeath =

@@ -1,9 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { CRASH_RECORD, openCrashRecord } from './crash-record.ts';
+import { DecisionMemory } from './decision-memory.ts';
+import { DecisionWatch } from './decision-watch.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cairn-deciding-'));
@@ -15,8 +18,10 @@ function folder(): string {
 function process(path: string) {
   const turns: (() => void)[] = [];
   const failures: unknown[] = [];
+  // No thread: each decision is written at once.
+  const watch = () => {};
   const eventLoop = { elapsedMs: () => 0, nextTurn: (go: () => void) => void turns.push(go) };
-  const record = openCrashRecord(path, { eventLoop, failed: (error) => failures.push(error) });
+  const record = openCrashRecord(path, { eventLoop, watch, failed: (error) => failures.push(error) });
   const nextTurn = () => {
     for (const go of turns.splice(0)) go();
   };
@@ -99,4 +104,73 @@ test('the file is for its owner alone, and stays small', () => {
   expect(mode & 0o777).toBe(0o600);
   expect(size).toBeLessThan(4_096);
   expect(readFileSync(join(path, CRASH_RECORD), 'utf8')).toContain('run_a');
+});
+
+describe('with a thread that watches', () => {
+  /** A process whose thread looks when it is told to. */
+  function watched(path: string) {
+    const turns: (() => void)[] = [];
+    const eventLoop = { elapsedMs: () => 0, nextTurn: (go: () => void) => void turns.push(go) };
+    const watches: DecisionWatch[] = [];
+    const record = openCrashRecord(path, {
+      eventLoop,
+      failed: () => {},
+      watch: ({ file, shared }) => {
+        const fd = openSync(file, 'r+');
+        onTestFinished(() => closeSync(fd));
+        watches.push(new DecisionWatch(new DecisionMemory(shared), fd));
+      },
+    });
+    // The thread starts with the first decision.
+    record.deciding(b, ['']);
+    const nextTurn = () => {
+      for (const go of turns.splice(0)) go();
+    };
+    nextTurn();
+    return { record, nextTurn, look: () => present(watches[0]).look() };
+  }
+
+  const content = (path: string) => readFileSync(join(path, CRASH_RECORD), 'utf8').split('\n')[0];
+
+  test('a decision that two looks see is in the file until the turn is over', () => {
+    const path = folder();
+    const { record, nextTurn, look } = watched(path);
+    record.deciding(a, ['pay#0']);
+    look();
+    expect(content(path)).toBe('');
+    look();
+    expect(content(path)).toBe('["run_a","pay#0"]');
+    nextTurn();
+    look();
+    expect(content(path)).toBe('');
+  });
+
+  test('decisions that each end between two looks are never written', () => {
+    const path = folder();
+    const { record, look } = watched(path);
+    for (let i = 0; i < 5; i++) {
+      record.deciding(a, ['']);
+      look();
+    }
+    expect(content(path)).toBe('');
+  });
+
+  test('after a death each decision is written at once', () => {
+    const path = folder();
+    process(path).record.deciding(a, ['pay#0']);
+    const { record } = watched(path);
+    record.deciding(b, ['mail#0']);
+    expect(content(path)).toBe('["run_b","mail#0"]');
+  });
+
+  test('a host that stops while a decision is marked leaves no mark', () => {
+    const path = folder();
+    const { record, look } = watched(path);
+    record.deciding(a, ['']);
+    look();
+    look();
+    record.close();
+    look();
+    expect(process(path).record.deaths()).toEqual([]);
+  });
 });

@@ -1,0 +1,39 @@
+/** Writes a decision that takes long into the crash record, so that it is known if the process dies in it. */
+import { writeSync } from 'node:fs';
+import type { DecisionMemory } from './decision-memory.ts';
+
+/** What the front of the crash record holds while no decision is in progress. */
+export const NOBODY = Buffer.from('\n');
+
+export class DecisionWatch {
+  readonly #memory: DecisionMemory;
+  readonly #fd: number;
+  #seen: number;
+  #isMarked = false;
+
+  constructor(memory: DecisionMemory, fd: number) {
+    this.#memory = memory;
+    this.#fd = fd;
+    this.#seen = memory.count;
+    memory.watched();
+  }
+
+  /** Marks the decision if the last look saw it too. Returns the count it saw. */
+  look(): number {
+    const { count } = this.#memory;
+    if (count !== this.#seen) {
+      this.#seen = count;
+      if (this.#isMarked) this.#write(NOBODY);
+      this.#isMarked = false;
+    } else if (!this.#isMarked) {
+      const text = this.#memory.textOf(count);
+      if (text !== null) this.#write(text);
+      this.#isMarked = text !== null;
+    }
+    return count;
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#memory.isStopped) writeSync(this.#fd, bytes, 0, bytes.length, 0);
+  }
+}
