@@ -6,6 +6,8 @@ import { type Query, query } from './query.ts';
 
 export interface AppendStatements {
   readonly insert: StatementSync;
+  /** Inserts a row without its large values. */
+  readonly insertCut: StatementSync;
   readonly createRun: StatementSync;
   readonly keepInterrupt: StatementSync;
   readonly interrupt: StatementSync;
@@ -15,8 +17,13 @@ export interface AppendStatements {
   readonly foreignRun: StatementSync;
 }
 
+const INSERTED = 'cursor, run, seq, at, type, node, cause, audience, payload, task, row_hash, hash';
+
 export const appendStatements = (db: DatabaseSync): AppendStatements => ({
-  insert: db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+  insert: db.prepare(`INSERT INTO events (${INSERTED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+  insertCut: db.prepare(
+    `INSERT INTO events (${INSERTED}, cuts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
   createRun: db.prepare(
     `INSERT INTO runs (id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
        error_code, error_message, created_at, ended_at, fence, owner, wake_at, imported_at, scope)

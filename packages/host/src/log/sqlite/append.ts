@@ -119,9 +119,7 @@ export class Appender implements GuardQueries {
     const { runId, claim } = append;
     const key = entry === null ? this.#create(runId, head) : entry.key;
     if (entry !== null) this.#heads.set(entry, head);
-    let bytes = 0;
-    for (const row of rows) bytes += this.#insert(key, row);
-    this.#usage.add(head.record.tenant, bytes, rows.length);
+    this.#usage.add(head.record.tenant, this.#insertAll(key, rows), rows.length);
     for (const interrupt of interrupts) this.#interrupt(key, interrupt, head.record.tenant);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
@@ -168,9 +166,7 @@ export class Appender implements GuardQueries {
       const admitted = admitImported(head, chunk, this.#cursor);
       head = admitted.head;
       key ??= this.#create(run.runId, head);
-      let bytes = 0;
-      for (const row of admitted.rows) bytes += this.#insert(key, row);
-      this.#usage.add(run.tenant, bytes, chunk.length);
+      this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
       for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt, null);
       this.#cursor += chunk.length;
     }
@@ -200,20 +196,44 @@ export class Appender implements GuardQueries {
     return key;
   }
 
-  /** Returns the bytes that the row counts in quotas. */
-  #insert(run: number, row: Row): number {
-    const audience = row.audience === 'client' ? 0 : 1;
-    const { cursor, seq, at, type, nodeId, cause, rowHash, hash } = row;
-    let { payload, task } = row;
-    let cuts: string | null = null;
-    if (payload.length >= LARGE_VALUE_CHARS || (task !== null && task.length >= LARGE_VALUE_CHARS)) {
-      ({ payload, task, cuts } = this.#values.keep(run, payload, task));
+  /** Returns the bytes that the rows count in quotas. */
+  #insertAll(run: number, rows: readonly Row[]): number {
+    let total = 0;
+    for (const row of rows) {
+      const bytes = rowBytes(row);
+      this.#insert(run, row, bytes);
+      total += bytes;
     }
-    const bytes = rowBytes(row);
-    const { insert } = this.#statements;
-    // Listed one by one: spreading them would allocate a list for every row.
-    insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash, cuts, bytes);
-    return bytes;
+    return total;
+  }
+
+  #insert(run: number, row: Row, bytes: number): void {
+    const audience = row.audience === 'client' ? 0 : 1;
+    const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash } = row;
+    const { insert, insertCut } = this.#statements;
+    // Values are listed one by one: spreading them would allocate a list for every row.
+    if (payload.length < LARGE_VALUE_CHARS && (task === null || task.length < LARGE_VALUE_CHARS)) {
+      insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
+      return;
+    }
+    const kept = this.#values.keep(run, payload, task);
+    const { cuts } = kept;
+    insertCut.run(
+      cursor,
+      run,
+      seq,
+      at,
+      type,
+      nodeId,
+      cause,
+      audience,
+      kept.payload,
+      kept.task,
+      rowHash,
+      hash,
+      cuts,
+      bytes,
+    );
   }
 
   /** Interrupts without a tenant belong to imported runs and are never pending. */

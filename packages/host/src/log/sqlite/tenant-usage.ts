@@ -3,6 +3,7 @@
  * cover. After a restart or a failed transaction the rows beyond that cursor are added again, so no total is ever lost.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ROW_OVERHEAD_BYTES } from '../ports/row-bytes.ts';
 import { type Query, query } from './query.ts';
 
 /** Rows between two saves: few enough to add up again in a millisecond, and a save costs one page. */
@@ -10,6 +11,10 @@ const SAVE_EVERY_ROWS = 1_000;
 
 /** The name of the saved cursor among the positions of the log's readers. */
 const POSITION = 'cairn.tenant-usage';
+
+/** As `rowBytes` counts them. A row without its large values keeps the number. */
+const ROW_BYTES = `coalesce(events.bytes,
+  ${ROW_OVERHEAD_BYTES} + octet_length(events.payload) + coalesce(octet_length(events.task), 0))`;
 
 export class TenantUsage {
   readonly #saved: Query<[tenant: string, bytes: number]>;
@@ -27,8 +32,8 @@ export class TenantUsage {
     this.#position = query(db, 'SELECT position FROM marks WHERE reader = ?');
     this.#added = query(
       db,
-      `SELECT runs.tenant, sum(events.bytes), count(*) FROM events JOIN runs ON runs.key = events.run
-       WHERE events.cursor > ? AND events.bytes IS NOT NULL GROUP BY runs.tenant`,
+      `SELECT runs.tenant, sum(${ROW_BYTES}), count(*) FROM events JOIN runs ON runs.key = events.run
+       WHERE events.cursor > ? GROUP BY runs.tenant`,
     );
     this.#save = db.prepare('INSERT OR REPLACE INTO tenant_usage VALUES (?, ?)');
     this.#savePosition = db.prepare('INSERT OR REPLACE INTO marks VALUES (?, ?)');

@@ -9,11 +9,14 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { isJsonObject, type Json, parseRunId, type RunId } from '@cairn/protocol';
 import type { CrashRecord, Death, EventLoop } from '../../engine/ports.ts';
-import { DecisionMemory, FRONT_BYTES } from './decision-memory.ts';
-import { NOBODY } from './decision-watch.ts';
+import { DecisionMemory } from './decision-memory.ts';
+import { lineOf, NOBODY } from './decision-watch.ts';
 import type { WatchData } from './decision-watch-worker.ts';
 
 export const CRASH_RECORD = 'cairn.deciding';
+
+/** The decision in progress fills the front of the file. The deaths of earlier processes follow. */
+const FRONT_BYTES = 2_048;
 
 /** A larger file is not one that this code wrote. */
 const MAX_FILE_BYTES = 1_048_576;
@@ -66,12 +69,11 @@ class CrashRecordFile implements OpenCrashRecord {
 
   deciding(runId: RunId, causes: readonly string[]): void {
     if (this.#isBroken) return;
-    const text = `${JSON.stringify([runId, ...causes])}\n`;
-    this.#memory.begin(text);
+    this.#memory.begin(runId, causes);
     if (!this.#hasThread) this.#watch();
     if (this.#deaths.length > 0 || !this.#memory.isWatched) {
       this.#isWritten = true;
-      this.#write(Buffer.from(text));
+      this.#write(lineOf([runId, ...causes]));
     }
     if (this.#isMarked) return;
     this.#isMarked = true;

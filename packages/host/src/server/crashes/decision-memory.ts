@@ -3,8 +3,8 @@
  * at, which costs no system call.
  */
 
-/** The decision in progress fills the front of the crash record. */
-export const FRONT_BYTES = 2_048;
+/** Characters of a decision that are kept. */
+const MAX_CHARS = 512;
 
 /** Changes with each decision and at the end of a turn. Odd while a decision is in progress. */
 const COUNT = 0;
@@ -16,34 +16,42 @@ const STOPPED = 3;
 const WATCHED = 4;
 const HEADER_BYTES = 32;
 
+/** Between the parts of a decision. */
+const SEPARATOR = '\0';
+
 export class DecisionMemory {
   readonly shared: SharedArrayBuffer;
   readonly #header: Int32Array;
-  readonly #front: Buffer;
+  readonly #chars: Uint16Array;
+  /** The count as this side wrote it. */
+  #written = 0;
 
-  constructor(shared = new SharedArrayBuffer(HEADER_BYTES + FRONT_BYTES)) {
+  constructor(shared = new SharedArrayBuffer(HEADER_BYTES + MAX_CHARS * Uint16Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
     this.#header = new Int32Array(shared, 0, HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT);
-    this.#front = Buffer.from(shared, HEADER_BYTES);
+    this.#chars = new Uint16Array(shared, HEADER_BYTES);
   }
 
   /** A decision begins. */
-  begin(text: string): void {
-    // Even while the text changes: the thread takes no text whose count changed.
-    this.end();
-    this.#header[LENGTH] = this.#front.write(text);
-    this.#count(1);
+  begin(runId: string, causes: readonly string[]): void {
+    // Even while the characters change: the thread takes none whose count changed.
+    if (isInProgress(this.#written)) Atomics.store(this.#header, COUNT, ++this.#written);
+    let length = this.#add(runId, 0);
+    for (const cause of causes) length = this.#add(cause, this.#add(SEPARATOR, length));
+    this.#header[LENGTH] = length;
+    this.#changed();
   }
 
   /** No decision is in progress. */
   end(): void {
-    this.#count(0);
+    if (isInProgress(this.#written)) this.#changed();
   }
 
   stop(): void {
     Atomics.store(this.#header, STOPPED, 1);
-    this.#count(0);
+    this.end();
     Atomics.notify(this.#header, COUNT);
+    Atomics.notify(this.#header, STOPPED);
   }
 
   get isWatched(): boolean {
@@ -62,10 +70,10 @@ export class DecisionMemory {
     return Atomics.load(this.#header, COUNT);
   }
 
-  /** The decision with this count, or null if it is over. */
-  textOf(count: number): Buffer | null {
-    const text = Buffer.from(this.#front.subarray(0, this.#header[LENGTH]));
-    return isInProgress(count) && this.count === count ? text : null;
+  /** The run and the causes of the decision with this count, or null if it is over. */
+  decision(count: number): readonly string[] | null {
+    const chars = this.#chars.slice(0, this.#header[LENGTH]);
+    return isInProgress(count) && this.count === count ? String.fromCharCode(...chars).split(SEPARATOR) : null;
   }
 
   /** Blocks the calling thread for `ms`, or, if the count is still this one and nothing is in progress, until it is not. */
@@ -80,11 +88,17 @@ export class DecisionMemory {
     Atomics.wait(this.#header, STOPPED, 0, ms);
   }
 
-  #count(lowestBit: 0 | 1): void {
-    const count = Atomics.load(this.#header, COUNT);
-    if (lowestBit === 0 && !isInProgress(count)) return;
-    Atomics.store(this.#header, COUNT, count + 1);
+  #changed(): void {
+    Atomics.store(this.#header, COUNT, ++this.#written);
     if (Atomics.load(this.#header, ASLEEP) === 1) Atomics.notify(this.#header, COUNT);
+  }
+
+  /** Copies a text in a loop, which is quicker than a call of the runtime for texts as short as these. */
+  #add(text: string, at: number): number {
+    const chars = this.#chars;
+    const end = Math.min(at + text.length, MAX_CHARS);
+    for (let i = at; i < end; i++) chars[i] = text.charCodeAt(i - at);
+    return end;
   }
 }
 

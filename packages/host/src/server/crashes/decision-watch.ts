@@ -5,6 +5,9 @@ import type { DecisionMemory } from './decision-memory.ts';
 /** What the front of the crash record holds while no decision is in progress. */
 export const NOBODY = Buffer.from('\n');
 
+/** What it holds during a decision: the run, then the causes. */
+export const lineOf = (decision: readonly string[]): Buffer => Buffer.from(`${JSON.stringify(decision)}\n`);
+
 export class DecisionWatch {
   readonly #memory: DecisionMemory;
   readonly #fd: number;
@@ -26,9 +29,9 @@ export class DecisionWatch {
       if (this.#isMarked) this.#write(NOBODY);
       this.#isMarked = false;
     } else if (!this.#isMarked) {
-      const text = this.#memory.textOf(count);
-      if (text !== null) this.#write(text);
-      this.#isMarked = text !== null;
+      const decision = this.#memory.decision(count);
+      if (decision !== null) this.#write(lineOf(decision));
+      this.#isMarked = decision !== null;
     }
     return count;
   }

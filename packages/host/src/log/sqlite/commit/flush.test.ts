@@ -101,7 +101,7 @@ describe('a transaction of many rows', () => {
     const { store, flushes, flushed } = onSlowDisk();
     void store.log.append(many(runA));
     await turn();
-    const next = watched(store.log.append({ runId: runA, rows: [row('b')] }));
+    const next = watched(store.log.append({ runId: runA, rows: Array(150).fill(row('b')) }));
     const head = store.log.head(runA);
     flushed();
     expect(await head).toMatchObject({ seq: 199 });
@@ -113,7 +113,7 @@ describe('a transaction of many rows', () => {
     flushed();
     await turn();
     expect(next.value).toMatchObject({ seq: 200 });
-    expect(later.value).toMatchObject({ seq: 200 });
+    expect(later.value).toMatchObject({ seq: 349 });
     await store.close();
   });
 
@@ -124,10 +124,10 @@ describe('a transaction of many rows', () => {
     const note = (name: string) => () => void order.push(name);
     void store.log.append(many(a)).then(note('a'));
     await turn();
-    void store.log.append(creation(b)).then(note('b'));
+    void store.log.append(many(b)).then(note('b'));
     void store.log.append({ runId: b, at: 5, rows: [row('x')] }).catch(note('refused'));
     flushed();
-    void store.log.append(creation(c)).then(note('c'));
+    void store.log.append(many(c)).then(note('c'));
     await turn();
     expect(order).toEqual(['a']);
     flushed();
@@ -162,11 +162,12 @@ describe('a transaction of many rows', () => {
       wal.flush(done);
     };
     const store = assembleStore({ db, file, closed: () => {}, flush });
-    await Promise.all(runs(60).map((runId) => store.log.append(creation(runId, { rows: Array(10).fill(row('a')) }))));
-    expect(flushes).toHaveBeenCalledTimes(store.stats().commits);
-    for (const runId of runs(60)) {
+    await Promise.all(runs(64).map((runId) => store.log.append(creation(runId, { rows: Array(8).fill(row('a')) }))));
+    expect(store.stats().commits).toBe(2);
+    expect(flushes).toHaveBeenCalledTimes(2);
+    for (const runId of runs(64)) {
       const rows = await rowsOf(store, runId);
-      expect(rows).toHaveLength(10);
+      expect(rows).toHaveLength(8);
       expect(verifyChain(rows, runId)).toBeNull();
     }
     await store.close();
@@ -174,6 +175,19 @@ describe('a transaction of many rows', () => {
 });
 
 describe('a transaction of few rows', () => {
+  it('that waited for a flush takes in the work that the acknowledgement causes', async () => {
+    const { store, flushed } = onSlowDisk();
+    const [a, b, c] = runs(3) as [RunId, RunId, RunId];
+    const caused = store.log.append(many(a)).then(() => store.log.append(creation(c)));
+    await turn();
+    const waiting = store.log.append(creation(b));
+    const before = store.stats().commits;
+    flushed();
+    await Promise.all([caused, waiting]);
+    expect(store.stats().commits - before).toBe(1);
+    await store.close();
+  });
+
   it('is flushed by its own commit while the disk is quick', async () => {
     const { store, flushes, levelOf } = onSlowDisk();
     await store.log.append(creation(runA));

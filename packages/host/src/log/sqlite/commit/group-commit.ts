@@ -82,6 +82,7 @@ export class GroupCommit {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   #queue: Job[] = [];
+  #queuedRows = 0;
   #unflushed: Unflushed | null = null;
   #pendingReads: PendingRead[] = [];
   /** Set once the content of the disk is unknown. */
@@ -120,6 +121,7 @@ export class GroupCommit {
     if (this.#broken !== null) return Promise.reject(this.#broken);
     return new Promise<Result>((resolve, reject) => {
       this.#queue.push({ work, resolve: resolve as Job['resolve'], reject });
+      this.#queuedRows += work.rows;
       this.#schedule();
     });
   }
@@ -186,6 +188,7 @@ export class GroupCommit {
     }
     const jobs = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
+    this.#queuedRows -= rows;
     return { jobs, rows };
   }
 
@@ -229,10 +232,13 @@ export class GroupCommit {
     });
   }
 
-  /** Starts the next transaction's flush before acknowledging this one, because its callers then do much work. */
+  /**
+   * Callers react to the acknowledgement with more work. If a large transaction waits, its flush begins before that.
+   * A small one waits for their work too: flushing the two in turns would double the commits of a busy host.
+   */
   #flushed(unflushed: Unflushed): void {
     for (const read of this.#pendingReads.splice(0)) read();
-    if (this.#queue.length > 0 && !this.#held) this.#transact('overtakes');
+    if (!this.#held && this.#queuedRows >= POOL_ROWS) this.#transact('overtakes');
     this.#acknowledge(unflushed);
     this.#goOn();
   }
