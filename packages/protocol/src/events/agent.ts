@@ -49,7 +49,8 @@ export const agentPayloads = {
     toolName: text,
     callId: text,
     outcome: json.optional(),
-    error: errorObject.optional(),
+    /** With its code by both names, `code` and `error`. */
+    error: errorObject.extend({ error: z.string().optional() }).optional(),
     status: z.enum(['ok', 'error', 'forbidden', 'rate_limited']).optional(),
     durationMs: count.optional(),
     causationHostId,

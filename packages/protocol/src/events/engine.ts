@@ -90,6 +90,7 @@ export const enginePayloads = {
     kind: z.enum(capKinds),
     limit: z.number().min(0),
     observed: z.number().min(0),
+    /** Absent for `run-duration`, `loop-iterations` and budgets, which are limits of the run. */
     nodeId: z.string().optional(),
   }),
   'lease.acquired': lease,

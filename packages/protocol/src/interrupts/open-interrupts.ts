@@ -9,7 +9,7 @@ export const quorumState = z.looseObject({
   required: ordinal,
   approvals: count,
   rejections: count,
-  votes: z.array(z.looseObject({ principal: text, action: text })),
+  votes: z.array(z.looseObject({ principal: text, action: text, feedback: z.string().optional() })),
 });
 
 /** An open interrupt: the InterruptPayload with its place and its times (open). `GET /v1/interrupts/{token}` answers with one. */

@@ -50,7 +50,11 @@ export function parseClarificationAnswer(value: Json): ClarificationAnswer {
   return parseShape(clarificationAnswer, listed, 'The answer');
 }
 
-export const parseExternalAnswer = (value: Json): ExternalAnswer => parseShape(externalAnswer, value, 'The answer');
+/** An external event: `{ eventPayload }` and nothing else, or the bare payload. */
+export const parseExternalAnswer = (value: Json): ExternalAnswer =>
+  isJsonObject(value) && Object.keys(value).length === 1 && value.eventPayload !== undefined
+    ? { eventPayload: value.eventPayload }
+    : { eventPayload: value };
 
 function currentForm(value: JsonObject, offered: readonly ApprovalAction[]): JsonObject {
   const { decision, ...rest } = value;

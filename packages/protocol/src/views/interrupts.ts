@@ -9,6 +9,7 @@ import { type WaitCounts, waitingStatus } from './status.ts';
 export interface VoteView {
   readonly principal: string;
   readonly action: string;
+  readonly feedback?: string;
 }
 
 export interface InterruptView {
@@ -118,7 +119,8 @@ export function closeInterrupt(view: Interrupts, interruptId: string, how: Inter
 export function recordVote(view: Interrupts, interruptId: string, received: PayloadOf<'approval.received'>): void {
   const interrupt = own(view.interrupts, interruptId);
   if (interrupt === undefined || received.decidedBy === undefined) return;
-  interrupt.votes.push({ principal: received.decidedBy, action: received.action });
+  const { decidedBy: principal, action, feedback } = received;
+  interrupt.votes.push({ principal, action, ...(feedback === undefined ? {} : { feedback }) });
 }
 
 /** A turn was added to a conversation: the interrupt now asks for the next turn. */

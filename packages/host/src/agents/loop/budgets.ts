@@ -94,8 +94,9 @@ export function toolBreach(context: NodeContext, loop: LoopState, calls: number)
   return null;
 }
 
+/** These kinds are about the run, so the payload names no node. The row still belongs to one. */
 export const breachRow = (nodeId: string, { kind, limit, observed }: Breach): Draft =>
-  row('cap.breached', { kind, limit, observed, nodeId }, { nodeId });
+  row('cap.breached', { kind, limit, observed }, { nodeId });
 
 export const breachError = (nodeId: string, { kind, limit, whose }: Breach): RunError => ({
   code: kind === 'loop-iterations' ? 'loop_limit_exceeded' : 'budget_exhausted',

@@ -46,6 +46,7 @@ describe('escalation', () => {
         status: 'error',
         error: {
           code: 'tool_invalid_arguments',
+          error: 'tool_invalid_arguments',
           message: expect.stringContaining(
             `confidence must be a number from 0 to 1, and is ${JSON.stringify(confidence)}`,
           ),

@@ -18,7 +18,7 @@ describe('budgets stop before the next call', () => {
     for (let i = 0; i < 16; i++) run.calls(['openwop_look']).result('openwop:look');
     expect(run.all('cairn.model.requested')).toHaveLength(16);
     expect(run.story().slice(-3)).toEqual(['cap.breached', 'agent.invocation.completed', 'node.failed']);
-    expect(run.last('cap.breached')).toEqual({ kind: 'loop-iterations', limit: 16, observed: 17, nodeId: 'a' });
+    expect(run.last('cap.breached')).toEqual({ kind: 'loop-iterations', limit: 16, observed: 17 });
     expect(run.error).toMatchObject({ code: 'loop_limit_exceeded', retryable: false });
     expect(run.last('run.failed')).toMatchObject({ failedNodeId: 'a', error: { code: 'loop_limit_exceeded' } });
   });

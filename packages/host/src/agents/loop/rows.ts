@@ -102,7 +102,7 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
     callId,
     attempt,
     ...('error' in end
-      ? { error: end.error, status: end.status }
+      ? { error: { ...end.error, error: end.error.code }, status: end.status }
       : { outcome: end.value, result: end.value, status: 'ok' as const }),
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(call.isUntrusted === true ? { contentTrust: 'untrusted' as const } : {}),

@@ -93,7 +93,7 @@ function refusal(context: DrivenContext): NodeAction | null {
   const turns = orchestration?.turns ?? 0;
   if (limit === null || turns < limit) return null;
   const nodeId = node.id;
-  const breach = row('cap.breached', { kind: 'loop-iterations', limit, observed: turns + 1, nodeId }, { nodeId });
+  const breach = row('cap.breached', { kind: 'loop-iterations', limit, observed: turns + 1 }, { nodeId });
   const error: RunError = {
     code: 'loop_limit_exceeded',
     message: `The supervisor has decided ${turns} times, and may not decide again.`,

@@ -99,8 +99,20 @@ describe('a gate of several', () => {
   });
 
   test('takes one vote of each', () => {
-    const run = asked(three).answers('g', { action: 'accept' }, 'ada');
-    expect(codeOf(run, { action: 'accept' }, 'ada')).toBe('conflict');
+    const run = asked({ ...three, actions: ['accept', 'reject', 'edit-accept'] });
+    run.answers('g', { action: 'accept' }, 'ada');
+    expect(codeOf(run, { action: 'reject' }, 'ada')).toBe('conflict');
+    expect(codeOf(run, { action: 'accept', feedback: 'With a reason.' }, 'ada')).toBe('conflict');
+    expect(codeOf(run, { action: 'edit-accept', editedArtifactData: 1 }, 'ada')).toBe('conflict');
+  });
+
+  test('takes the same vote of the same principal again, and nothing changes', () => {
+    const vote = { action: 'accept', feedback: 'Good.' };
+    const run = asked(three).answers('g', vote, 'ada');
+    const before = run.types();
+    expect(run.answers('g', vote, 'ada').types()).toEqual(before);
+    expect(run.answers('g', { action: 'accept' }, 'ben').status).toBe('waiting-approval');
+    expect(run.answers('g', { action: 'accept' }, 'cy').status).toBe('completed');
   });
 
   test('is rejected by a majority, or by one where a veto counts', () => {
@@ -156,12 +168,24 @@ describe('a clarification', () => {
 });
 
 describe('a generic interrupt', () => {
+  test.each([
+    ['the bare payload', { id: 1, ok: true }, { id: 1, ok: true }],
+    ['the payload under its name', { eventPayload: { id: 1, ok: true } }, { id: 1, ok: true }],
+    ['a bare payload that has such a field', { id: 1, eventPayload: 2 }, { id: 1, eventPayload: 2 }],
+  ])('of an outside event takes %s', (_form, value, eventPayload) => {
+    const data = { eventType: 'paid', correlation: { id: 1 } };
+    const run = asked({ kind: 'external-event', data }, 'core.interrupt').answers('g', value);
+    expect(run.last('interrupt.resolved').resumeValue).toEqual({ eventPayload });
+    expect(run.status).toBe('completed');
+  });
+
   test('of an outside event waits outside and puts out what came', () => {
     const data = { eventType: 'paid', correlation: { id: 1 } };
     const run = asked({ kind: 'external-event', data, timeoutMs: 60_000 }, 'core.interrupt');
     expect(run.status).toBe('waiting-external');
     expect(codeOf(run, { eventPayload: { id: 2, ok: true } })).toBe('validation_error');
     expect(codeOf(run, { eventPayload: 'paid' })).toBe('validation_error');
+    expect(codeOf(run, { id: 2, ok: true })).toBe('validation_error');
     run.answers('g', { eventPayload: { id: 1, ok: true } });
     expect(run.last('run.completed').outputs).toEqual({ eventPayload: { id: 1, ok: true } });
     expect(run.state.timers).toEqual({});

@@ -216,7 +216,8 @@ function approvalDrafts(interrupt: InterruptView, sent: SentAnswer): readonly Dr
   const decidedBy = sent.principal ?? 'anonymous';
   const value = { ...answer, decidedBy, decidedAt: isoTime(sent.now) };
   checkBySchema(interrupt, value);
-  const outcome = quorum(interrupt, decidedBy, answer.action);
+  const outcome = quorum(interrupt, decidedBy, answer);
+  if (outcome === 'repeated') return [];
   const received = receivedDraft(interrupt, value);
   if (outcome === 'open') return [received];
   const isOverruled = outcome === 'rejected' && answer.action !== 'reject';

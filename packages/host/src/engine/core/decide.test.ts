@@ -177,7 +177,7 @@ describe('limits', () => {
     const run = new RunScript(workflowOf(Object.fromEntries(ids.map((id) => [id, noop]))), {
       configurable: { recursionLimit: 5 },
     });
-    expect(run.last('cap.breached')).toEqual({ kind: 'node-executions', limit: 5, observed: 6 });
+    expect(run.last('cap.breached')).toEqual({ kind: 'node-executions', limit: 5, observed: 6, nodeId: 'n6' });
     expect(run.last('run.failed').error).toMatchObject({ code: 'recursion_limit_exceeded' });
     expect(run.started()).toEqual(ids.slice(0, 5));
   });

@@ -33,7 +33,12 @@ withOpenwop('the conformance fixtures', ({ fixtures }) => {
     const code = (run: RunScript) => (run.last('run.failed').error as { code: string }).code;
     expect(code(new RunScript(fixture('failure')))).toBe('conformance_test_failure');
     const capped = new RunScript(fixture('cap-breach'), { configurable: { recursionLimit: 5 } });
-    expect(capped.last('cap.breached')).toEqual({ kind: 'node-executions', limit: 5, observed: 6 });
+    expect(capped.last('cap.breached')).toEqual({
+      kind: 'node-executions',
+      limit: 5,
+      observed: 6,
+      nodeId: expect.any(String),
+    });
     expect(code(capped)).toBe('recursion_limit_exceeded');
     expect(code(new RunScript(fixture('run-duration-breach'), { configurable: { runTimeoutMs: 50 } }).passes(50))).toBe(
       'run_timeout',

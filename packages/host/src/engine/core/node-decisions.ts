@@ -21,7 +21,7 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   const node = nodeById(workflow, entry.nodeId);
   if (node.node.disabled === true) return passBy(state, node, entry.cause);
   if (node.type.missingCapability !== undefined) return rows(refuse(node, node.type.missingCapability, entry.cause));
-  const tooOften = loopbackBreach(state, workflow, entry) ?? executionBreach(state, entry.cause);
+  const tooOften = loopbackBreach(state, workflow, entry) ?? executionBreach(state, node.id, entry.cause);
   if (tooOften !== undefined) return rows(tooOften);
   const arrived = arrivedEdges(state, workflow, node, entry);
   const context = {
@@ -42,7 +42,7 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
 
 /** Starts the next attempt of a node with the inputs of the first. */
 export function startAgain(state: RunState, context: NodeContext, cause: number): Decision {
-  const breach = executionBreach(state, cause);
+  const breach = executionBreach(state, context.node.id, cause);
   if (breach !== undefined) return rows(breach);
   return begin(context, cause);
 }
@@ -216,10 +216,10 @@ function refuse(node: CompiledNode, capability: string, cause: number): Draft {
   return row('node.failed', payload, { nodeId: node.id, cause });
 }
 
-function executionBreach(state: RunState, cause: number): Draft | undefined {
+function executionBreach(state: RunState, nodeId: string, cause: number): Draft | undefined {
   const limit = state.limits.maxNodeExecutions;
   if (state.executions < limit) return undefined;
-  return row('cap.breached', { kind: 'node-executions', limit, observed: limit + 1 }, { cause });
+  return row('cap.breached', { kind: 'node-executions', limit, observed: limit + 1, nodeId }, { nodeId, cause });
 }
 
 function loopbackBreach(state: RunState, workflow: Workflow, entry: Queued): Draft | undefined {

@@ -1,14 +1,16 @@
 /** Decides when an approval with several approvers is settled, and its outcome. */
-import { type ApprovalData, type InterruptView, TerminalError } from '@cairn/protocol';
+import { type ApprovalAnswer, type ApprovalData, type InterruptView, TerminalError } from '@cairn/protocol';
 import { dataOf } from './interrupts.ts';
 
-export type GateOutcome = 'open' | 'approved' | 'rejected' | 'refine';
+export type GateOutcome = 'open' | 'repeated' | 'approved' | 'rejected' | 'refine';
 
 /**
  * Counts this vote with the earlier ones. Throws `forbidden` if the principal is not an approver, `conflict` for a
- * second vote.
+ * second vote that is another one.
  */
-export function quorum(interrupt: InterruptView, principal: string, action: string): GateOutcome {
+export function quorum(interrupt: InterruptView, principal: string, vote: ApprovalAnswer): GateOutcome {
+  const { action } = vote;
+  if (isRepeated(interrupt, principal, vote)) return 'repeated';
   const refusal = voteRefusal(interrupt, principal);
   if (refusal !== null) throw refusal;
   const { data, votes } = interrupt;
@@ -21,6 +23,11 @@ export function quorum(interrupt: InterruptView, principal: string, action: stri
   if (approvals >= needed) return 'approved';
   return isRejected(gate, rejections, needed) ? 'rejected' : 'open';
 }
+
+/** The same vote again, in the same words. A vote that edits is never taken for the same. */
+const isRepeated = ({ votes }: InterruptView, principal: string, { action, feedback, ...vote }: ApprovalAnswer): boolean =>
+  !('editedArtifactData' in vote) &&
+  votes.some((one) => one.principal === principal && one.action === action && one.feedback === feedback);
 
 /** The error that a vote of this principal gets; null if the gate takes it. */
 export function voteRefusal({ data, votes, nodeId }: InterruptView, principal: string): TerminalError | null {

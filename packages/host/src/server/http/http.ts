@@ -135,12 +135,13 @@ function surfaceOf(
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
-  const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors };
+  const { isUnderTest } = ports.extension;
+  const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
   const inbox = new InboxFeed({ log, runIndex, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
   const bundles = { engine, log, version, now, isRedacted: redactor !== null, responses };
-  const runsAgents = discovery.agents?.liveRuntime?.supported === true;
-  const models = { ...ports.models, allowsMocks: ports.extension.isUnderTest };
+  const runsAgents = discovery.agents?.supported === true;
+  const models = { ...ports.models, allowsMocks: isUnderTest };
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses }),
     ...runControlRoutes(engine),

@@ -75,6 +75,36 @@ test('a gate of several shows its approvers, the votes so far, and whether the c
   });
 });
 
+test('a vote that is sent again counts once; another vote of the same principal is refused', async () => {
+  const host = await served();
+  const gate = chain('again', { typeId: 'core.approvalGate', config: { requiredApprovals: 2 } });
+  const runId = await started(host, gate);
+  const vote = (resumeValue: JsonObject, headers = {}) =>
+    host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue }, headers });
+  const key = { 'idempotency-key': 'again-1' };
+  const replies = [await vote({ action: 'accept' }), await vote({ action: 'accept' }), await vote({ action: 'accept' }, key)];
+  for (const { status, body } of replies) {
+    expect([status, body]).toEqual([200, { runId, nodeId: 'n0', status: 'waiting-approval' }]);
+  }
+  expect((await vote({ action: 'accept', voter: 'bob' })).body).toMatchObject({ status: 'waiting-approval' });
+  const { status, body } = await vote({ action: 'reject' });
+  expect([status, body.error]).toEqual([409, 'conflict']);
+  const [open] = (await list(host, `/v1/runs/${runId}/interrupts`)).interrupts;
+  expect(open).toMatchObject({ quorum: { approvals: 1, votes: [{ principal: 'alice', action: 'accept' }] } });
+});
+
+test('the voter in an answer counts only on a host under test', async () => {
+  const host = await served({ conformance: true });
+  const gate = chain('voters', { typeId: 'core.approvalGate', config: { requiredApprovals: 2 } });
+  const runId = await started(host, gate);
+  const vote = (voter: string) =>
+    host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept', voter } } });
+  expect((await vote('ada')).body).toMatchObject({ status: 'waiting-approval' });
+  expect((await vote('ada')).body).toMatchObject({ status: 'waiting-approval' });
+  await vote('ben');
+  expect((await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('completed');
+});
+
 test('the pending list is the tenant’s own, oldest first, and shrinks with the answers', async () => {
   const host = await served();
   const first = await started(host, approval);

@@ -3,6 +3,7 @@ import {
   answerInterrupt,
   interruptAnswered,
   interruptToken,
+  isJsonObject,
   isoTime,
   mintInterruptToken,
   openInterrupts,
@@ -26,6 +27,8 @@ export interface InterruptSurface extends Interrupts {
   /** The public address of this host, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly cursors: PageCursors;
+  /** Whether an answer may name its voter, as suites with one key do. Otherwise votes belong to principals. */
+  readonly trustsVoter: boolean;
 }
 
 export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
@@ -35,7 +38,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
       isEventBody: true,
-      handle: (call) => answer(call, surface.engine),
+      handle: (call) => answer(call, surface),
       doc: {
         id: 'answerInterrupt',
         summary: 'Answer a node that waits',
@@ -107,10 +110,12 @@ export function keepPrivate({ reply }: OpenCall): void {
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
 }
 
-async function answer(call: Call, engine: Engine): Promise<string> {
+async function answer(call: Call, { engine, trustsVoter }: InterruptSurface): Promise<string> {
   const runId = runIdParam(call);
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
-  const { tenant, principal } = call.caller;
+  const { tenant } = call.caller;
+  const voter = trustsVoter && isJsonObject(resumeValue) ? resumeValue.voter : undefined;
+  const principal = typeof voter === 'string' && voter !== '' ? voter : call.caller.principal;
   // A node, or an interrupt by its id: then a repeated answer never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
   const request = { tenant, runId, nodeId, value: resumeValue, principal };

@@ -143,8 +143,8 @@ test('a gate of several counts one vote of each who asked for a token, however m
   const [one, another] = [await mint(), await mint()];
   const auditors = await mint({}, keys.auditor);
   expect((await answer(one.token)).status).toBe(200);
-  expect(told(await answer(one.token))).toEqual([409, 'conflict']);
-  expect(told(await answer(another.token))).toEqual([409, 'conflict']);
+  expect((await answer(one.token)).status).toBe(200);
+  expect((await answer(another.token)).status).toBe(200);
   expect((await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('waiting-approval');
   expect((await answer(auditors.token)).status).toBe(200);
   expect((await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('completed');

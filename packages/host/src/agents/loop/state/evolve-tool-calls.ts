@@ -1,5 +1,5 @@
 /** Folds the rows of tool calls and questions into an invocation. */
-import { type EventOf, isJsonObject, type Json, type PayloadOf } from '@cairn/protocol';
+import { type EventOf, isJsonObject, type Json, type JsonObject, type PayloadOf } from '@cairn/protocol';
 import { asUntrusted } from '../../models/untrusted.ts';
 import type { ToolQuestion } from '../../tools/tool.ts';
 import { inWords } from '../task.ts';
@@ -38,9 +38,14 @@ export function toolReturned(invocation: Invocation, payload: PayloadOf<'agent.t
   const call = callOf(invocation, payload.callId);
   if (call === undefined) return;
   const { error, outcome, contentTrust } = payload;
-  const told: Json = error === undefined ? (outcome ?? null) : { error };
+  const told: Json = error === undefined ? (outcome ?? null) : { error: withOneName(error) };
   const output = contentTrust === 'untrusted' ? asUntrusted(call.toolId, inWords(told)) : told;
   call.progress = { kind: 'done', output, isError: error !== undefined };
+}
+
+/** The row has the code by two names, for its readers. The model needs one. */
+function withOneName({ error: _, ...error }: NonNullable<PayloadOf<'agent.toolReturned'>['error']>): JsonObject {
+  return error;
 }
 
 export function enteredAgain(invocation: Invocation, { callId, attempt }: PayloadOf<'cairn.step.requested'>): void {

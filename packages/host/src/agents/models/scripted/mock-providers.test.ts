@@ -34,6 +34,10 @@ test('stream-text says its tokens one by one and leaves the last for the closing
   });
 });
 
+test('stream-text says the same in every turn, however many are asked for', async () => {
+  expect(await parts('stream-text', {}, 7)).toEqual(await parts('stream-text', {}, 0));
+});
+
 test('tool-calls makes its calls, and then is done', async () => {
   const config = { toolCalls: [{ name: 'a', arguments: { x: 1 } }, { toolId: 'openwop:b' }] };
   const calls = (await parts('tool-calls', config)).flatMap((part) => (part.type === 'tool-call' ? [part.call] : []));

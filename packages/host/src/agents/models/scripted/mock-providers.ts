@@ -61,7 +61,7 @@ export interface MockChoice {
 
 /** Creates the mock model. Throws `unsupported_mock_provider`. */
 export const mockModel = (wish: MockChoice, clock: Clock): Model =>
-  scriptedModel({ ...mockPart(wish), clock, provider: 'mock', isVerbatim: true });
+  scriptedModel({ ...mockPart(wish), clock, provider: 'mock', isVerbatim: true, repeatsLast: true });
 
 /** Builds the script that a mock plays. Throws `unsupported_mock_provider` with the path of each problem. */
 export function mockPart(wish: MockChoice): MockPart {

@@ -21,6 +21,8 @@ export interface ScriptedModelOptions {
   readonly keepsTail?: boolean;
   /** Disables template filling: texts are streamed as written. */
   readonly isVerbatim?: boolean;
+  /** Plays the last turn again when asked for more turns than the script has. */
+  readonly repeatsLast?: boolean;
   /** The whole text of the script, when known. */
   readonly wholeText?: string;
 }
@@ -29,7 +31,7 @@ export interface ScriptedModelOptions {
 const BURST = 64;
 
 export function scriptedModel(options: ScriptedModelOptions): Model {
-  const { script, clock, provider = SCRIPTED, model = SCRIPTED, keepsTail = false, isVerbatim = false } = options;
+  const { script, clock, provider = SCRIPTED, model = SCRIPTED, keepsTail = false, isVerbatim = false, repeatsLast = false } = options;
   return {
     provider,
     model,
@@ -39,12 +41,12 @@ export function scriptedModel(options: ScriptedModelOptions): Model {
     isScripted: true,
     keepsTail,
     wholeText: options.wholeText,
-    stream: (call) => perform(turnOf(script, call.turnIndex), call, { clock, isVerbatim }),
+    stream: (call) => perform(turnOf(script, call.turnIndex, repeatsLast), call, { clock, isVerbatim }),
   };
 }
 
-function turnOf(script: Script, index: number): readonly Action[] {
-  const turn = script.turns[index];
+function turnOf(script: Script, index: number, repeatsLast: boolean): readonly Action[] {
+  const turn = script.turns[index] ?? (repeatsLast ? script.turns.at(-1) : undefined);
   if (turn !== undefined) return turn;
   throw new ModelError('invalid_request', {
     message: `The script has ${script.turns.length} turns and was asked for turn ${index + 1}. Add a turn that ends the work.`,
