@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../../packages/host/test/kit/present.ts';
 import { agentScenarios } from './agent-scenarios.ts';
 import { conversationScenarios } from './conversation-scenarios.ts';
-import { gated, postponed } from './fixture-table.ts';
+import { gated, postponed, registeredOnly } from './fixture-table.ts';
 import { interruptScenarios } from './interrupt-scenarios.ts';
 import { limitScenarios } from './limit-scenarios.ts';
 import { memoryScenarios } from './memory-scenarios.ts';
@@ -32,11 +32,18 @@ const scenarios: Scenarios = {
 withOpenwop('the published fixtures', (data) => {
   describe('every fixture', () => {
     test('is run, refused or postponed for a reason, and in one list only', () => {
-      const listed = [...Object.keys(scenarios), ...Object.values(gated).flat(), ...Object.values(postponed).flat()];
+      const others = [gated, postponed].flatMap((table) => Object.values(table).flat());
+      const listed = [...Object.keys(scenarios), ...registeredOnly, ...others];
       expect(listed.sort()).toEqual([...data.fixtures.keys()].sort());
     });
   });
   accepted(data, wireSchemas(data));
+  test.each(registeredOnly)('%s registers verbatim', async (id) => {
+    await using host = await WireHost.open(wireSchemas(data));
+    const fixture = data.fixtures.get(id) as Fixture;
+    const { status, body } = await host.register(fixture);
+    expect([status, body]).toEqual([201, { workflowId: id, version: fixture.definition.version }]);
+  });
   refused(data, wireSchemas(data));
 });
 

@@ -8,6 +8,7 @@ import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { MAX_REPAIRS, SCHEMA_ROUNDS } from './repairs.ts';
 import { costProblems } from './run-costs.ts';
 
 /** Config fields that every agent node accepts. */
@@ -25,14 +26,17 @@ export const agentFields = {
 
 const agentConfig = z.strictObject(agentFields);
 
-/**
- * Config of a node that can carry its own prompt. Published workflows contain the last two fields; they have no effect.
- */
+/** Config of a node that can carry its own prompt. Published workflows contain the last two; they have no effect. */
 const promptConfig = z
   .strictObject({
     ...agentFields,
     systemPrompt: text.optional(),
     prompt: text.optional(),
+    retryOnInvalidJson: z
+      .int()
+      .min(0)
+      .max(MAX_REPAIRS, `must be at most ${MAX_REPAIRS}, because a result is checked ${SCHEMA_ROUNDS} times at most`)
+      .optional(),
     promptId: text.optional(),
     expectsStreaming: z.boolean().optional(),
   })

@@ -92,6 +92,8 @@ export interface AgentScriptOptions {
   /** Keyed by name; the node uses the first. */
   readonly agents?: Readonly<Record<string, TestAgent>>;
   readonly config?: JsonObject;
+  /** The node type. Default `cairn.agent`. */
+  readonly type?: string;
   /** Agent names for the nodes `b`, `c` and so on that follow. */
   readonly next?: readonly string[];
   readonly inputs?: JsonObject;
@@ -113,7 +115,7 @@ export class AgentScript extends RunScript {
       pins[id] = { hash: name, ref: { agentId: id, name, version: '1.0.0' } };
     }
     const node = {
-      type: 'cairn.agent',
+      type: options.type ?? 'cairn.agent',
       config,
       agent: { agentId: agentId(names[0] as string) },
       inputs: Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, { type: 'static', value }])),

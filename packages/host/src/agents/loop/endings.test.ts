@@ -1,6 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { AgentScript, type AgentScriptOptions, agentId } from './agent-script.kit.ts';
+import { SCHEMA_ROUNDS } from './repairs.ts';
 
 const solo = agentId('solo');
 
@@ -194,6 +195,20 @@ describe('schemas', () => {
     expect(note.text).toContain('n');
     run.says({ text: '{"n":2}' });
     expect(run.outputs).toMatchObject({ result: { n: 2 } });
+  });
+
+  test('a node that allows no correction fails at the first result off its schema', () => {
+    const config = { outputSchema: returnSchema, retryOnInvalidJson: 0 };
+    const run = new AgentScript({ type: 'core.ai.structuredOutput', config }).says({ text: '{"m":1}' });
+    expect(run.error.code).toBe('handoff_return_schema_violation');
+    expect(run.all('cairn.model.requested')).toHaveLength(1);
+  });
+
+  test('no node allows more corrections than discovery says', () => {
+    const config = { outputSchema: returnSchema, retryOnInvalidJson: SCHEMA_ROUNDS };
+    expect(() => new AgentScript({ type: 'core.ai.structuredOutput', config })).toThrow(
+      /config\.retryOnInvalidJson \(node a\): must be at most 1, because a result is checked 2 times at most/,
+    );
   });
 
   test.each(['{"m":1}', 'n is 1', '', '[1'])(

@@ -8,6 +8,7 @@ import { type Breach, breachError, breachRow, turnBreach } from './budgets.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { HandedOn, StatedDecision } from './loop-tools.ts';
 import { askModel } from './model-calls.ts';
+import { repairsOf } from './repairs.ts';
 import { handoffRow, type InvocationOutcome, invocationCompletedRow, validConfidence } from './rows.ts';
 import { exceeds, MAX_ROW_BYTES, MAX_SAID_CHARACTERS } from './sizes.ts';
 import { callsOf, type Invocation, type LoopState } from './state/loop-state.ts';
@@ -40,10 +41,10 @@ const saidSoFar = (invocation: Invocation): number =>
     invocation.characters,
   );
 
-/** Handles a result that violates its schema: the model gets one correction, then the node fails. */
+/** Handles a result that violates its schema: the model may correct it as often as the node allows, then the node fails. */
 export function repair(step: LoopStep, problems: readonly string[]): NodeAction {
   const { context, invocation, agent } = step;
-  if (invocation.repairs === 0) {
+  if (invocation.repairs < repairsOf(context.node)) {
     const note = `Your result does not have the required shape: ${problems.join('; ')}. Give it once more, as JSON that fits the schema and nothing else.`;
     return askNext(step, { note, repairs: true });
   }

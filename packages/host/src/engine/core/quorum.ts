@@ -25,7 +25,11 @@ export function quorum(interrupt: InterruptView, principal: string, vote: Approv
 }
 
 /** The same vote again, in the same words. A vote that edits is never taken for the same. */
-const isRepeated = ({ votes }: InterruptView, principal: string, { action, feedback, ...vote }: ApprovalAnswer): boolean =>
+const isRepeated = (
+  { votes }: InterruptView,
+  principal: string,
+  { action, feedback, ...vote }: ApprovalAnswer,
+): boolean =>
   !('editedArtifactData' in vote) &&
   votes.some((one) => one.principal === principal && one.action === action && one.feedback === feedback);
 

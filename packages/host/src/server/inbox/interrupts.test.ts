@@ -82,7 +82,11 @@ test('a vote that is sent again counts once; another vote of the same principal 
   const vote = (resumeValue: JsonObject, headers = {}) =>
     host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue }, headers });
   const key = { 'idempotency-key': 'again-1' };
-  const replies = [await vote({ action: 'accept' }), await vote({ action: 'accept' }), await vote({ action: 'accept' }, key)];
+  const replies = [
+    await vote({ action: 'accept' }),
+    await vote({ action: 'accept' }),
+    await vote({ action: 'accept' }, key),
+  ];
   for (const { status, body } of replies) {
     expect([status, body]).toEqual([200, { runId, nodeId: 'n0', status: 'waiting-approval' }]);
   }

@@ -31,7 +31,15 @@ export interface ScriptedModelOptions {
 const BURST = 64;
 
 export function scriptedModel(options: ScriptedModelOptions): Model {
-  const { script, clock, provider = SCRIPTED, model = SCRIPTED, keepsTail = false, isVerbatim = false, repeatsLast = false } = options;
+  const {
+    script,
+    clock,
+    provider = SCRIPTED,
+    model = SCRIPTED,
+    keepsTail = false,
+    isVerbatim = false,
+    repeatsLast = false,
+  } = options;
   return {
     provider,
     model,
