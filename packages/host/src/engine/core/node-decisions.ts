@@ -139,7 +139,7 @@ function completed(
 
 /**
  * The reference of an agent on the wire. The ref in a definition is a request: for a pinned agent the pin's ref stands
- * in full, and of any other agent the definition says neither its memory nor its manifest.
+ * in full. For any other agent the definition says no memory, and a source manifest only if that is pinned.
  */
 export function agentRefOf(
   { node, state }: Pick<NodeContext, 'node' | 'state'>,
@@ -149,8 +149,9 @@ export function agentRefOf(
   const pin = Object.hasOwn(state.agents, agentId) ? state.agents[agentId] : undefined;
   if (pin !== undefined) return pin.ref;
   if (node.agent?.agentId !== agentId) return undefined;
-  const { memoryRef: _, sourceManifestId: __, ...ref } = node.agent;
-  return ref;
+  const { memoryRef: _, sourceManifestId, ...ref } = node.agent;
+  const hasSource = sourceManifestId !== undefined && Object.hasOwn(state.agents, sourceManifestId);
+  return hasSource ? { ...ref, sourceManifestId } : ref;
 }
 
 /**

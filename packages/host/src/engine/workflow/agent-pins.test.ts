@@ -157,12 +157,18 @@ test('what a definition says of a known agent counts for nothing: the ref of the
   expect((await engine.snapshot('t', runId)).agent).toEqual(ref);
 });
 
-test('an unknown agent keeps its name, and neither a memory nor a manifest that the definition claims', async () => {
+test('an unknown agent keeps its name, and neither a memory nor a manifest that the definition only claims', async () => {
   const agentId = 'vendor.acme.none.agent';
-  const claimed = { memoryRef: 'somebody-else', sourceManifestId: sampleAgentId };
+  const claimed = { memoryRef: 'somebody-else', sourceManifestId: 'vendor.other.desk.agent' };
   const runId = await begun(naming({ agentId, name: 'Nobody', ...claimed }));
   expect((await payloads(runId, 'node.started'))[0]?.agent).toEqual({ agentId, name: 'Nobody' });
   expect((await engine.snapshot('t', runId)).agent).toEqual({ agentId, name: 'Nobody' });
+});
+
+test('an unknown agent that comes from a known manifest keeps that source', async () => {
+  const agent = { agentId: 'vendor.acme.none.agent', sourceManifestId: sampleAgentId };
+  const runId = await begun(naming({ ...agent, memoryRef: 'somebody-else' }));
+  expect((await payloads(runId, 'node.completed'))[0]?.agent).toEqual(agent);
 });
 
 test('an agent of another tenant is an unknown agent', async () => {

@@ -56,10 +56,9 @@ function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
 function mentionedAgents({ nodes }: Workflow, acting: ReadonlyMap<string, string>): readonly string[] {
   const mentioned = new Set<string>();
   for (const { node, type, config } of nodes.values()) {
-    const others = type.otherAgents?.(config) ?? [];
-    for (const agentId of node.agent === undefined ? others : [node.agent.agentId, ...others]) {
-      if (!acting.has(agentId) && node.disabled !== true) mentioned.add(agentId);
-    }
+    if (node.disabled === true) continue;
+    const named = [node.agent?.agentId, node.agent?.sourceManifestId, ...(type.otherAgents?.(config) ?? [])];
+    for (const agentId of named) if (agentId !== undefined && !acting.has(agentId)) mentioned.add(agentId);
   }
   return [...mentioned];
 }
