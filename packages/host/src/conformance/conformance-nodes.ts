@@ -3,7 +3,7 @@ import { row } from '@cairn/protocol';
 import { z } from 'zod';
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
 import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../agents/prompts/prompt-chain.ts';
-import { anyConfig } from '../engine/nodes/config-fields.ts';
+import { noConfig } from '../engine/nodes/config-fields.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import type { NodeTypePorts } from '../server/host-extension.ts';
 
@@ -15,7 +15,7 @@ export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
 /** Resolves and composes the configured prompts and outputs their hashes, without calling a model. */
 const mockAi = (options: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
-  config: z.looseObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
+  config: z.strictObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
   begin(context) {
     const own = { layer: 'node' as const, text: '', whose: '' };
     const { rows } = nodePrompts(context, own, options);
@@ -30,7 +30,7 @@ const NEVER_PROVIDED = 'nonexistent-capability-9b3f';
 /** Fails before any call: the model lacks a capability that the node requires. */
 const insufficientModel = (defaultModel: NodeTypePorts['defaultModel']): NodeType => ({
   typeId: 'conformance.modelCapability.insufficient',
-  config: anyConfig,
+  config: noConfig,
   begin({ node }) {
     const { provider, model } = defaultModel();
     const payload = { nodeId: node.id, provider, model, missingCapabilities: [NEVER_PROVIDED] };

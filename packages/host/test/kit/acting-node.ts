@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { askDrafts } from '../../src/engine/core/interrupts.ts';
-import { flag } from '../../src/engine/nodes/config-fields.ts';
 import { agentSharing } from '../../src/engine/workflow/agent-sharing.ts';
 import { defineNodeType, type NodeAction, type NodeContext } from '../../src/engine/workflow/node-type.ts';
 
 /** Completes with the agents it knows. With `config.asks`, it first waits for an answer. */
 export const actingNode = defineNodeType({
   typeId: 'cairn.agent',
-  config: z.looseObject({ asks: flag, agentSharing: agentSharing.optional() }),
+  config: z.looseObject({ asks: z.boolean().optional(), agentSharing: agentSharing.optional() }),
   actsAsAgent: () => true,
   begin(context) {
     if (context.config.asks !== true) return known(context);

@@ -33,7 +33,11 @@ test.each(['cairn.agent', 'core.ai.callPrompt', 'core.ai.structuredOutput'])(
 );
 
 test.each<[string, JsonObject, RegExp]>([
-  ['an unknown setting', { modle: 'x' }, /nodes\[0]\.config\.modle \(node a\): is not known; there are limits, /],
+  [
+    'an unknown setting',
+    { modle: 'x' },
+    /nodes\[0]\.config\.modle \(node a\): is not known; did you mean model\? There are limits, /,
+  ],
   ['a setting of prompt nodes', { systemPrompt: 'x' }, /config\.systemPrompt \(node a\): is not known/],
   ['limits that are no object', { limits: 3 }, /config\.limits \(node a\): .* expected object/],
   [

@@ -4,21 +4,27 @@ import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
 import { defineNodeType, type NodeContext } from '../workflow/node-type.ts';
-import { anyConfig, flag, renamed } from './config-fields.ts';
+import { anyJson, noConfig, renamed, unread } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
 const nothing: JsonObject = {};
 
 export const noop = defineNodeType({
   typeId: 'core.noop',
-  config: anyConfig,
+  config: z.strictObject({ nondeterministic: unread, phase4Probe: unread }),
   begin: () => ({ kind: 'complete', outputs: nothing }),
 });
 
 /** Returns its inputs as outputs. */
 export const identity = defineNodeType({
   typeId: 'core.identity',
-  config: z.looseObject({ emitDuplicateMessageId: flag }),
+  config: z.strictObject({
+    emitDuplicateMessageId: z.boolean().optional(),
+    memoryAction: unread,
+    probeMemoryRef: unread,
+    byokSecretId: unread,
+  }),
+  onceIgnored: ['emitDuplicateMessageId'],
   begin(context) {
     const outputs = passedOn(context.inputs);
     if (context.config.emitDuplicateMessageId !== true) return { kind: 'complete', outputs };
@@ -36,27 +42,27 @@ function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
 
 export const start = defineNodeType({
   typeId: 'core.start',
-  config: anyConfig,
+  config: noConfig,
   begin: ({ state }) => ({ kind: 'complete', outputs: state.view.inputs ?? nothing }),
 });
 
 /** Its inputs become the run's outputs. */
 export const end = defineNodeType({
   typeId: 'core.end',
-  config: anyConfig,
+  config: noConfig,
   begin: ({ inputs }) => ({ kind: 'complete', outputs: passedOn(inputs) }),
 });
 
 export const parallel = defineNodeType({
   typeId: 'core.parallel',
-  config: anyConfig,
+  config: noConfig,
   begin: ({ inputs }) => ({ kind: 'complete', outputs: passedOn(inputs) }),
 });
 
 /** Returns the outputs of the nodes that triggered it, by node id. */
 export const merge = defineNodeType({
   typeId: 'core.merge',
-  config: anyConfig,
+  config: noConfig,
   begin({ sources, state }) {
     const inputs = Object.fromEntries(sources.map((source) => [source, state.outputs[source] ?? nothing]));
     return { kind: 'complete', outputs: { inputs } };
@@ -65,7 +71,12 @@ export const merge = defineNodeType({
 
 export const failing = defineNodeType({
   typeId: 'core.fail',
-  config: z.looseObject({ code: z.string().optional(), message: z.string().optional(), retryable: flag }),
+  config: z.strictObject({
+    code: z.string().optional(),
+    message: z.string().optional(),
+    retryable: z.boolean().optional(),
+  }),
+  onceIgnored: ['retryable'],
   begin: ({ config }) => ({
     kind: 'fail',
     error: {
@@ -79,7 +90,7 @@ export const failing = defineNodeType({
 
 export const requiresMissing = defineNodeType({
   typeId: 'conformance.requiresMissing',
-  config: anyConfig,
+  config: noConfig,
   missingCapability: 'conformance.never-provided',
   begin: () => ({ kind: 'complete', outputs: nothing }),
 });
@@ -98,7 +109,7 @@ export const delay = defineNodeType({
   typeId: 'core.delay',
   config: renamed(
     byOneName,
-    z.looseObject({ delayMs: delayMs.optional().describe('How long to wait. Also known as ms and durationMs.') }),
+    z.strictObject({ delayMs: delayMs.optional(), ms: anyJson.optional(), durationMs: anyJson.optional() }),
   ),
   check: ({ config, node }) =>
     config.delayMs === undefined && node.inputs.delayMs === undefined

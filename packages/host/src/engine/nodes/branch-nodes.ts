@@ -22,12 +22,9 @@ function portProblems({ node, definition }: NodeToCheck, ports: readonly string[
 /** `output` is the node's inputs here. In an edge condition it is the outputs of the source. */
 const scopeIn = ({ state, inputs }: NodeContext): Scope => scopeOf(state, passedOn(inputs));
 
-/** An expression takes precedence over a condition. Values of another shape are ignored. */
+/** An expression takes precedence over a condition. */
 const conditionalConfig = z
-  .looseObject({
-    expression: z.string().optional().catch(undefined),
-    condition: edgeCondition.optional().catch(undefined),
-  })
+  .strictObject({ expression: z.string().optional(), condition: edgeCondition.optional() })
   .transform((config, context): { readonly holds: Condition } => {
     const path = config.expression === undefined ? 'condition' : 'expression';
     try {
@@ -44,6 +41,7 @@ const conditionalConfig = z
 export const conditional = defineNodeType({
   typeId: 'core.conditional',
   config: conditionalConfig,
+  onceIgnored: ['expression', 'condition'],
   check: (node) => portProblems(node, ['true', 'false']),
   begin(context) {
     const result = context.config.holds(scopeIn(context), context.expressionBudget);
@@ -54,7 +52,7 @@ export const conditional = defineNodeType({
 const kindsOfLoop = ['times', 'whileExpression', 'items'] as const;
 
 const loopConfig = z
-  .looseObject({
+  .strictObject({
     times: wholeNumber(0).optional(),
     whileExpression: expression.optional(),
     items: z

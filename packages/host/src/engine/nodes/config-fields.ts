@@ -6,8 +6,11 @@ import { compileExpression, type Expression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
 
-/** For node types that read no config. A definition may still contain one. */
+/** For steps: their functions validate the config together with the inputs. */
 export const anyConfig = z.looseObject({});
+
+/** For node types that have no settings. */
+export const noConfig = z.strictObject({});
 
 /** Any JSON value, passed through unchanged: definitions are parsed as JSON before a node type reads them. */
 export const anyJson = z.custom<Json>(() => true);
@@ -25,14 +28,8 @@ export const wholeNumber = (from: number) =>
 /** A timeout in ms. */
 export const waitMs = z.int().min(1).max(MAX_SPAN_MS);
 
-/** A boolean. Any other value counts as omitted. */
-export const flag = z.boolean().optional().catch(undefined);
-
-/** A field that counts as omitted unless `isOfKind` accepts its value. */
-export const ignoredUnless = <Schema extends z.ZodType>(isOfKind: (value: unknown) => boolean, schema: Schema) =>
-  z
-    .preprocess((value: z.input<Schema> | undefined) => (isOfKind(value) ? value : undefined), schema.optional())
-    .optional();
+/** A setting that published workflows contain and this host does not read. */
+export const unread = z.custom<Json>(() => true).optional();
 
 /** A CEL expression, compiled when the config is parsed. */
 export const expression = z.string().transform((source, context) => compiledExpression(source, context));

@@ -18,7 +18,7 @@ import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
 import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
-import { anyJson, expression, ignoredUnless, renamed, text } from './config-fields.ts';
+import { anyJson, expression, renamed, text } from './config-fields.ts';
 
 /** Uses the older name when `name` has no value. */
 const byName = (config: JsonObject): JsonObject => ({ ...config, name: config.name ?? config.variableName ?? null });
@@ -27,7 +27,8 @@ const variable = {
   name: z
     .string('must be the name of a variable')
     .min(1, 'must be the name of a variable')
-    .describe('The name of a variable. Also known as variableName.'),
+    .describe('The name of a variable.'),
+  variableName: anyJson.optional().describe('Another name for `name`.'),
 };
 
 function nameProblems({ config: { name }, definition }: NodeToCheck<{ readonly name: string }>): Problem[] {
@@ -41,12 +42,9 @@ export const setVariable = defineNodeType({
   typeId: 'core.setVariable',
   config: renamed(
     byName,
-    z.looseObject({
-      ...variable,
-      expression: ignoredUnless((value) => typeof value === 'string', expression),
-      value: anyJson.optional(),
-    }),
+    z.strictObject({ ...variable, expression: expression.optional(), value: anyJson.optional() }),
   ),
+  onceIgnored: ['expression'],
   check(checked) {
     const { config, node } = checked;
     const isSaid = config.expression !== undefined || config.value !== undefined || node.inputs.value !== undefined;
@@ -65,14 +63,14 @@ export const setVariable = defineNodeType({
 
 export const getVariable = defineNodeType({
   typeId: 'core.getVariable',
-  config: renamed(byName, z.looseObject(variable)),
+  config: renamed(byName, z.strictObject(variable)),
   check: nameProblems,
   begin: ({ config, state }) => ({ kind: 'complete', outputs: { value: state.view.variables[config.name] ?? null } }),
 });
 
 export const channelWrite = defineNodeType({
   typeId: 'core.channelWrite',
-  config: z.looseObject({
+  config: z.strictObject({
     channelName: text.max(256),
     reducer: channelDeclaration.shape.reducer.optional(),
     ttlMs: channelDeclaration.shape.ttlMs,

@@ -11,9 +11,10 @@ import {
 import { z } from 'zod';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Answer } from '../core/state.ts';
+import { openButForTypos } from '../workflow/closed-shapes.ts';
 import { shapeProblems } from '../workflow/node-config.ts';
 import { defineNodeType, type NodeAction, type NodeContext, type Problem } from '../workflow/node-type.ts';
-import { anyJson, ignoredUnless, jsonSchema, schemaProblem, waitMs } from './config-fields.ts';
+import { anyJson, jsonSchema, schemaProblem, unread, waitMs } from './config-fields.ts';
 import { asOutputs, passedOn } from './values.ts';
 
 /** The config fields of every gate. */
@@ -33,6 +34,7 @@ interface GateQuestion {
 interface Gate<TypeId extends string, Config extends Waiting, Written> {
   readonly typeId: TypeId;
   readonly config: z.ZodType<Config, Written>;
+  readonly onceIgnored?: readonly string[];
   ask(gate: { readonly node: WorkflowNode; readonly config: Config; readonly inputs: JsonObject }): GateQuestion;
   check?(question: GateQuestion): readonly Problem[];
 }
@@ -40,12 +42,14 @@ interface Gate<TypeId extends string, Config extends Waiting, Written> {
 const gate = <const TypeId extends string, Config extends Waiting, Written>({
   typeId,
   config,
+  onceIgnored = [],
   ask,
   check,
 }: Gate<TypeId, Config, Written>) =>
   defineNodeType({
     typeId,
     config,
+    onceIgnored,
     check: (checked) => check?.(ask({ ...checked, inputs: {} })) ?? [],
     begin(context) {
       const { timeoutMs, resumeSchema } = context.config;
@@ -71,14 +75,19 @@ const otherFields = [
 
 export const approvalGate = gate({
   typeId: 'core.approvalGate',
-  config: z.looseObject({
+  onceIgnored: ['actions'],
+  config: z.strictObject({
     artifactId: artifactId.nullish(),
     artifactType: artifactType.nullish(),
     title: title.nullish(),
-    actions: ignoredUnless(Array.isArray, z.array(z.enum([...approvalActions, 'edit'])).min(1)),
+    actions: z
+      .array(z.enum([...approvalActions, 'edit']))
+      .min(1)
+      .optional(),
     artifactData: anyJson.optional(),
     ...others,
     ...waiting,
+    profile: unread,
   }),
   ask({ node, config, inputs }) {
     const { actions = ['accept', 'reject'] } = config;
@@ -125,7 +134,7 @@ function checkQuestions({ questions }: Questions, context: z.RefinementCtx): voi
 
 export const clarificationGate = gate({
   typeId: 'core.clarificationGate',
-  config: interruptData.clarification.loose().extend(waiting).superRefine(checkQuestions),
+  config: interruptData.clarification.extend(waiting).superRefine(checkQuestions),
   ask({ node: { config } }) {
     const data: Record<string, Json> = { questions: config.questions ?? [] };
     if (config.contextType !== undefined) data.contextType = config.contextType;
@@ -134,13 +143,13 @@ export const clarificationGate = gate({
 });
 
 const interruptOf = <Kind extends InterruptKind, Data extends z.ZodType>(kind: Kind, data: Data) =>
-  z.looseObject({ kind: z.literal(kind), data, ...waiting });
+  z.strictObject({ kind: z.literal(kind), data, ...waiting });
 
 /** Supports the kinds that need only an answer. The other kinds belong to agents and conversations. */
 export const interrupt = gate({
   typeId: 'core.interrupt',
   config: z.discriminatedUnion('kind', [
-    interruptOf('approval', interruptData.approval),
+    interruptOf('approval', openButForTypos(interruptData.approval.shape)),
     interruptOf('clarification', interruptData.clarification.superRefine(checkQuestions)),
     interruptOf('external-event', interruptData['external-event']),
     interruptOf('custom', interruptData.custom),

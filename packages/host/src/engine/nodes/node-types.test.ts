@@ -23,7 +23,7 @@ const approval = { artifactId: 'a', artifactType: 'doc', title: 'Sign', actions:
 
 describe('the JSON Schema of a config and its parser agree', () => {
   test.each<[string, JsonObject]>([
-    ['core.noop', { whatever: 1 }],
+    ['core.noop', { nondeterministic: true }],
     ['core.fail', { code: 'broken', message: 'It is.', retryable: true }],
     ['core.delay', { delayMs: 0.5 }],
     ['core.conditional', { condition: { type: 'equals', left: 'n', right: { a: 1 } } }],
@@ -89,10 +89,63 @@ test('a key that is not known is told with those that are', () => {
     problems: [
       {
         path: ['config', 'workflow'],
-        message: expect.stringMatching(/^is not known; there are workflowId, waitForCompletion, /),
+        message: expect.stringMatching(
+          /^is not known; did you mean workflowId\? There are workflowId, waitForCompletion, /,
+        ),
       },
     ],
   });
+});
+
+describe('a typo in a config is refused with the nearest right name', () => {
+  test.each<[string, JsonObject, string, string | null]>([
+    ['core.noop', { nap: 1 }, 'nap', null],
+    ['core.start', { label: 'x' }, 'label', null],
+    ['core.end', { label: 'x' }, 'label', null],
+    ['core.parallel', { branches: 2 }, 'branches', null],
+    ['core.merge', { mode: 'all' }, 'mode', null],
+    ['core.identity', { emitDuplicateMessageID: true }, 'emitDuplicateMessageID', 'emitDuplicateMessageId'],
+    ['core.delay', { delayMS: 5 }, 'delayMS', 'delayMs'],
+    ['core.fail', { mesage: 'x' }, 'mesage', 'message'],
+    ['core.conditional', { expresion: 'true' }, 'expresion', 'expression'],
+    ['core.loop', { item: [1] }, 'item', 'items'],
+    ['core.setVariable', { name: 'v', valeu: 1 }, 'valeu', 'value'],
+    ['core.getVariable', { name: 'v', nmae: 1 }, 'nmae', 'name'],
+    ['core.channelWrite', { channelName: 'c', valu: 1 }, 'valu', 'value'],
+    ['core.approvalGate', { requiredApproval: 2 }, 'requiredApproval', 'requiredApprovals'],
+    ['core.clarificationGate', { questions: [{ id: 'q', question: '?', shema: {} }] }, 'questions.0.shema', 'schema'],
+    ['core.interrupt', { kind: 'custom', data: { customKind: 'k', paylod: 1 } }, 'data.paylod', 'payload'],
+    [
+      'core.interrupt',
+      { kind: 'approval', data: { ...approval, requiredApproval: 2 } },
+      'data.requiredApproval',
+      'requiredApprovals',
+    ],
+    ['core.conversationGate', { promt: 'x' }, 'promt', 'prompt'],
+    ['core.subWorkflow', { workflowId: 'kid', inputMaping: {} }, 'inputMaping', 'inputMapping'],
+    ['core.dispatch', { fanOutPolice: 'parallel' }, 'fanOutPolice', 'fanOutPolicy'],
+  ])('%s with %j', (typeId, config, place, right) => {
+    const parsed = parseConfig(typeOf(typeId), config);
+    const problems = 'problems' in parsed ? parsed.problems : [];
+    const problem = problems.find(({ path }) => path.join('.') === `config.${place}`);
+    expect(problem?.message).toMatch(right === null ? /is not known/ : `did you mean ${right}?`);
+    expect(takes(typeId, config).parser).toBe(false);
+  });
+
+  test('every core type is closed', () => {
+    for (const type of nodeTypes.values()) {
+      const parsed = parseConfig(type, { 'no such setting': 1 });
+      const places = 'problems' in parsed ? parsed.problems.map(({ path }) => path.join('.')) : [];
+      // The settings of an interrupt depend on its kind.
+      expect(places).toContain(type.typeId === 'core.interrupt' ? 'config.kind' : 'config.no such setting');
+    }
+  });
+});
+
+test('settings that the published workflows contain and the host does not read are known', () => {
+  expect(takes('core.approvalGate', { profile: 'openwop-interrupt-auth-required' }).parser).toBe(true);
+  expect(takes('core.identity', { memoryAction: 'write', probeMemoryRef: 'm', byokSecretId: 's' }).parser).toBe(true);
+  expect(takes('core.noop', { nondeterministic: true, phase4Probe: true }).parser).toBe(true);
 });
 
 test('two node types of one name are refused', () => {

@@ -1,18 +1,19 @@
 /** The retry and timeout settings of a node. They override those of its workflow. */
 import { parseShape, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
+import { openButForTypos, withoutUnknown } from './closed-shapes.ts';
 
 /** The maximum duration of a timer: a year. */
 export const MAX_SPAN_MS = 31_536_000_000;
 
 const spanMs = z.int().min(0).max(MAX_SPAN_MS).optional();
 
-/** The part of a node's `settings` that this host reads. */
-export const nodeSettings = z.looseObject({
+/** The part of a node's `settings` that this host reads. The protocol leaves the rest open. */
+export const nodeSettings = openButForTypos({
   /** For one attempt; 0 means no limit. */
   timeoutMs: spanMs,
   retry: z
-    .looseObject({
+    .strictObject({
       /** Takes precedence over `maxRetries`. */
       maxAttempts: z.int().min(1).max(1_000).optional(),
       maxRetries: z.int().min(0).max(1_000).optional(),
@@ -38,7 +39,9 @@ export interface CompiledSettings {
 }
 
 export function compileSettings(node: WorkflowNode, definition: WorkflowDefinition): CompiledSettings {
-  const { timeoutMs, retry = {} } = parseShape(nodeSettings, node.settings ?? {}, `The settings of node ${node.id}`);
+  // Earlier hosts ignored settings that they did not know.
+  const settings = withoutUnknown(nodeSettings, node.settings ?? {});
+  const { timeoutMs, retry = {} } = parseShape(nodeSettings, settings, `The settings of node ${node.id}`);
   const { maxAttempts, maxRetries, backoffMs = 1_000, factor = 2, maxBackoffMs = 60_000 } = retry;
   const own = maxAttempts === undefined ? maxRetries : maxAttempts - 1;
   return {

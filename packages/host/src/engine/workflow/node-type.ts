@@ -4,7 +4,7 @@
  *
  *     export const greet = defineNodeType({
  *       typeId: 'core.greet',
- *       config: z.looseObject({ greeting: z.string().optional() }),
+ *       config: z.strictObject({ greeting: z.string().optional() }),
  *       begin: ({ config, inputs }) => ({
  *         kind: 'complete',
  *         outputs: { text: `${config.greeting ?? 'Hello'}, ${inputs.name}` },
@@ -45,6 +45,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
    * the workflow, never during a run. Rules that need the rest of the definition belong in `check`.
    */
   readonly config: z.ZodType<Config>;
+  /** Settings whose values earlier hosts ignored when they had another type. A stored definition may have them. */
+  readonly onceIgnored?: readonly string[];
   /** Starts the node. A thrown CairnError fails the node. */
   begin(context: NodeContext<Config>): NodeAction;
   /** Continues the node after an answer to its interrupt. */

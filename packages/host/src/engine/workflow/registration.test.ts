@@ -35,7 +35,9 @@ test.each([
 });
 
 test('an unknown type is named with its node', () => {
-  expect(problems(one({ type: 'core.nope' }))).toEqual(['nodes[0].typeId (node a): the type core.nope is not known']);
+  expect(problems(one({ type: 'core.nope' }))).toEqual([
+    'nodes[0].typeId (node a): the type core.nope is not known; did you mean core.noop?',
+  ]);
 });
 
 test('values marked as sensitive are refused', () => {

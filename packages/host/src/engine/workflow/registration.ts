@@ -1,12 +1,21 @@
 /** Validates a definition. Registration reports every problem that can be found before a run. */
-import { type PortValue, TerminalError, type WorkflowDefinition, type WorkflowNode } from '@cairn/protocol';
+import {
+  type PortValue,
+  TerminalError,
+  type WorkflowDefinition,
+  type WorkflowNode,
+  workflowSettings,
+} from '@cairn/protocol';
 import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import { nearest } from '../../nearest.ts';
 import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { compileSchema } from '../values/schemas.ts';
 import { agentProblems } from './agent-refs.ts';
 import { agentSharing } from './agent-sharing.ts';
+import { openButForTypos } from './closed-shapes.ts';
 import { compileCondition } from './conditions.ts';
 import { refuseCostly } from './definition-cost.ts';
 import { refuseLargeGraph } from './definition-size.ts';
@@ -212,10 +221,15 @@ function* nodeProblems(node: WorkflowNode, checked: Checked): Generator<Problem 
 
 function configProblems(node: WorkflowNode, { definition, nodeTypes }: Checked): readonly Problem[] {
   const type = nodeTypes.get(node.typeId);
-  if (type === undefined) return [{ path: ['typeId'], message: `the type ${node.typeId} is not known` }];
+  if (type === undefined) return [{ path: ['typeId'], message: unknownType(node.typeId, nodeTypes) }];
   const parsed = parseConfig(type, node.config);
   if ('problems' in parsed) return parsed.problems;
   return type.check?.({ config: parsed.config, node, definition }) ?? [];
+}
+
+function unknownType(typeId: string, nodeTypes: NodeTypeRegistry): string {
+  const near = nearest(typeId, [...nodeTypes.keys()]);
+  return `the type ${typeId} is not known${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
 function inputProblems([name, value]: readonly [string, PortValue], { nodeIds }: Checked): Problem[] {
@@ -241,6 +255,7 @@ function* definitionProblems(definition: WorkflowDefinition): Generator<Problem 
     if (variableNames.has(name)) yield { path, message: `${name} is both a variable and a channel` };
     yield undefined;
   }
+  yield* shapeProblems(settingNames, settings, ['settings']);
   if ((settings.timeout ?? 0) > MAX_SPAN_MS) {
     yield { path: ['settings', 'timeout'], message: `it must be at most ${MAX_SPAN_MS}` };
   }
@@ -250,6 +265,9 @@ function* definitionProblems(definition: WorkflowDefinition): Generator<Problem 
 }
 
 const optionalSharing = agentSharing.optional();
+
+/** The protocol leaves the settings of a workflow open. It defines `logLevel`, which this host does not read. */
+const settingNames = openButForTypos({ ...workflowSettings.shape, logLevel: z.string().optional() });
 
 function compileProblem(compile: () => unknown, path: readonly PropertyKey[], of?: string): Problem[] {
   try {

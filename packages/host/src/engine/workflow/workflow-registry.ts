@@ -42,6 +42,8 @@ export interface WorkflowRegistryPorts {
 
 interface Cached {
   readonly workflow: Workflow;
+  /** Whether this host has checked it. A definition from the store may be one that an earlier host accepted. */
+  readonly isChecked: boolean;
   readonly bytes: number;
 }
 
@@ -50,9 +52,10 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
   const cache = new SharedLruMap<string, Cached>({ capacity: MAX_CACHED_BYTES, weigh: ({ bytes }) => bytes });
   const compile = (tenant: string, definition: WorkflowDefinition, hash: string): Promise<Workflow> =>
     longWork.inSlices(tenant, compileInSlices({ definition, hash, nodeTypes, expressionCost: limits.expressionCost }));
-  const keep = async (tenant: string, workflow: Workflow, characters: number): Promise<Workflow> => {
+  const keep = async (tenant: string, kept: Pick<Cached, 'workflow' | 'isChecked'>, characters: number) => {
+    const { workflow } = kept;
     const cost = await longWork.inSlices(tenant, compileCost(workflow.definition));
-    return cache.set(workflow.hash, { workflow, bytes: bytesOf(workflow, characters, cost) }, tenant).workflow;
+    return cache.set(workflow.hash, { ...kept, bytes: bytesOf(workflow, characters, cost) }, tenant).workflow;
   };
 
   const byHash = async (tenant: string, hash: string): Promise<Workflow> => {
@@ -67,7 +70,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
       });
     }
     const definition = await longWork.inSlices(tenant, parsedInSlices(body));
-    return keep(tenant, await compile(tenant, definition, hash), body.length);
+    return keep(tenant, { workflow: await compile(tenant, definition, hash), isChecked: false }, body.length);
   };
 
   const adopt = async (tenant: string, definition: WorkflowDefinition): Promise<Workflow> => {
@@ -75,12 +78,12 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     refuseLargeText(body);
     const hash = sha256(body, 'hex');
     const known = cache.get(hash);
-    if (known !== undefined) return known.workflow;
+    if (known?.isChecked === true) return known.workflow;
     await longWork.inSlices(tenant, checkInSlices(definition, nodeTypes));
     const workflow = await compile(tenant, definition, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
-    return keep(tenant, workflow, body.length);
+    return keep(tenant, { workflow, isChecked: true }, body.length);
   };
 
   const versionOf = async (tenant: string, authored: AuthoredWorkflow): Promise<string> =>
@@ -106,17 +109,18 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     },
     async byName(tenant, workflowId, version) {
       const record = await store.definitions.workflow(tenant, workflowId, version);
-      if (record === null) {
-        throw new TerminalError('not_found', {
-          message: `There is no workflow ${workflowId}${version === undefined ? '' : ` in version ${version}`}.`,
-          hint: 'Register it with POST /v1/workflows, or name a folder that holds it in the configuration.',
-          details: { workflowId, ...(version === undefined ? {} : { version }) },
-        });
-      }
+      if (record === null) throw workflowNotFound(workflowId, version);
       return byHash(tenant, record.hash);
     },
   };
 }
+
+const workflowNotFound = (workflowId: string, version: string | undefined): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no workflow ${workflowId}${version === undefined ? '' : ` in version ${version}`}.`,
+    hint: 'Register it with POST /v1/workflows, or name a folder that holds it in the configuration.',
+    details: { workflowId, ...(version === undefined ? {} : { version }) },
+  });
 
 /** 48 bits of the hash tell the versions of one workflow apart, and are short enough to read and to type. */
 const derivedVersion = (hash: string): string => `sha256-${hash.slice(0, 12)}`;

@@ -8,7 +8,7 @@ import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
-import { parseConfig, problemText } from './node-config.ts';
+import { parseStoredConfig, problemText } from './node-config.ts';
 import { compileSettings } from './node-settings.ts';
 import type { CompiledEdge, CompiledNode, NodeTypeRegistry, Problem, Workflow } from './node-type.ts';
 
@@ -75,7 +75,7 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
 function compileNode(node: WorkflowNode, definition: WorkflowDefinition, nodeTypes: NodeTypeRegistry) {
   const type = nodeTypes.get(node.typeId);
   invariant(type !== undefined, 'node-type-known', { nodeId: node.id, typeId: node.typeId });
-  const parsed = parseConfig(type, node.config);
+  const parsed = parseStoredConfig(type, node.config);
   if ('problems' in parsed) throw unfit(node, parsed.problems);
   return {
     id: node.id,
